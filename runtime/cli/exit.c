@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** How commands end (cli.h). */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -16,6 +18,40 @@ int usage_error(const char *command, const char *format, ...)
     va_end(ap);
     fprintf(stderr, "; see tern%s%s --help\n", *command ? " " : "", command);
     return EXIT_USAGE;
+}
+
+static struct {
+    char text[96];
+    size_t size;
+    void (*last)(void);
+} at_interrupt;
+
+static void interrupted(int signal)
+{
+    if (at_interrupt.last) {
+        at_interrupt.last();
+    }
+    const ssize_t n = write(STDERR_FILENO, at_interrupt.text, at_interrupt.size);
+    (void)n; /* there is nobody to tell */
+    _exit(128 + signal);
+}
+
+void exit_at_interrupt(const char *command, void (*last)(void))
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = interrupted}, before;
+    const int n = snprintf(at_interrupt.text, sizeof at_interrupt.text, "%stern %s: interrupted\n",
+                           isatty(STDERR_FILENO) ? "\r\033[K" : "", command); /* over the line of progress.h */
+    at_interrupt.size = (size_t)n;
+    at_interrupt.last = last;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaddset(&action.sa_mask, signals[i]);
+    }
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
 }
 
 int exit_status(int status)

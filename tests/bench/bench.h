@@ -42,7 +42,8 @@ struct bench {
     /** Runs and checks; false: wrong result or an OpenCL error (a sentence is on stderr). */
     bool (*run)(struct bench_env *env);
     enum bench_source source;
-    bool large; /**< Minutes of simulation: only by its name, or with all. */
+    bool full;        /**< It takes long: only by its name, or with --full. */
+    unsigned kcycles; /**< Thousands of cycles on the default device, about: what part of the time it takes. */
 };
 
 extern const struct bench tern_benches[];

@@ -5,9 +5,11 @@
  * tern-bench-SUITE, which `tern` starts.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +17,11 @@
 #include "cli.h"
 #include "json.h"
 #include "limit.h"
+#include "progress.h"
 #include "session.h"
 
 #define MAX_CHOSEN 64
+#define SET_UP_KCYCLES 20 /* what a device and a program take of the host, as cycles that it simulates meanwhile */
 
 static const struct {
     const char *name, *summary;
@@ -160,7 +164,8 @@ static void print_mean(const struct result *r, unsigned n)
 
 static void help(void)
 {
-    printf("usage: tern bench [--json] [--all] [--list] [NAME...]\n       tern bench SUITE [options]\n\n"
+    printf("usage: tern bench [--full | NAME...] [--json]\n       tern bench --list [--json]\n"
+           "       tern bench SUITE [options]\n\n"
            "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, "
            "and prints the\n"
            "device cycles from dispatch to completion; the limit, cycles below which one engine cannot do this work, "
@@ -172,15 +177,17 @@ static void help(void)
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them. Memory that answers after "
            "150 cycles\n"
            "instead of 60: TERN_CONFIG=default,dram_latency=150\n\n"
-           "  --all    also the large ones, marked *, which take minutes on the rtl backend\n\nBenches:");
+           "  --full   also the long ones, marked *: some minutes on the rtl backend; without them about one\n"
+           "  --list   print the names of the benches\n"
+           "  --json   one JSON object\n\nBenches:");
     for (unsigned i = 0; i < tern_n_benches; i++) {
-        printf("%s%s%s", i % 6 ? " " : "\n  ", tern_benches[i].name, tern_benches[i].large ? "*" : "");
+        printf("%s%s%s", i % 6 ? " " : "\n  ", tern_benches[i].name, tern_benches[i].full ? "*" : "");
     }
     printf("\n\nSuites, which have options of their own (tern bench SUITE --help):\n");
     for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
         printf("  %-8s %s\n", suites[i].name, suites[i].summary);
     }
-    printf("\nExit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
+    printf("\nExit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage; 130 interrupted.\n");
 }
 
 static const struct bench *find(const char *name)
@@ -222,7 +229,7 @@ static void measure_here(const struct bench *b, struct report *out)
 }
 
 /** Runs a bench in a process, so on a device, of its own: what ran before it cannot change its cycles. */
-static bool measure(const struct bench *b, struct report *out)
+static bool measure(const struct bench *b, struct progress *progress, struct report *out)
 {
     int fd[2], status = 0;
     if (pipe(fd)) {
@@ -233,12 +240,17 @@ static bool measure(const struct bench *b, struct report *out)
     pid_t child = fork();
     if (child == 0) {
         struct report r = {0};
+        signal(SIGINT, SIG_IGN); /* its parent says what has to be said, and it ends with that */
+        signal(SIGTERM, SIG_IGN);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         measure_here(b, &r);
         fflush(NULL);
         exit(write(fd[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
     }
     close(fd[1]);
+    progress_step(progress, b->kcycles + SET_UP_KCYCLES, "%s", b->name);
     bool told = child > 0 && read(fd[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    progress_hide(progress);
     close(fd[0]);
     if (child > 0) {
         waitpid(child, &status, 0);
@@ -261,11 +273,16 @@ static int run_all(const struct bench **chosen, unsigned n, bool json)
 {
     static struct report report;
     struct result results[MAX_CHOSEN];
-    double seconds = 0, cycles = 0;
+    struct progress progress;
+    double seconds = 0, cycles = 0, work = 0;
     int status = EXIT_OK;
     for (unsigned i = 0; i < n; i++) {
-        fprintf(stderr, "[%u/%u] %s\n", i + 1, n, chosen[i]->name);
-        if (!measure(chosen[i], &report)) {
+        work += chosen[i]->kcycles + SET_UP_KCYCLES;
+    }
+    progress_begin(&progress, "bench", n, work);
+    for (unsigned i = 0; i < n; i++) {
+        if (!measure(chosen[i], &progress, &report)) {
+            progress_end(&progress);
             return EXIT_FAILED;
         }
         results[i] = report.result;
@@ -279,6 +296,7 @@ static int run_all(const struct bench **chosen, unsigned n, bool json)
         }
         status = results[i].ok ? status : EXIT_FAILED;
     }
+    progress_end(&progress);
     if (!json) {
         print_mean(results, n);
     }
@@ -305,18 +323,34 @@ static int print_names(bool json)
     return json_print("bench", o);
 }
 
+/** Chooses all benches, or all but the long ones and says how many these are. The number of chosen ones. */
+static unsigned choose(const struct bench **chosen, bool full)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < tern_n_benches && n < MAX_CHOSEN; i++) {
+        if (full || !tern_benches[i].full) {
+            chosen[n++] = &tern_benches[i];
+        }
+    }
+    if (n < tern_n_benches) {
+        fprintf(stderr, "tern bench: %u of %u benches; --full: the %u long ones, too\n", n, tern_n_benches,
+                tern_n_benches - n);
+    }
+    return n;
+}
+
 static int command(int argc, char **argv)
 {
     const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
-    bool json = false, list = false, all = false;
+    bool json = false, list = false, full = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--list") == 0) {
             list = true;
-        } else if (strcmp(argv[i], "--all") == 0) {
-            all = true;
+        } else if (strcmp(argv[i], "--full") == 0) {
+            full = true;
         } else if (strcmp(argv[i], "--help") == 0) {
             help();
             return EXIT_OK;
@@ -328,22 +362,17 @@ static int command(int argc, char **argv)
             chosen[n++] = find(argv[i]);
         }
     }
-    if (all && (n || list)) {
-        return usage_error("bench", "--all runs all benches; '%s' has no meaning with it",
+    if (full && (n || list)) {
+        return usage_error("bench", "--full runs all benches; '%s' has no meaning with it",
                            list ? "--list" : chosen[0]->name);
     }
-    const bool named = n > 0;
     if (list) {
         return n ? usage_error("bench", "--list prints all benches and runs none; '%s' has no meaning with it",
                                chosen[0]->name)
                  : print_names(json);
     }
-    for (unsigned i = 0; !named && i < tern_n_benches && n < MAX_CHOSEN; i++) {
-        if (all || !tern_benches[i].large) {
-            chosen[n++] = &tern_benches[i];
-        }
-    }
-    return run_all(chosen, n, json);
+    exit_at_interrupt("bench", NULL);
+    return run_all(chosen, n ? n : choose(chosen, full), json);
 }
 
 int main(int argc, char **argv)

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
+#include "backend.h"
 #include "base/error.h"
+#include "cli.h"
+#include "json.h"
 #include "migrate_link.h"
 #include "migrate_measure.h"
 #include "migrate_moves.h"
 #include "migrate_size.h"
+#include "progress.h"
 
 #define SOURCE(name, file) \
     __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name \
@@ -26,7 +28,7 @@ SOURCE("migrate_source_more", TERN_BENCH_PREEMPT_KERNELS) migrate_source_more[],
 SOURCE("migrate_source_moves", TERN_BENCH_MIGRATE_KERNELS) migrate_source_moves[], migrate_source_moves_end[];
 
 /** Short ones: stores side by side, atomics, one to each page. */
-static const char *const quick[] = {"saxpy", "histogram", "gather"};
+static const char *const short_kernels[] = {"saxpy", "histogram", "gather"};
 
 /** Partitions that are moved. */
 static const struct size {
@@ -35,14 +37,22 @@ static const struct size {
 } sizes[] = {{"256M", 256ull << 20}, {"1G", 1ull << 30}, {"4G", 4ull << 30}};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/** Work that moves back and forth, so many times both ways; with --quick, which the RTL has to do too. */
-static const struct migrate_work moved = {.data_bytes = 16u << 20, .hot_pages = 512, .reads = 96};
-static const struct migrate_work moved_quick = {.data_bytes = 4u << 20, .hot_pages = 128, .reads = 96};
-#define TIMES 20u
-#define TIMES_QUICK 8u
+/** Work that moves back and forth, so many times both ways; and with --full. */
+static const struct migrate_work moved = {.data_bytes = 4u << 20, .hot_pages = 128, .reads = 96};
+static const struct migrate_work moved_full = {.data_bytes = 16u << 20, .hot_pages = 512, .reads = 96};
+#define TIMES 8u
+#define TIMES_FULL 20u
+
+/* Seconds that steps take on the functional model, about: for the time that is left. */
+#define KERNEL_WORK 0.1
+#define QUERY_WORK 0.5
+#define QUERY_FULL_WORK 10.0
+#define MIB_WORK 0.008 /* a MiB of a partition, */
+#define MOVE_WORK 0.3  /* a move of 4 MiB */
 
 struct options {
-    bool json, quick;
+    struct progress *progress;
+    bool json, full;
     unsigned sizes; /* how many of them */
 };
 
@@ -156,20 +166,19 @@ static int finish(struct report *p)
     int r = 0;
     if (p->object) {
         cJSON_AddNumberToObject(p->object, "lost_bits", p->lost);
-        char *text = cJSON_Print(p->object);
-        r = text && printf("%s\n", text) > 0 ? 0 : -EIO;
-        free(text);
+        r = json_print("bench migrate", p->object) ? -ENOMEM : 0;
+        p->object = NULL;
     } else {
         printf("lost bits: %u\n", p->lost);
     }
     return r ? r : p->lost ? -EBADMSG : 0;
 }
 
-static bool is_quick(const char *kernel)
+static bool is_short(const char *kernel)
 {
     bool found = false;
-    for (size_t i = 0; i < sizeof quick / sizeof *quick; i++) {
-        found = found || strcmp(kernel, quick[i]) == 0;
+    for (size_t i = 0; i < sizeof short_kernels / sizeof *short_kernels; i++) {
+        found = found || strcmp(kernel, short_kernels[i]) == 0;
     }
     return found;
 }
@@ -182,23 +191,35 @@ static int track(const struct options *o, const struct tern_config *config, stru
     int r = 0;
     for (unsigned i = 0; !r && i < preempt_n_cases; i++) {
         struct migrate_tracking t;
-        if (o->quick && !is_quick(preempt_cases[i].kernel)) {
+        if (!o->full && !is_short(preempt_cases[i].kernel)) {
             continue;
         }
-        fprintf(stderr, "[%u/%u] %s\n", i + 1, preempt_n_cases, preempt_cases[i].kernel);
+        progress_step(o->progress, KERNEL_WORK, "dirty pages of %s", preempt_cases[i].kernel);
         r = migrate_track(config, sources, 2, &preempt_cases[i], &t);
+        progress_hide(o->progress);
         if (!r) {
             add_tracking(report, preempt_cases[i].kernel, &t);
         }
     }
     if (!r) {
-        fprintf(stderr, "queries of 4 GiB\n");
-        r = migrate_query(config, !o->quick, &q);
+        progress_step(o->progress, o->full ? QUERY_FULL_WORK : QUERY_WORK, "queries of 4 GiB");
+        r = migrate_query(config, o->full, &q);
+        progress_hide(o->progress);
     }
     if (!r) {
-        add_queries(report, &q, !o->quick);
+        add_queries(report, &q, o->full);
     }
     return r;
+}
+
+static double size_work(unsigned i)
+{
+    return MIB_WORK * (double)(sizes[i].bytes >> 20);
+}
+
+static double moves_work(const struct options *o)
+{
+    return o->full ? MOVE_WORK * 4 * TIMES_FULL : MOVE_WORK * TIMES;
 }
 
 static int measure_sizes(const struct options *o, const struct direct_program *program, struct report *report)
@@ -209,8 +230,9 @@ static int measure_sizes(const struct options *o, const struct direct_program *p
     for (unsigned i = 0; !r && i < SIZES; i++) {
         struct migrate_size z = {0};
         if (i < o->sizes) {
-            fprintf(stderr, "a partition of %s\n", sizes[i].name);
+            progress_step(o->progress, size_work(i), "a partition of %s", sizes[i].name);
             r = migrate_size(program, sizes[i].bytes, i == 0, &z);
+            progress_hide(o->progress);
         }
         full_copy = full_copy ? full_copy : z.full_copy;
         if (!r) {
@@ -226,24 +248,38 @@ static int measure_sizes(const struct options *o, const struct direct_program *p
 static int measure_moves(const struct options *o, const struct direct_program *program, struct report *report)
 {
     struct migrate_moves m;
-    fprintf(stderr, "moves back and forth\n");
-    const int r = migrate_moves(program, o->quick ? &moved_quick : &moved, o->quick ? TIMES_QUICK : TIMES, &m);
+    progress_step(o->progress, moves_work(o), "moves back and forth");
+    const int r = migrate_moves(program, o->full ? &moved_full : &moved, o->full ? TIMES_FULL : TIMES, o->progress, &m);
+    progress_hide(o->progress);
     if (!r) {
         add_moves(report, &m);
     }
     return r ? r : m.wrong ? -EBADMSG : 0;
 }
 
-static int run(const struct options *o)
+static void begin_progress(struct options *o, struct progress *p)
+{
+    const unsigned kernels = o->full ? preempt_n_cases : sizeof short_kernels / sizeof *short_kernels;
+    double work = KERNEL_WORK * kernels + (o->full ? QUERY_FULL_WORK : QUERY_WORK) + moves_work(o);
+    for (unsigned i = 0; i < o->sizes; i++) {
+        work += size_work(i);
+    }
+    o->progress = p;
+    progress_begin(p, "bench migrate", kernels + 1 + o->sizes + 1, work);
+}
+
+static int run(struct options *o)
 {
     struct tern_config config;
     struct report report;
+    struct progress progress;
     struct direct_program program = {0};
     rig_suite = "migrate";
     if (tern_config_parse(NULL, NULL, NULL, &config)) {
         fprintf(stderr, "tern bench migrate: %s\n", tern_last_error());
-        return 1;
+        return EXIT_FAILED;
     }
+    begin_progress(o, &progress);
     int r = begin(o, &config, &report);
     r = r ? r : track(o, &config, &report);
     r = r ? r : direct_build(migrate_source_moves, (size_t)(migrate_source_moves_end - migrate_source_moves), &program);
@@ -252,63 +288,75 @@ static int run(const struct options *o)
         r = r ? r : measure_moves(o, &program, &report);
         direct_free(&program);
     }
+    progress_end(&progress);
     r = r ? r : finish(&report);
     cJSON_Delete(report.object);
-    return r != 0;
+    return r ? EXIT_FAILED : EXIT_OK;
 }
 
 static void help(void)
 {
-    printf("usage: tern bench migrate [--quick] [--sizes N] [--json]\n\n"
-           "Measures dirty tracking, on a device without a scheduler (TERN_BACKEND, TERN_CONFIG): cycles of kernels "
-           "without and with\n"
+    printf("usage: tern bench migrate [--full] [--sizes N] [--json]\n\n"
+           "Measures dirty tracking, on a device without a scheduler: cycles of kernels without and with\n"
            "it, pages that changed though no query said so, and cycles of a query and clear of 4 GiB. Then, on whole "
            "devices and a\n"
            "link of %u bytes a cycle: what is sent while nothing runs, of partitions of 256 MiB, 1 GiB and 4 GiB; "
            "moves of work\n"
-           "that runs, and what another partition loses by them. Progress is on stderr.\n\n"
-           "  --quick    three kernels, no query of 4 GiB that were all written, partitions up to 1 GiB, small and few "
-           "moves\n"
+           "that runs, and what another partition loses by them. On the functional model unless TERN_BACKEND says "
+           "otherwise.\n\n"
+           "  --full     all kernels instead of three; a query of 4 GiB that were all written; the partition of 4 GiB; "
+           "more and larger\n"
+           "             moves\n"
            "  --sizes N  only the first N partitions, 0 to 3; a partition takes its size of the host's memory\n"
            "  --json     print one JSON object\n\n"
-           "Exit: 0 all right; 1 a bit was lost, a result is wrong or the device failed; 2 wrong usage.\n",
+           "Exit: 0 all right; 1 a bit was lost, a result is wrong or the device failed; 2 wrong usage; 130 "
+           "interrupted.\n",
            MIGRATE_LINK_BYTES);
 }
 
-/** 0, or 2 and a sentence. */
+/** EXIT_OK; or EXIT_USAGE and a sentence. */
 static int parse(int argc, char **argv, struct options *o)
 {
     o->sizes = UINT32_MAX;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             o->json = true;
-        } else if (strcmp(argv[i], "--quick") == 0) {
-            o->quick = true;
+        } else if (strcmp(argv[i], "--full") == 0) {
+            o->full = true;
         } else if (strcmp(argv[i], "--sizes") == 0) {
             const char *n = i + 1 < argc ? argv[++i] : "";
             if (n[0] < '0' || n[0] > '3' || n[1]) {
-                fprintf(stderr, "tern bench migrate: --sizes takes a number from 0 to %zu, not '%s'\n", SIZES, n);
-                return 2;
+                return usage_error("bench migrate", "--sizes takes a number from 0 to %zu, not '%s'", SIZES, n);
             }
             o->sizes = (unsigned)(n[0] - '0');
         } else {
-            fprintf(stderr, "tern bench migrate: unknown argument '%s'; see tern bench migrate --help\n", argv[i]);
-            return 2;
+            return usage_error("bench migrate", "unknown argument '%s'", argv[i]);
         }
     }
-    o->sizes = o->sizes != UINT32_MAX ? o->sizes : o->quick ? 2 : SIZES;
-    return 0;
+    o->sizes = o->sizes != UINT32_MAX ? o->sizes : o->full ? SIZES : 2;
+    return EXIT_OK;
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
     struct options o = {0};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             help();
-            return 0;
+            return EXIT_OK;
         }
     }
-    const int r = parse(argc, argv, &o);
-    return r ? r : run(&o);
+    const int wrong = parse(argc, argv, &o);
+    if (wrong) {
+        return wrong;
+    }
+    exit_at_interrupt("bench migrate", NULL);
+    unsetenv("TERND_SOCKET"); /* its devices are its own, */
+    backend_prefer_model("bench migrate"); /* and not ternd's */
+    return run(&o);
+}
+
+int main(int argc, char **argv)
+{
+    return exit_status(command(argc, argv));
 }

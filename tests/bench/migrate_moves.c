@@ -35,6 +35,7 @@ struct run {
     struct window {
         uint64_t from, to; /* device time */
     } *alone, *beside;
+    struct progress *progress;
     struct migrate_moves *out;
 };
 
@@ -208,6 +209,7 @@ static int run(struct run *x, uint32_t times)
         r = move(x, 0, &x->beside[i]);
         cycles = x->beside[i].to - x->beside[i].from;
         r = r ? r : move(x, 1, &ignored);
+        progress_part(x->progress, (i + 1.0) / times);
     }
     r = r ? r : migrate_work_end(&x->process, x->work, &x->out->lost);
     r = r ? r : migrate_bystander_stop(&x->bystander, &x->out->wrong);
@@ -255,7 +257,7 @@ static int close_all(struct run *x)
 }
 
 int migrate_moves(const struct direct_program *program, const struct migrate_work *work, uint32_t times,
-                  struct migrate_moves *out)
+                  struct progress *progress, struct migrate_moves *out)
 {
     struct run *x = calloc(1, sizeof *x);
     if (!x) {
@@ -263,6 +265,7 @@ int migrate_moves(const struct direct_program *program, const struct migrate_wor
     }
     *out = (struct migrate_moves){.moves = 0};
     x->work = work;
+    x->progress = progress;
     x->out = out;
     x->alone = calloc(times, sizeof *x->alone);
     x->beside = calloc(times, sizeof *x->beside);

@@ -5,6 +5,7 @@
 #define TERN_BENCH_MIGRATE_MOVES_H
 
 #include "migrate_work.h"
+#include "progress.h"
 
 struct migrate_moves {
     uint32_t moves;     /**< That were made. */
@@ -19,6 +20,6 @@ struct migrate_moves {
  * one another partition stands by, which has buffers for both engines all the time.
  */
 int migrate_moves(const struct direct_program *program, const struct migrate_work *work, uint32_t times,
-                  struct migrate_moves *out);
+                  struct progress *progress, struct migrate_moves *out);
 
 #endif

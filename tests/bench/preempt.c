@@ -11,16 +11,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cjson/cJSON.h>
 
 #include "base/error.h"
+#include "cli.h"
+#include "json.h"
 #include "median.h"
 #include "preempt_case.h"
+#include "progress.h"
 
 #define MAX_CHOSEN 64
+#define MAX_NUMBER 10000000u
 #define SPACING 1000u /* cycles that a kernel runs between resume and stop, on average */
+#define REQUESTS 10u  /* of each kernel */
+#define REQUESTS_FULL 1000u
+
+/* Cycles of a kernel's runs, about, of a stop, and of the products of matrices: for the time that is left. */
+#define RUN_WORK 120000.0
+#define STOP_WORK 2500.0
+#define OVERHEAD_WORK 1900000.0
 
 #define SOURCE(name, file) \
     __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name \
@@ -30,9 +38,10 @@ SOURCE("preempt_source_bench", TERN_BENCH_KERNELS) preempt_source_bench[], preem
 SOURCE("preempt_source_more", TERN_BENCH_PREEMPT_KERNELS) preempt_source_more[], preempt_source_more_end[];
 
 struct options {
+    struct progress *progress;
     uint32_t requests, seed, n_chosen;
     const struct preempt_case *chosen[MAX_CHOSEN];
-    bool json, overhead;
+    bool json, full;
 };
 
 struct result {
@@ -49,17 +58,6 @@ static uint32_t next_random(uint32_t *state)
     *state ^= *state >> 17;
     *state ^= *state << 5;
     return *state;
-}
-
-static void progress(const char *kernel, uint32_t n, uint32_t of)
-{
-    static int terminal = -1;
-    if (terminal < 0) {
-        terminal = isatty(STDERR_FILENO);
-    }
-    if (terminal) {
-        fprintf(stderr, n < of ? "\r%-20s %u of %u\033[K" : "\r\033[K", kernel, n, of);
-    }
 }
 
 static bool finished(const struct tern_indication *i)
@@ -86,7 +84,7 @@ static int run_whole(struct rig *r, struct tern_indication *out)
 }
 
 /** One run with stops until `most` have been measured, the rest of it without. */
-static int run_stopped(struct rig *r, struct result *out, uint32_t most, const char *kernel, uint32_t *seed)
+static int run_stopped(struct rig *r, struct progress *progress, struct result *out, uint32_t most, uint32_t *seed)
 {
     struct tern_indication i;
     struct rig_saved saved;
@@ -115,15 +113,16 @@ static int run_stopped(struct rig *r, struct result *out, uint32_t most, const c
         at_least(&out->bytes, saved.bytes);
         at_least(&out->local, saved.local);
         at_least(&out->extra, saved.extra);
-        progress(kernel, out->n, most);
+        progress_part(progress, (RUN_WORK + STOP_WORK * out->n) / (RUN_WORK + STOP_WORK * most));
     }
 }
 
 /** 1: measured, memory is right; 0: it is not; or -errno. */
-static int measure(struct rig *r, const struct preempt_case *c, uint32_t requests, uint32_t seed, struct result *out)
+static int measure(struct rig *r, const struct preempt_case *c, const struct options *o, struct result *out)
 {
     struct preempt_scene s;
     struct tern_indication i;
+    const uint32_t requests = o->requests, seed = o->seed + (uint32_t)(c - preempt_cases);
     uint32_t state = seed * 2654435761u + 1;
     *out = (struct result){.save = calloc(requests, sizeof *out->save),
                             .restore = calloc(requests + 1ul, sizeof *out->restore)};
@@ -141,7 +140,7 @@ static int measure(struct rig *r, const struct preempt_case *c, uint32_t request
     while (!e && right == 1 && out->n < requests) {
         const uint32_t n = out->n;
         e = scene_reset(&s);
-        e = e ? e : run_stopped(r, out, requests, c->kernel, &state);
+        e = e ? e : run_stopped(r, o->progress, out, requests, &state);
         right = e ? e : scene_compare(&s, c->kernel);
         if (right == 1 && out->n == n && ++out->runs > 100) {
             fprintf(stderr, "tern bench preempt: %s: it ends before it can be stopped\n", c->kernel);
@@ -188,7 +187,7 @@ static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
 }
 
 /** Per cent of throughput that stops at these periods cost. 1, 0: wrong memory, or -errno. */
-static int overhead(struct rig *r, double percent[2])
+static int overhead(struct rig *r, struct progress *progress, double percent[2])
 {
     struct preempt_scene s;
     uint64_t whole = 0, cut = 0;
@@ -199,12 +198,11 @@ static int overhead(struct rig *r, double percent[2])
     e = run_periodic(&s, 0, &whole);
     e = e ? e : scene_learn(&s);
     for (unsigned i = 0; !e && right == 1 && i < 2; i++) {
-        progress("overhead", i, 2);
+        progress_part(progress, (1 + i) / 3.0);
         e = run_periodic(&s, periods[i], &cut);
         right = e ? e : scene_compare(&s, preempt_long_case.kernel);
         percent[i] = 100.0 * (1.0 - (double)whole / (double)cut);
     }
-    progress("overhead", 2, 2);
     scene_close(&s);
     return e ? e : right;
 }
@@ -287,26 +285,17 @@ static void print_overhead(cJSON *object, const double percent[2])
     }
 }
 
-/** 0; 1: a result is wrong or the device failed. */
-static int run(const struct options *o)
+/** 1: measured, memory is right; 0: it is not; or -errno. */
+static int measure_all(const struct options *o, struct rig *r, cJSON *object)
 {
-    const struct rig_source sources[] = {{preempt_source_bench, preempt_source_bench_end},
-                                         {preempt_source_more, preempt_source_more_end}};
-    struct tern_config config;
-    struct rig r;
+    const double work = RUN_WORK + STOP_WORK * o->requests;
     double percent[2] = {0};
-    if (tern_config_parse(NULL, NULL, NULL, &config)) {
-        fprintf(stderr, "tern bench preempt: %s\n", tern_last_error());
-        return 1;
-    }
-    if (rig_open(&config, sources, 2, &r)) {
-        return 1;
-    }
-    cJSON *object = begin(o, &config, &r.kmd);
     int good = 1;
     for (uint32_t i = 0; good == 1 && i < o->n_chosen; i++) {
         struct result x;
-        good = measure(&r, o->chosen[i], o->requests, o->seed + (uint32_t)(o->chosen[i] - preempt_cases), &x);
+        progress_step(o->progress, work, "%s", o->chosen[i]->kernel);
+        good = measure(r, o->chosen[i], o, &x);
+        progress_hide(o->progress);
         if (good == 1) {
             median_sort(x.save, x.n);
             median_sort(x.restore, x.n_restore);
@@ -315,45 +304,64 @@ static int run(const struct options *o)
         free(x.save);
         free(x.restore);
     }
-    if (good == 1 && o->overhead) {
-        good = overhead(&r, percent);
+    if (good == 1 && o->full) {
+        progress_step(o->progress, OVERHEAD_WORK, "what stops cost");
+        good = overhead(r, o->progress, percent);
+        progress_hide(o->progress);
         if (good == 1) {
             print_overhead(object, percent);
         }
     }
+    return good;
+}
+
+static int run(struct options *o)
+{
+    const struct rig_source sources[] = {{preempt_source_bench, preempt_source_bench_end},
+                                         {preempt_source_more, preempt_source_more_end}};
+    struct tern_config config;
+    struct progress progress;
+    struct rig r;
+    if (tern_config_parse(NULL, NULL, NULL, &config)) {
+        fprintf(stderr, "tern bench preempt: %s\n", tern_last_error());
+        return EXIT_FAILED;
+    }
+    if (rig_open(&config, sources, 2, &r)) {
+        return EXIT_FAILED;
+    }
+    o->progress = &progress;
+    progress_begin(&progress, "bench preempt", o->n_chosen + o->full,
+                   o->n_chosen * (RUN_WORK + STOP_WORK * o->requests) + (o->full ? OVERHEAD_WORK : 0));
+    cJSON *object = begin(o, &config, &r.kmd);
+    const int good = measure_all(o, &r, object);
+    progress_end(&progress);
+    rig_close(&r);
     if (object && good == 1) {
-        char *text = cJSON_Print(object);
-        good = text && printf("%s\n", text) > 0;
-        free(text);
+        return json_print("bench preempt", object);
     }
     cJSON_Delete(object);
-    rig_close(&r);
-    return good != 1;
+    return good == 1 ? EXIT_OK : EXIT_FAILED;
 }
 
 /* -------------------------------------------------------------------- options */
 
 static void help(void)
 {
-    printf("usage: tern bench preempt [--requests N] [--seed N] [--kernel NAME]... [--json]\n\n"
+    printf("usage: tern bench preempt [--full] [--requests N] [--seed N] [--kernel NAME]... [--json]\n\n"
            "Stops kernels at random cycles and resumes them, on a device without a scheduler (TERN_BACKEND, "
            "TERN_CONFIG); prints how\n"
-           "many device cycles stopping and resuming took, and what stopping a long kernel again and again costs.\n"
-           "Memory is compared with a run without a stop. Progress is on stderr if that is a terminal.\n\n"
-           "  --requests N   stops of each kernel (1000)\n"
+           "many device cycles stopping and resuming took.\n"
+           "Memory is compared with a run without a stop. Progress is on stderr.\n\n"
+           "  --full         %u stops of each kernel, and what stopping a long one again and again costs\n"
+           "  --requests N   stops of each kernel (%u)\n"
            "  --seed N       of the random cycles (1)\n"
-           "  --kernel NAME  only this one, and no costs; may be given several times\n"
-           "  --json         print one JSON object\n\nKernels:");
+           "  --kernel NAME  only this one; may be given several times\n"
+           "  --json         print one JSON object\n\nKernels:",
+           REQUESTS_FULL, REQUESTS);
     for (unsigned i = 0; i < preempt_n_cases; i++) {
         printf("%s%s", i % 9 ? " " : "\n  ", preempt_cases[i].kernel);
     }
-    printf("\n\nExit: 0 all right; 1 memory is wrong or the device failed; 2 wrong usage.\n");
-}
-
-static int wrong(const char *what, const char *arg)
-{
-    fprintf(stderr, "tern bench preempt: %s '%s'; see tern bench preempt --help\n", what, arg);
-    return 2;
+    printf("\n\nExit: 0 all right; 1 memory is wrong or the device failed; 2 wrong usage; 130 interrupted.\n");
 }
 
 static bool number(const char *text, uint32_t *out)
@@ -362,7 +370,7 @@ static bool number(const char *text, uint32_t *out)
     errno = 0;
     const unsigned long v = strtoul(text, &end, 10);
     *out = (uint32_t)v;
-    return *text >= '0' && *text <= '9' && !*end && !errno && v <= 10000000;
+    return *text >= '0' && *text <= '9' && !*end && !errno && v <= MAX_NUMBER;
 }
 
 static const struct preempt_case *find(const char *kernel)
@@ -375,39 +383,50 @@ static const struct preempt_case *find(const char *kernel)
     return NULL;
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
-    struct options o = {.requests = 1000, .seed = 1, .overhead = true};
+    struct options o = {.seed = 1};
     for (int i = 1; i < argc; i++) {
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
             help();
-            return 0;
+            return EXIT_OK;
         }
         if (strcmp(a, "--json") == 0) {
             o.json = true;
             continue;
         }
+        if (strcmp(a, "--full") == 0) {
+            o.full = true;
+            continue;
+        }
         const bool requests = strcmp(a, "--requests") == 0;
         if (!requests && strcmp(a, "--seed") != 0 && strcmp(a, "--kernel") != 0) {
-            return wrong("what is", a);
+            return usage_error("bench preempt", "unknown argument '%s'", a);
         }
         if (!value) {
-            return wrong("there is nothing behind", a);
+            return usage_error("bench preempt", "%s takes a value", a);
         }
         i++;
         if (strcmp(a, "--kernel") == 0) {
             o.chosen[o.n_chosen] = find(value);
             if (!o.chosen[o.n_chosen] || ++o.n_chosen == MAX_CHOSEN) {
-                return wrong("there is no kernel", value);
+                return usage_error("bench preempt", "there is no kernel '%s'", value);
             }
-            o.overhead = false;
         } else if (!number(value, requests ? &o.requests : &o.seed) || (requests && !o.requests)) {
-            return wrong("this is no number that makes sense:", value);
+            return usage_error("bench preempt", "%s takes a number from %u to %u, not '%s'", a, requests, MAX_NUMBER,
+                               value);
         }
     }
-    for (unsigned i = 0; o.overhead && i < preempt_n_cases; i++) {
+    o.requests = o.requests ? o.requests : o.full ? REQUESTS_FULL : REQUESTS;
+    for (unsigned i = 0, all = !o.n_chosen; all && i < preempt_n_cases; i++) {
         o.chosen[o.n_chosen++] = &preempt_cases[i];
     }
+    exit_at_interrupt("bench preempt", NULL);
     return run(&o);
+}
+
+int main(int argc, char **argv)
+{
+    return exit_status(command(argc, argv));
 }

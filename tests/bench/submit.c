@@ -20,15 +20,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "cli.h"
 #include "json.h"
 #include "median.h"
+#include "progress.h"
 #include "session.h"
 #include "submit_ternd.h"
 #include "submit_threads.h"
 
 #define BATCHES 20u
 #define WARM_UP 100u
+#define COUNT 1000u
+#define COUNT_FULL 20000u
+#define COUNT_MOST 1000000u
 
 static const char source[] = "kernel void tiny(global uint *out, uint value) { *out = value; }";
 
@@ -179,6 +184,7 @@ struct suite {
     struct rig *rig;
     struct partner *partner;
     struct through_ternd *ternd;
+    struct progress *progress;
     unsigned count;
 };
 
@@ -218,10 +224,11 @@ static bool measure_batch(const struct suite *s, struct samples *x, unsigned bat
     return true;
 }
 
-static bool measure(const struct suite *s, struct samples *x)
+static bool measure(const struct suite *s, struct samples *x, const char *where)
 {
     static double warm[WARM_UP];
     bool good = true;
+    progress_step(s->progress, 1, "%s", where);
     for (unsigned i = 0; good && i < MEASURED; i++) {
         good = measure_some(s, i, WARM_UP, warm);
     }
@@ -229,6 +236,7 @@ static bool measure(const struct suite *s, struct samples *x)
         const unsigned n = (s->count - done) / (BATCHES - b);
         good = measure_batch(s, x, b, done, n);
         done += n;
+        progress_part(s->progress, (b + 1.0) / BATCHES);
     }
     return good;
 }
@@ -336,12 +344,13 @@ static int measure_all(const struct suite *s, bool json)
     for (unsigned i = 0; i < MEASURED; i++) {
         x.us[i] = all + i * (size_t)s->count;
     }
-    if (measure(s, &x)) {
+    if (measure(s, &x, "on any processors")) {
         const struct figures spread = figures(&x, s->count);
         /* ours first: the others are then kept where it is */
         if (keep_here(getpid()) && keep_here(s->ternd->ternd) && keep_here(s->ternd->program) &&
-            measure(s, &x)) {
+            measure(s, &x, "on one processor")) {
             const struct figures one = figures(&x, s->count);
+            progress_hide(s->progress);
             status = print(&s->rig->session.config, &spread, &one, s->count, json);
         }
     }
@@ -349,15 +358,24 @@ static int measure_all(const struct suite *s, bool json)
     return status;
 }
 
+static struct through_ternd through;
+
+static void interrupted(void)
+{
+    through_ternd_end(&through);
+}
+
 static int run(unsigned count, bool json)
 {
     static struct rig rig;
     static struct partner partner;
-    static struct through_ternd through;
-    const struct suite s = {&rig, &partner, &through, count};
+    struct progress progress;
+    const struct suite s = {&rig, &partner, &through, &progress, count};
     int status = EXIT_FAILED;
-    unsetenv("TERND_SOCKET"); /* this program's device is its own, */
-    setenv("TERN_BACKEND", "rtl", 0); /* whatever ternd runs here */
+    exit_at_interrupt("bench submit", interrupted);
+    unsetenv("TERND_SOCKET"); /* this program's device is its own, on the backend of the ternd that it starts */
+    backend_prefer_model("bench submit");
+    progress_begin(&progress, "bench submit", 2, 2);
     if (rig_open(&rig) && partner_start(&partner)) {
         if (through_ternd_open(&through)) {
             status = measure_all(&s, json);
@@ -365,6 +383,7 @@ static int run(unsigned count, bool json)
         through_ternd_close(&through);
         partner_end(&partner);
     }
+    progress_end(&progress);
     rig_close(&rig);
     return status;
 }
@@ -393,23 +412,27 @@ static int serve(void)
 
 static void help(void)
 {
-    printf("usage: tern bench submit [--json] [--count N]\n\n"
-           "Measures what submission costs the host: the time of a dispatch of one work-item (TERN_BACKEND, "
-           "TERN_CONFIG) from enqueue\n"
+    printf("usage: tern bench submit [--full | --count N] [--json]\n\n"
+           "Measures what submission costs the host: the time of a dispatch of one work-item from enqueue\n"
            "to finished, in this program and through a ternd that it starts; that of a round trip between two threads "
            "that wait\n"
            "for each other, and of an empty request to ternd. All by the clock of the host; compare them only with "
            "each other.\n"
-           "And how many threads run for each of these besides the one that waits.\n\n"
-           "  --json     one JSON object\n"
-           "  --count N  so many of each, 20 to 1000000 (1000)\n\n"
-           "Exit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
+           "And how many threads run for each of these besides the one that waits. On the functional model unless "
+           "TERN_BACKEND says\n"
+           "otherwise: the time that the device takes is in a dispatch.\n\n"
+           "  --full     %u of each\n"
+           "  --count N  so many of each, %u to %u (%u)\n"
+           "  --json     one JSON object\n\n"
+           "Exit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage; 130 interrupted.\n",
+           COUNT_FULL, BATCHES, COUNT_MOST, COUNT);
 }
 
 static int command(int argc, char **argv)
 {
-    unsigned long count = 1000;
-    bool json = false;
+    unsigned long count = COUNT;
+    const char *counted = NULL;
+    bool json = false, full = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             help();
@@ -420,20 +443,26 @@ static int command(int argc, char **argv)
         }
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
+        } else if (strcmp(argv[i], "--full") == 0) {
+            full = true;
         } else if (strcmp(argv[i], "--count") == 0) {
-            const char *text = ++i < argc ? argv[i] : "";
             char *end = NULL;
+            counted = ++i < argc ? argv[i] : "";
             errno = 0;
-            count = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-            if (!end || *end || errno || count < BATCHES || count > 1000000) {
-                return usage_error("bench submit", "--count takes a number from %u to 1000000, not '%s'", BATCHES,
-                                   text);
+            count = *counted >= '0' && *counted <= '9' ? strtoul(counted, &end, 10) : 0;
+            if (!end || *end || errno || count < BATCHES || count > COUNT_MOST) {
+                return usage_error("bench submit", "--count takes a number from %u to %u, not '%s'", BATCHES,
+                                   COUNT_MOST, counted);
             }
         } else {
             return usage_error("bench submit", "unknown argument '%s'", argv[i]);
         }
     }
-    return run((unsigned)count, json);
+    if (full && counted) {
+        return usage_error("bench submit", "--full is %u of each; --count %s has no meaning with it", COUNT_FULL,
+                           counted);
+    }
+    return run(full ? COUNT_FULL : (unsigned)count, json);
 }
 
 int main(int argc, char **argv)

@@ -39,6 +39,7 @@ static pid_t start_ternd(const char *socket)
     snprintf(path, sizeof path, "%.*s/../../bin/ternd", folder ? (int)(folder - own) : 0, own);
     const pid_t pid = fork();
     if (pid == 0) {
+        setpgid(0, 0); /* Ctrl-C is for its parent */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int null = open("/dev/null", O_WRONLY);
         dup2(null, STDERR_FILENO);
@@ -56,6 +57,7 @@ static bool start_program(struct through_ternd *t, const char *socket)
     }
     t->program = fork();
     if (t->program == 0) {
+        setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
@@ -95,6 +97,19 @@ bool through_ternd_open(struct through_ternd *t)
     return true;
 }
 
+void through_ternd_end(struct through_ternd *t)
+{
+    if (t->ternd > 0) {
+        kill(t->ternd, SIGTERM);
+        waitpid(t->ternd, NULL, 0);
+        t->ternd = 0;
+    }
+    if (t->folder[0]) {
+        rmdir(t->folder);
+        t->folder[0] = '\0';
+    }
+}
+
 void through_ternd_close(struct through_ternd *t)
 {
     if (t->device) {
@@ -105,13 +120,7 @@ void through_ternd_close(struct through_ternd *t)
         close(t->answer);
         waitpid(t->program, NULL, 0);
     }
-    if (t->ternd > 0) {
-        kill(t->ternd, SIGTERM);
-        waitpid(t->ternd, NULL, 0);
-    }
-    if (t->folder[0]) {
-        rmdir(t->folder);
-    }
+    through_ternd_end(t);
 }
 
 bool through_ternd_dispatches(struct through_ternd *t, double *us, unsigned n)

@@ -21,6 +21,8 @@ struct through_ternd {
 /** Messages are said. After the program's own device is open. */
 bool through_ternd_open(struct through_ternd *t);
 void through_ternd_close(struct through_ternd *t);
+/** Ends ternd and removes its folder, and no more: async-signal-safe. */
+void through_ternd_end(struct through_ternd *t);
 /** Microseconds of n dispatches by the second program, */
 bool through_ternd_dispatches(struct through_ternd *t, double *us, unsigned n);
 /** and of n empty requests. */

@@ -3,7 +3,7 @@
  * How many threads take part in work, besides the one that waits for it. The host's kernel counts how often it
  * switches from a thread to another. A thread that the work wakes is switched from at least once each time. How often,
  * and whether it went to sleep by itself, depends on the host: a thread also sleeps for a lock, and may be given more
- * to do before it sleeps. Which threads run does not depend on it.
+ * to do before it sleeps. The set of threads that run does not depend on it.
  */
 #ifndef TERN_BENCH_SUBMIT_THREADS_H
 #define TERN_BENCH_SUBMIT_THREADS_H

@@ -104,11 +104,11 @@ def programs(night):
     yield ctest("moves-rtl", "programs that move between two devices 20 times, of which one is, or both are, RTL",
                 driver, ["-R", r"^driver\.migrate_many\."], env={"TERN_TEST_MOVES": "20"}, needs=READY, cost=900)
     yield Step("bench-all", "benches, the large ones too: results right, cycles as in the baseline",
-               ["tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines, READY, cost=600)
+               ["tests/bench/check", str(BUILD / "bin/tern"), "--full"], lines, READY, cost=600)
     yield Step("bench-migrate", "what moves of partitions of up to 4 GiB cost, on the model",
-               ["tests/bench/check-migrate", str(BUILD / "bin/tern")], lines, READY, cost=600)
+               ["tests/bench/check-migrate", str(BUILD / "bin/tern"), "--full"], lines, READY, cost=600)
     yield Step("bench-migrate-rtl", "what moves of a partition of 256 MiB cost, on the RTL",
-               ["tests/bench/check-migrate", str(BUILD / "bin/tern"), "--quick", "--sizes", "1"], lines, READY,
+               ["tests/bench/check-migrate", str(BUILD / "bin/tern"), "--sizes", "1"], lines, READY,
                cost=600, env=RTL)
 
 

@@ -53,7 +53,7 @@ def static(full):
 
 # Folders of tests that ctest runs on the model, beside each other: processor seconds of each.
 ON_MODEL = {"driver": 120, "opencl": 90, "ternd": 110, "compiler": 20, "sim": 20, "verify": 15, "cli": 15,
-            "scripts": 20, "isa": 2}
+            "scripts": 20, "isa": 2, "bench": 30}
 BOARD = ("build-software", "build-board", "build-tiny")
 
 
@@ -103,7 +103,7 @@ def opencl(full):
         *(ctest(f"device-rtl-{folder}", f"device and driver tests on the RTL: {folder}", BUILD / "tests" / folder,
                 ["-L", "^rtl$"], env=RTL, needs=devices + BOARD, cost=cost)
           for folder, cost in {"driver": 250, "sim": 150, "ternd": 40, "cli": 30, "scripts": 60, "isa": 10,
-                               "board": 40}.items()),
+                               "board": 40, "bench": 60}.items()),
     ]
 
 
@@ -222,7 +222,8 @@ def xrt(_):
     return [dataclasses.replace(step, argv=["6" if a == "{jobs}" else a for a in step.argv])]
 
 
-AS_SYNTHESISED = {"sim": r"^sim\.(device|kernels|preempt)\.rtl_synthesis$", "driver": r"^driver\.(device|space)\.rtl$",
+AS_SYNTHESISED = {"sim": r"^sim\.(device|dirty|kernels|preempt)\.rtl_synthesis$",
+                  "driver": r"^driver\.(device|space)\.rtl$",
                   "opencl": r"^opencl\.run_(basic|algorithms|memory)$"}
 
 

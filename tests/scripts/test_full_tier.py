@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each test that ctest knows is run by a step of the full or the nightly tier of scripts/test.
+
+usage: test_full_tier.py BUILD
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/lib"))
+from testing import nightly, steps, suites  # noqa: E402
+
+TREE = pathlib.Path(sys.argv.pop())
+
+
+def names(folder, *select):
+    listed = subprocess.run(["ctest", "--test-dir", str(folder), "-N", *select], check=True, stdout=subprocess.PIPE,
+                            text=True).stdout
+    return set(re.findall(r"^ *Test +#\d+: (\S+)", listed, re.M))
+
+
+def selected(step):
+    """The names of the tests that a step of ctest runs, in TREE for the tree of its own; none if it is another."""
+    folder = pathlib.Path(step.argv[step.argv.index("--test-dir") + 1])
+    if not folder.is_relative_to(steps.BUILD / "tests"):
+        return set()
+    select = [word for key in ("-L", "-LE", "-R") if key in step.argv
+              for word in (key, step.argv[step.argv.index(key) + 1])]
+    return names(TREE / folder.relative_to(steps.BUILD), *select)
+
+
+class FullTier(unittest.TestCase):
+    def test_nothing_is_left_out(self):
+        every = suites.steps_of(suites.SUITES, True) + nightly.steps("7")
+        run = set().union(*(selected(s) for s in every if s.argv[0] == "ctest"))
+        self.assertEqual(sorted(names(TREE) - run), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

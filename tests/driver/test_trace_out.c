@@ -203,6 +203,33 @@ static void test_reader_goes(void **state)
     alarm(0);
 }
 
+static atomic_bool late;
+
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    if (atomic_exchange(&late, false)) {
+        poll(NULL, 0, 3000);
+    }
+    return __real_write(fd, data, size);
+}
+
+/** A thread that the host runs late has not been refused: the file gets its end. (Linked with --wrap.) */
+static void test_writer_is_late(void **state)
+{
+    (void)state;
+    char got[64];
+    struct tern_trace_out *o = tern_trace_out_open(path);
+    assert_non_null(o);
+    tern_trace_put(o, "1");
+    atomic_store(&late, true);
+    tern_trace_out_close(o);
+    read_file(path, got, sizeof got);
+    assert_string_equal(got, "[\n1\n]\n");
+}
+
 static void *closer(void *o)
 {
     tern_trace_out_close(o);
@@ -343,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
         cmocka_unit_test(test_fork_while_another_thread_writes),
+        cmocka_unit_test_setup_teardown(test_writer_is_late, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reader_comes_later, setup_fifo, teardown),
         cmocka_unit_test_setup_teardown(test_reader_goes, setup_fifo, teardown),
         cmocka_unit_test_setup_teardown(test_reader_is_slow, setup_fifo, teardown),

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "base/wait.h"
 #include "os/observe/trace_file.h"
 
 #define OBJECT_MAX 2048u
@@ -22,9 +22,10 @@
 #define CHUNKS (TERN_TRACE_BYTES / CHUNK)
 #define SPARES 4u
 #define TRIES 1000
-#define POLL_MS 20          /* how often the thread checks `abandoned` */
-#define PATIENCE_S 2        /* a close waits so long for a file that takes nothing */
-#define PATIENCE_ALL_S 10   /* and so long in all */
+#define POLL_MS 20            /* how often the thread checks `abandoned` */
+#define PATIENCE_MS 2000      /* a close waits so long for a file that takes nothing */
+#define PATIENCE_ALL_MS 10000 /* and so long in all */
+#define STALL_S 60            /* and so long for a thread that gets no further, as in a write that does not return */
 
 struct chunk {
     struct chunk *next;
@@ -38,14 +39,16 @@ struct tern_trace_out {
     char path[PATH_MAX];
     atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. The thread's, once it runs */
     atomic_bool abandoned;       /* the trace is not waited for any more */
+    atomic_bool closing;         /* it is waited for; set under the lock */
     _Atomic uint64_t progress;   /* counts writes that wrote something */
+    uint64_t refused, refused_in_all; /* ns that the thread has waited for the file since then; its own */
     pthread_mutex_t lock;        /* everything below; nothing is written under it */
     pthread_cond_t work, written;
     struct chunk *first, *last;  /* what is to be written, the last one still growing */
     struct chunk *spare;         /* at most SPARES, for use again */
     uint32_t spares;
     uint32_t chunks;             /* these, and the one that is being written */
-    bool any, flush, closing, failed, done;
+    bool any, flush, failed, done;
     bool dropping;
     uint64_t dropped, dropped_in_all;
     uint32_t users;              /* the thread and the owner: the last frees */
@@ -67,7 +70,36 @@ char *tern_trace_escape(const char *text, char *out, size_t size)
     return out;
 }
 
+/** The rest of the trace is lost. */
+static void give_up(struct tern_trace_out *o, const char *why)
+{
+    fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path, why);
+    atomic_store(&o->abandoned, true);
+}
+
 /* ---------------------------------------------------------------- the thread */
+
+/**
+ * The file takes nothing now: waits a little, for fd if it is one. False: a close has waited for the file for long
+ * enough. What counts is how long this thread has been refused, not how long the close has waited: a busy host may not
+ * let the thread run.
+ */
+static bool wait_for_file(struct tern_trace_out *o, int fd)
+{
+    const uint64_t begin = tern_clock_ns(), most = POLL_MS * 1000000u;
+    poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, POLL_MS);
+    const uint64_t took = tern_clock_ns() - begin;
+    if (!atomic_load(&o->closing)) {
+        return true;
+    }
+    o->refused += took < most ? took : most;
+    o->refused_in_all += took < most ? took : most;
+    if (o->refused < PATIENCE_MS * 1000000ull && o->refused_in_all < PATIENCE_ALL_MS * 1000000ull) {
+        return true;
+    }
+    give_up(o, fd < 0 ? "the FIFO has no reader" : "what it is written to takes no more");
+    return false;
+}
 
 /** A FIFO's reader may come later than the program. False: the trace is abandoned, or it cannot be opened. */
 static bool await_reader(struct tern_trace_out *o)
@@ -80,8 +112,8 @@ static bool await_reader(struct tern_trace_out *o)
             fprintf(stderr, "tern: no trace: %s: %s\n", o->path, why);
             return false;
         }
-        if (fd < 0) {
-            poll(NULL, 0, POLL_MS);
+        if (fd < 0 && !wait_for_file(o, -1)) {
+            return false;
         }
     }
     atomic_store(&o->fd, fd < 0 ? -1 : fd);
@@ -96,9 +128,10 @@ static bool write_all(struct tern_trace_out *o, const struct chunk *c)
         const ssize_t n = write(fd, c->text + at, c->used - at);
         if (n > 0) {
             at += (size_t)n;
+            o->refused = 0;
             atomic_fetch_add(&o->progress, 1);
         } else if (n < 0 && errno == EAGAIN) {
-            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, POLL_MS);
+            wait_for_file(o, fd);
         } else if (n < 0 && errno != EINTR) {
             fprintf(stderr, "tern: the trace %s ends here: %s\n", o->path, strerror(errno));
             return false;
@@ -383,14 +416,6 @@ struct tern_trace_out *tern_trace_out_open(const char *name)
     return o;
 }
 
-static struct timespec in_seconds(int s)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += s;
-    return t;
-}
-
 /** Ends the array. o->lock held. */
 static void end_array(struct tern_trace_out *o)
 {
@@ -412,7 +437,6 @@ static void end_array(struct tern_trace_out *o)
 /** Lets the thread come to its end, for a bounded time. o->lock held. */
 static void finish(struct tern_trace_out *o)
 {
-    const struct timespec limit = in_seconds(PATIENCE_ALL_S);
     if (!o->closing) {
         end_array(o);
         o->closing = true;
@@ -424,14 +448,10 @@ static void finish(struct tern_trace_out *o)
     }
     while (!o->done && !atomic_load(&o->abandoned)) {
         const uint64_t before = atomic_load(&o->progress);
-        struct timespec until = in_seconds(PATIENCE_S);
-        until = until.tv_sec < limit.tv_sec ? until : limit;
+        const struct timespec until = tern_deadline(STALL_S * 1000);
         const int r = pthread_cond_timedwait(&o->written, &o->lock, &until);
-        if (r == ETIMEDOUT && !o->done &&
-            (before == atomic_load(&o->progress) || in_seconds(0).tv_sec >= limit.tv_sec)) {
-            fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path,
-                    atomic_load(&o->fd) < 0 ? "the FIFO has no reader" : "what it is written to takes no more");
-            atomic_store(&o->abandoned, true);
+        if (r == ETIMEDOUT && !o->done && before == atomic_load(&o->progress)) {
+            give_up(o, "its thread gets no further");
         }
     }
 }

@@ -31,9 +31,9 @@ uint64_t tern_trace_dropped(struct tern_trace_out *out);
 /** Has what is in the buffer written soon, although it is little. */
 void tern_trace_flush(struct tern_trace_out *out);
 /**
- * Ends the array, and waits until all is written: not longer than 2 s if nothing moves, nor than 10 s in all; then
- * stderr says that the rest is lost. A process that exits without this does it by itself. In the child of a fork
- * nothing happens: the file is the parent's.
+ * Ends the array, and waits until all is written: not longer than 2 s for a file that takes nothing, nor than 10 s in
+ * all; then stderr says that the rest is lost. A process that exits without this does it by itself. In the child of a
+ * fork nothing happens: the file is the parent's.
  */
 void tern_trace_out_close(struct tern_trace_out *out);
 

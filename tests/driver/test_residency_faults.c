@@ -156,12 +156,10 @@ static void test_lost(void **state)
 {
     (void)state;
     for (int k = 0; k < 12; k++) {
-        struct timespec t;
         rig_open("small,mem=16M,quantum=20000", NULL);
         const pthread_t lives = moments_begin(24 + 5 * k, live);
-        clock_gettime(CLOCK_REALTIME, &t);
-        t.tv_sec += 1; /* or it ended with fewer moments */
-        sem_timedwait(&now, &t);
+        while (sem_wait(&now)) {
+        }
         rig.gone = true;
         pthread_join(lives, NULL);
         ok(tern_process_kill(victim));

@@ -39,7 +39,7 @@ struct rt_closings {
 };
 struct rt_closings rt_closings_now(void);
 /** The attempt has found no memory: waits, if some were open, until one has ended since. False: another attempt would
- *  find no more; or 5 s have passed. */
+ *  find no more; or a minute has passed. */
 bool rt_closings_wait(struct rt_closings *call);
 
 #endif

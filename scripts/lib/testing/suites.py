@@ -14,7 +14,8 @@ RTL = {"TERN_BACKEND": "rtl"}
 VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", "{jobs}", "--output", str(BUILD / "verify")]
 SANITIZE, TSAN = BUILD / "sanitize", BUILD / "tsan"
 # The software: all but the Verilated devices, each of which is a step of its own.
-SOFTWARE = ["sim/model/all", "driver/all", "runtime/all", "tests/all"]
+LIBRARIES = ["sim/model/all", "driver/all", "runtime/all"]
+SOFTWARE = [*LIBRARIES, "tests/all"]
 
 
 def ninja(name, title, tree, targets, needs, cost):
@@ -171,7 +172,7 @@ OWN = {"driver": (r"^driver\.[a-z_]+$", 300), "compiler": (".", 40), "opencl": (
 def sanitize(full):
     """Address and undefined-behaviour sanitizers; the same tree has the fuzzers."""
     steps = sanitizer_tree(SANITIZE, [*SOFTWARE, "fuzz"] if full else
-                           ["fuzz", *(f"tests/{folder}/all" for folder in OWN)], 200)
+                           [*LIBRARIES, "fuzz", *(f"tests/{folder}/all" for folder in OWN)], 250)
     if full:
         chosen = {folder: (["-LE", "^rtl"], 2 * cost) for folder, cost in {**ON_MODEL, "xrt": 20}.items()}
     else:

@@ -248,11 +248,15 @@ class Changed(unittest.TestCase):
         self.assertEqual(changed.itself("tests/driver/fixture.h"), "driver: .")
 
     def test_builds_what_the_steps_need(self):
-        def targets(*files):
-            return next(s.argv for s in changed.steps_for(files) if s.name == "build-software")
+        def targets(*files, tree="software"):
+            return next(s.argv for s in changed.steps_for(files) if s.name == f"build-{tree}")
         self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/fixture.h"))
         self.assertNotIn("tests/all", targets("driver/kmd/save.c"))
         self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
+        self.assertEqual(targets("driver/stream/pages.c", tree="sanitize")[-1:], ["fuzz"])
+        self.assertNotIn("sim/model/all", targets("driver/stream/pages.c", tree="sanitize"))
+        self.assertEqual(targets("driver/os/sched/cap.c", tree="sanitize")[-4:],
+                         ["driver/all", "runtime/all", "sim/model/all", "tests/driver/all"])
 
     def test_no_commit(self):
         with self.assertRaisesRegex(changed.Bad, "'nowhere' is no commit"):

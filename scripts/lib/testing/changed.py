@@ -132,23 +132,30 @@ def steps_for(files):
     return narrowed(suites.with_needs(chosen, False)) if chosen else []
 
 
-# The targets of ninja for tests of a folder, and for a step. Others need all the software and its tests.
-TARGETS = {**{folder: [f"tests/{folder}/all"] for folder in ("driver", "compiler", "opencl", "sim", "verify")},
-           "verify-small": ["tests/verify/tool/all"], "bench": ["tests/bench/all"],
-           "bench-preempt": ["tests/bench/all"]}
+# What ninja is to build for tests of a folder, and for a step. Others need all the software and its tests.
+TARGETS = {**{folder: [*suites.LIBRARIES, f"tests/{folder}/all"] for folder in ("driver", "compiler", "opencl", "sim",
+                                                                              "verify")},
+           **{name: [*suites.LIBRARIES, "tests/bench/all"] for name in ("bench", "bench-preempt")},
+           "verify-small": [*suites.LIBRARIES, "tests/verify/tool/all"], "fuzz": ["fuzz"]}
+
+
+def targets_for(builder, steps):
+    """What these steps need of a tree, whose step is `builder`; none: all of it."""
+    found = set()
+    for s in steps:
+        if builder in s.needs:
+            wanted = TARGETS.get(s.name) or TARGETS.get(s.name.partition("-")[2])
+            if not wanted:
+                return []
+            found |= set(wanted)
+    return sorted(found)
 
 
 def narrowed(steps):
-    """Has the software built as far as these steps need it: linking every test takes longer than most tests."""
-    targets = []
-    for s in steps:
-        if "build-software" in s.needs:
-            found = TARGETS.get(s.name) or TARGETS.get(s.name.partition("-")[2])
-            if not found:
-                return steps
-            targets += found
-    return [dataclasses.replace(s, argv=[a for a in s.argv if a != "tests/all"] + sorted(set(targets)))
-            if s.name == "build-software" and targets else s for s in steps]
+    """Has each tree built as far as these steps need it: linking every test takes longer than most tests."""
+    wanted = {name: targets_for(name, steps) for name in ("build-software", "build-sanitize")}
+    return [dataclasses.replace(s, argv=s.argv[:s.argv.index("{jobs}") + 1] + wanted[s.name])
+            if wanted.get(s.name) else s for s in steps]
 
 
 def of_pattern(where, pattern):

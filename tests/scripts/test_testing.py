@@ -258,6 +258,22 @@ class Changed(unittest.TestCase):
         self.assertEqual(targets("driver/os/sched/cap.c", tree="sanitize")[-4:],
                          ["driver/all", "runtime/all", "sim/model/all", "tests/driver/all"])
 
+    def test_files_that_differ(self):
+        """One that has moved counts at both places."""
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(changed, "ROOT", folder):
+            def git(*words):
+                subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", *words], cwd=folder, check=True)
+            here = pathlib.Path(folder)
+            git("init", "-q")
+            for name in "moves", "stays", "changes":
+                (here / name).write_text("some lines of\ntext\n" + name)
+            git("add", ".")
+            git("commit", "-q", "-m", "a")
+            git("mv", "moves", "moved")
+            (here / "changes").write_text("now")
+            (here / "new").write_text("now")
+            self.assertEqual(changed.files_since("HEAD"), ["changes", "moved", "moves", "new"])
+
     def test_no_commit(self):
         with self.assertRaisesRegex(changed.Bad, "'nowhere' is no commit"):
             changed.files_since("nowhere")

@@ -33,7 +33,8 @@ def files_since(rev):
     if known.returncode:
         raise Bad(f"'{rev}' is no commit of this tree; see git log")
     out = b"".join(subprocess.run(["git", *words], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout for words in (
-        ("diff", "--name-only", "-z", known.stdout.decode().strip()), ("ls-files", "-o", "--exclude-standard", "-z")))
+        ("diff", "--name-only", "--no-renames", "-z", known.stdout.decode().strip()),
+        ("ls-files", "-o", "--exclude-standard", "-z")))
     return sorted({f.decode() for f in out.split(b"\0") if f})
 
 

@@ -134,7 +134,7 @@ static void end_in_a_callback(void)
 static void end_unloaded(void)
 {
     char path[4096];
-    cl_platform_id platform;
+    cl_platform_id platform = NULL;
     cl_device_id device;
     cl_mem mem;
     FILE *icd = fopen(getenv("OCL_ICD_VENDORS"), "r");

@@ -135,8 +135,8 @@ static void test_fft(void **state)
         for (int f = 0; f < N; f++) {
             double re = 0, im = 0;
             for (int i = 0; i < N; i++) {
-                const double c = cos(-2 * 3.14159265358979323846 * f * i / N),
-                    d = sin(-2 * 3.14159265358979323846 * f * i / N);
+                const double c = cos(-2 * 3.14159265358979323846 * f * i / (double)N),
+                    d = sin(-2 * 3.14159265358979323846 * f * i / (double)N);
                 re += v[s][i][0] * c - v[s][i][1] * d;
                 im += v[s][i][0] * d + v[s][i][1] * c;
             }

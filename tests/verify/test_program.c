@@ -91,6 +91,32 @@ static void test_items_left_out(void **state)
     }
 }
 
+/** After a quarter of the limit nothing is stopped any more, and a kernel that asks for a page gets all of them. The
+ *  result stays the same. */
+static void test_undisturbed_in_the_end(void **state)
+{
+    uint32_t cuts = 0, fewer = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        struct scene s;
+        struct side a = {.backend = &model}, b = {.backend = &model};
+        struct difference d;
+        assert_int_equal(case_build(&c, &geometry, &s), 0);
+        assert_int_equal(scene_run(&s, &model, 0, NULL, &a.sim, &a.end), 0);
+        s.limit = 2 * a.end.cycles;
+        assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
+        assert_int_equal(compare(&s, &a, &b, false, &d), 0);
+        assert_int_equal(d.kind, DIFF_NONE);
+        cuts += a.end.cut_count;
+        fewer += b.end.cut_count;
+        side_free(&a);
+        side_free(&b);
+        scene_free(&s);
+    }
+    assert_in_range(fewer, cuts / 4, cuts * 3 / 4);
+}
+
 static void test_same_seed_same_scene(void **state)
 {
     (void)state;
@@ -159,8 +185,8 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends_as_planned), cmocka_unit_test(test_items_left_out),
-        cmocka_unit_test(test_same_seed_same_scene), cmocka_unit_test(test_every_instruction),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_undisturbed_in_the_end), cmocka_unit_test(test_same_seed_same_scene),
+        cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_texts),
     };
     int r = cmocka_run_group_tests_name("program", tests, NULL, NULL) ? 1 : 0;
     backend_close(&model);

@@ -9,6 +9,8 @@
  * An absent entry that is not in scene.absent stands for no page: a mistake of the work. It is made an entry without
  * the absent bit, so that the work ends with fault page; when it has ended, the entry is as before, for whatever
  * else meets it. No flush is needed for either: devices read an entry again before they report it (docs/spec/pte.yaml).
+ *
+ * A request costs a save and a resume of the work; so a case that has taken long gets all of its pages with the next.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static int deny(struct pager *p, uint32_t submit, uint64_t at, uint32_t entry)
 static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
 {
     const uint32_t known = p->brings < COUNT(p->brought) ? p->brings : COUNT(p->brought);
-    if (!known || p->taken == MOST_TAKEN || !rng_one_in(&p->random, 2)) {
+    if (!known || p->all || p->taken == MOST_TAKEN || !rng_one_in(&p->random, 2)) {
         return 0;
     }
     const struct brought *b = &p->brought[rng_below(&p->random, known)];
@@ -82,6 +84,21 @@ static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
     return r ? 0 : 2;
 }
 
+/** Makes all absent entries what the scene says, without a packet: needs no flush either, as above. */
+static int bring_all(struct pager *p)
+{
+    int r = 0;
+    for (uint32_t i = 0; i < p->scene->absents && !r; i++) {
+        const struct absent *a = &p->scene->absent[i];
+        uint32_t entry;
+        r = p->api->mem_read(p->sim, a->at, &entry, sizeof entry);
+        if (r == 0 && is_absent(entry)) {
+            r = p->api->mem_write(p->sim, a->at, &a->entry, sizeof a->entry);
+        }
+    }
+    return r;
+}
+
 int pager_request(struct pager *p, uint32_t submit, uint32_t va, uint32_t *packets, uint32_t words[16 * PAGER_PACKETS])
 {
     uint64_t at;
@@ -96,6 +113,10 @@ int pager_request(struct pager *p, uint32_t submit, uint32_t va, uint32_t *packe
     const struct absent *a = known(p->scene, at);
     if (!a) {
         return deny(p, submit, at, entry);
+    }
+    r = p->all ? bring_all(p) : 0;
+    if (r) {
+        return r;
     }
     *packets = 1 + take(p, root, words + 16);
     p->brought[p->brings++ % COUNT(p->brought)] = (struct brought){.root = root, .va = va, .entry = a->entry, .at = at};

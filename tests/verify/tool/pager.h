@@ -29,6 +29,7 @@ struct pager {
     struct brought brought[16];
     uint32_t brings;   /* of them, counted; the oldest are forgotten */
     uint64_t taken;    /* away again */
+    bool all;          /* a request brings all pages, and none is taken away any more */
     struct rng random;
 };
 

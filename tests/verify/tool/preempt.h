@@ -100,7 +100,6 @@ struct arena {
     struct work work;
     uint8_t *expected;           /**< Memory after an uninterrupted run. */
     struct outcome end;          /**< Its indication. */
-    uint64_t limit;              /**< Cycles after which a part hangs. */
     bool stacks;                 /**< Private memory is compared, too. */
 };
 

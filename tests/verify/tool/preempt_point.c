@@ -8,8 +8,7 @@
 
 #include "preempt.h"
 
-#define PATIENCE 20u     /* a part hangs if it takes so many times what the whole does */
-#define MIN_LIMIT 200000u
+#define LIMIT CASE_CYCLES /* device cycles after which a part hangs */
 #define FOREIGN_EVERY 2u /* after so many stops one has work of another context follow */
 #define AGAIN_EVERY 3u   /* of so many stops one is repeated at once */
 #define TEXT 160u        /* of an outcome */
@@ -92,7 +91,7 @@ static bool as_expected(const struct arena *a, struct outcome o)
 /** The work runs to its end, and leaves what it should. */
 static void finish(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
 {
-    struct outcome o = machine_wait(m, engine, a->limit);
+    struct outcome o = machine_wait(m, engine, LIMIT);
     char expected[TEXT], got[TEXT];
     if (m->error) {
         say(t, "%s: %s\n", what, strerror(-m->error));
@@ -108,7 +107,6 @@ static void finish(const struct arena *a, struct machine *m, uint32_t engine, co
 bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
 {
     uint32_t lines[SIDES] = {0};
-    a->limit = 100 * MIN_LIMIT;
     for (uint32_t side = SIDES; side-- > 0;) { /* the model first: it says what is expected */
         struct machine m;
         const struct work none = {.scene = {.mem_bytes = PREEMPT_MEMORY}};
@@ -146,17 +144,14 @@ bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
         machine_submit(&m, 0, false);
         if (side) {
             char text[TEXT];
-            a->end = machine_wait(&m, 0, a->limit);
+            a->end = machine_wait(&m, 0, LIMIT);
             machine_memory(&m, a->expected);
             if (m.error || a->end.kind != (a->work.faults ? TERN_ENGINE_IND_INFO_KIND_FAULTED
                                                           : TERN_ENGINE_IND_INFO_KIND_COMPLETED)) {
                 say(t, "model, not stopped: %s\n", outcome_text(a->end, text, TEXT));
             }
         } else {
-            uint64_t begin = m.backend->api->cycles(m.sim);
             finish(a, &m, 0, "not stopped", t);
-            uint64_t took = m.backend->api->cycles(m.sim) - begin;
-            a->limit = MIN_LIMIT + PATIENCE * took;
         }
         machine_close(&m);
     }
@@ -180,7 +175,7 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     struct tern_ctx c;
     uint64_t begin = m->backend->api->cycles(m->sim);
     machine_preempt(m, engine, granularity);
-    struct outcome o = machine_wait(m, engine, a->limit);
+    struct outcome o = machine_wait(m, engine, LIMIT);
     t->stops++;
     if (m->error || (o.kind != TERN_ENGINE_IND_INFO_KIND_PREEMPTED && !as_expected(a, o))) {
         char expected[TEXT], got[TEXT];
@@ -251,10 +246,10 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
 }
 
 /** Runs another context's work on the engine. */
-static bool foreign(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
+static bool foreign(struct machine *m, uint32_t engine, const char *what, struct tally *t)
 {
     machine_submit_foreign(m, engine);
-    struct outcome o = machine_wait(m, engine, a->limit);
+    struct outcome o = machine_wait(m, engine, LIMIT);
     if (m->error || o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
         char text[TEXT];
         say(t, "%s, then another context's work: expected completed, got %s\n", what,
@@ -305,7 +300,7 @@ void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, 
     }
     snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed there, engine %u", m->backend->name,
              (unsigned long long)cycle, engine);
-    if (resume && cycle % FOREIGN_EVERY == 0 && !foreign(a, m, engine, what, t)) {
+    if (resume && cycle % FOREIGN_EVERY == 0 && !foreign(m, engine, what, t)) {
         return;
     }
     if (resume && cycle % AGAIN_EVERY == 0 && !saved_again(a, m, engine, cycle, what, t)) {
@@ -326,11 +321,19 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
     int failed = arena_open(a, side, &a->work, NULL, &m);
     char what[160];
     bool resume = false, more = true;
+    uint64_t spent = 0;
     if (failed) {
         say(t, "%s: %s\n", arena_side(a, side)->name, strerror(-failed));
         return;
     }
     for (uint32_t part = 0; more && !t->text[0]; part++) {
+        const uint64_t begin = m.backend->api->cycles(m.sim);
+        if (spent > LIMIT / 4) { /* it has been stopped often enough */
+            snprintf(what, sizeof what, "part %u, on %s, engine %u, to the end", part, m.backend->name, engine);
+            machine_submit(&m, engine, resume);
+            finish(a, &m, engine, what, t);
+            break;
+        }
         uint32_t cycles = 1 + rng_below(&r, 2 * every), next = rng_below(&r, SIDES);
         uint32_t granularity = rng_one_in(&r, 4) ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP
                                                  : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
@@ -339,7 +342,8 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
         machine_submit(&m, engine, resume);
         machine_step(&m, cycles);
         more = cut(a, &m, engine, granularity, what, &resume, t);
-        more = more && (rng_one_in(&r, 2) || foreign(a, &m, engine, what, t));
+        more = more && (rng_one_in(&r, 2) || foreign(&m, engine, what, t));
+        spent += m.backend->api->cycles(m.sim) - begin;
         engine = rng_below(&r, ENGINES) % a->pair->geometry.engines;
         struct machine n;
         if (more && next != side && (more = moved(a, &m, next, &n, t))) {

@@ -9,10 +9,6 @@
 #define DATA_STREAM (1ull << 34)
 #define RIGHTS_R TERN_PTE_READ_MASK
 #define RIGHTS_RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
-/* Cycles that a case may take: some eight times what the longest of thousands took on 64 hardware threads. Most of
- * these are spent at locks, where the time grows with the square of those who want them. */
-#define LIMIT 400000ull
-#define LIMIT_THREADS 64ull
 
 uint32_t program_items(uint64_t seed, const struct geometry *g)
 {
@@ -231,8 +227,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     out->code = space_physical(a, REGION_CODE, 0);
     out->code_bytes = c.n * 4;
     out->code_va = c.va;
-    const uint64_t crowd = (uint64_t)g->lanes * g->warps / LIMIT_THREADS;
-    out->limit = LIMIT * (crowd > 1 ? crowd * crowd : 1);
+    out->limit = CASE_CYCLES;
     out->stop_every = p.stop_every;
     out->roams = g->engines > 1;
     result = submit(out, a, &p, &r);

@@ -14,6 +14,9 @@
  * A kernel that asks for a page is cut, too: it goes on when a buffer of the driver has brought the page (pager.c).
  * Where that may happen, buffers are submitted only to an empty HW queue, two at once: one that came when the first has
  * just been cut would run before it goes on.
+ *
+ * A case that has taken a quarter of its limit runs on to its end undisturbed: engines are stopped only for gates, and
+ * the next page request brings all pages. Saves and resumes therefore do not add up until the case passes its limit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +47,7 @@ struct runner {
     struct tern_sim *sim;
     const struct watch *watch;
     bool waves_on;
-    uint64_t start, limit;
+    uint64_t start;
     struct queue queue[ENGINES];
     uint64_t open;      /* gates, by number */
     struct ending end;
@@ -86,6 +89,12 @@ static uint64_t now(const struct runner *r)
     return r->api->cycles(r->sim);
 }
 
+/** The case is to run to its end undisturbed. */
+static bool undisturbed(const struct runner *r)
+{
+    return now(r) - r->start > r->s->limit / 4;
+}
+
 #define MOST_PATIENCE 8u /* log2: intervals become so much longer */
 
 /** The gate at which the first buffer of a queue waits, or will; NULL: there is none, or it is open. */
@@ -107,8 +116,12 @@ static int open_gate(struct runner *r, const struct gate *g)
 
 static uint64_t draw_stop(struct runner *r, struct queue *q)
 {
-    uint32_t most = closed(r, q) ? 2 : MOST_PATIENCE, patience = q->cuts < most ? q->cuts : most;
-    return r->s->stop_every ? now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every << patience) : NEVER;
+    const bool gate = closed(r, q);
+    uint32_t most = gate ? 2 : MOST_PATIENCE, patience = q->cuts < most ? q->cuts : most;
+    if (!r->s->stop_every || (!gate && undisturbed(r))) {
+        return NEVER;
+    }
+    return now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every << patience);
 }
 
 /** Asks an engine to stop, or to stop sooner. */
@@ -292,6 +305,7 @@ static int take(struct runner *r, uint32_t e)
             r->end.error = r->end.error ? r->end.error : error;
         }
         if (seen.fault == TERN_FAULT_PAGE_ABSENT) {
+            r->pager.all = undisturbed(r);
             int error = pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words);
             r->end.error = r->end.error ? r->end.error : error;
         }
@@ -337,7 +351,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 /** Runs to the next interrupt, or to what has to be done at a certain time. */
 static void advance(struct runner *r)
 {
-    uint64_t until = r->start + r->limit, time = now(r);
+    uint64_t until = r->start + r->s->limit, time = now(r);
     for (uint32_t e = 0; e < r->s->engines; e++) {
         const struct queue *q = &r->queue[e];
         until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
@@ -388,7 +402,7 @@ static int run(struct runner *r)
             for (uint32_t e = 0; e < r->s->engines && !result; e++) {
                 result = pending >> e & 1 ? collect(r, e) : 0;
             }
-            r->end.hung = now(r) - r->start > r->limit;
+            r->end.hung = now(r) - r->start > r->s->limit;
         }
     }
     for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 &&
@@ -431,31 +445,36 @@ static void gather(struct runner *r)
     r->end.cycles = now(r) - r->start;
 }
 
-#define SLOW_MEMORY 16u /* how many times longer a case may take on the slowest memory drawn */
+#define PACE 8u /* cycles from one line to the next: where few transfers are outstanding, latency is short */
 
-/** One case in four has a memory that pushes back: a real one, or one of random numbers. True: it may be slow. */
-static bool draw_memory(const struct scene *s, struct tern_sim_config *c)
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** One case in four has a memory that pushes back: a real one, or one of random numbers. */
+static void draw_memory(const struct scene *s, struct tern_sim_config *c)
 {
     static const uint32_t latency[] = {1, 20, 60, 150}, outstanding[] = {1, 2, 3, 8, 32, 256},
         stall[] = {0, 0, 64, 128, 192};
     struct rng r = rng_of(s->seed, 0x6472616dull);
     if (!rng_one_in(&r, 4)) {
-        return false;
+        return;
     }
     c->memory = rng_below(&r, TERN_SIM_MEMORIES);
     if (rng_one_in(&r, 3)) {
-        return true; /* as it is: the default among them */
+        return; /* as it is: the default among them */
     }
     c->dram_latency = latency[rng_below(&r, COUNT(latency))];
     c->dram_reads = outstanding[rng_below(&r, COUNT(outstanding))];
     c->dram_writes = outstanding[rng_below(&r, COUNT(outstanding))];
+    c->dram_latency = lesser(c->dram_latency, PACE * lesser(c->dram_reads, c->dram_writes));
     c->dram_stall = stall[rng_below(&r, COUNT(stall))];
     c->dram_reorder_seed = rng_one_in(&r, 2) ? 1 + rng_below(&r, 1000000) : 0;
     if (rng_one_in(&r, 2)) {
         c->dram_refresh = 300 + rng_below(&r, 2000);
         c->dram_refresh_cycles = 1 + rng_below(&r, 200);
     }
-    return true;
 }
 
 int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
@@ -463,8 +482,8 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
 {
     struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
     struct runner r = {.s = s, .api = b->api, .watch = watch};
-    r.limit = draw_memory(s, &config) ? SLOW_MEMORY * s->limit : s->limit;
     int result = -ENOMEM;
+    draw_memory(s, &config);
     r.end.seen = calloc(s->submits + 1, sizeof *r.end.seen);
     bool room = r.end.seen != NULL;
     for (uint32_t e = 0; e < ENGINES; e++) {

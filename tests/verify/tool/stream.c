@@ -460,7 +460,7 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
         goto out;
     }
     *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = stream_plan(c->seed, g->engines)};
-    out->limit = 1000000;
+    out->limit = CASE_CYCLES;
     out->stop_every = st->plan.stop_every;
     stream_space_init(st);
     stream_kernel_init(st);

@@ -61,6 +61,8 @@ struct test_case {
 #define LINE 64u
 #define SAVE_PAGES 32u /* room for a context-save area of any device here */
 #define ENGINES 2u /* of a device here, at most */
+/** Device cycles that a case may take: 5 s on a core that simulates 190,000 cycles of the small RTL a second. */
+#define CASE_CYCLES 950000ull
 
 /** What a device looks like: the scene must suit it (a group has at most lanes * warps work-items). */
 struct geometry {

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 VERIFY, MODEL, WRONG = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
+LOOPS, SLOW, LOOPS_WITHOUT_CPOP = 5, 6, 7  # of wrong_device.c
 
 
 class Command(unittest.TestCase):
@@ -84,6 +85,59 @@ class Command(unittest.TestCase):
         self.assertEqual(j["differences"][0]["what"], "crash")
         self.assertIn("Aborted", j["differences"][0]["text"])
         self.assertEqual(j["differences"][0]["shrunk_items"], 0 if not j["differences"][0]["kept"] else 1)
+
+    def test_too_slow(self):
+        """A simulator that loops inside a call, and one that takes long: neither differs, and nothing is shrunk."""
+        args = ["--kind", "program", "--seeds", "2", "--patience", "1"]
+        for wrong in LOOPS, SLOW:
+            j = self.wrong(*args, "--jobs", "1", mutant=wrong, status=4)
+            self.assertEqual((j["cases"], j["differences"]), (1, []))
+            self.assertEqual([(s["kind"], s["seed"], s["cpu_seconds"], s["device"]) for s in j["too_slow"]],
+                             [("program", 1, 1, "wrong_small")])
+            self.assertEqual(j["too_slow"][0]["again"],
+                             "tern verify --kind program --seed 1 --seeds 1 --rtl wrong_small")
+            r = self.verify("--rtl", "wrong_small", *args, "--jobs", "1", status=4, TERN_WRONG=str(wrong))
+            self.assertRegex(r.stdout, "program seed 1 too slow: no end in 1 s of processor time; wrong_small had come "
+                                       f"to cycle {j['too_slow'][0]['cycles']}\n    again: tern verify ")
+            self.assertTrue(r.stdout.endswith(": no difference, 1 too slow\n"), r.stdout)
+            self.assertNotIn("shrinking", r.stderr)
+            self.assertFalse(self.out.exists())
+        j = self.wrong(*args, "--jobs", "2", "--keep-going", mutant=LOOPS, status=4)
+        self.assertEqual((j["cases"], [s["seed"] for s in j["too_slow"]]), (2, [1, 2]))
+        self.assertGreater(j["too_slow"][0]["cycles"], 0)
+        j = self.wrong(*args[:4], mutant=SLOW, status=0)  # given the time, it is right
+        self.assertEqual((j["cases"], j["differences"], j["too_slow"]), (2, [], []))
+
+    def test_difference_and_too_slow(self):
+        """Shrinking a difference ends at a run that is too slow, and does not take that run for a difference."""
+        seed = self.wrong("--kind", "program", "--seeds", "500", mutant=2)["differences"][0]["seed"]
+        args = ["--kind", "program", "--seed", str(seed), "--patience", "1"]
+        d = self.wrong(*args, "--seeds", "1", mutant=LOOPS_WITHOUT_CPOP)["differences"][0]
+        self.assertEqual(d["what"], "memory")
+        self.assertGreater(d["shrunk_items"], 0)
+        self.assertIn("shrinking ended early: without some items it took more than 1 s", d["note"])
+        r = self.verify("--rtl", "wrong_small", *args, "--seeds", "3", "--keep-going", status=1,
+                        TERN_WRONG=str(LOOPS_WITHOUT_CPOP))
+        self.assertRegex(r.stdout, r": 1 differs, 2 too slow\n$")
+
+    def test_too_slow_elsewhere(self):
+        """The unchanged device, on what caught a mutant; and what is stopped."""
+        args = ["--rtl", "wrong_small", "--patience", "1"]
+        mutant = [*args, "--kind", "program", "--mutants", "cpop-is-ctz"]
+        text = self.verify(*mutant, status=4, TERN_WRONG=str(LOOPS)).stdout
+        self.assertRegex(text, r"(?m)^cpop-is-ctz +TOO SLOW$")
+        self.assertIn("1 mutants, 0 caught, 0 not, 1 too slow", text)
+        m = json.loads(self.verify(*mutant, "--json", status=4, TERN_WRONG=str(LOOPS)).stdout)["mutants"]
+        self.assertEqual([(x["name"], x["caught"], x["too_slow"]) for x in m], [("cpop-is-ctz", False, True)])
+        fill = [*args, "--kind", "preempt", "--kernel", "fill", "--every", "50"]
+        for what in ["--stop", "rtl", "--seeds", "0"], ["--stop", "none", "--seeds", "3"]:
+            text = self.verify(*fill, *what, status=4, TERN_WRONG=str(LOOPS)).stdout
+            self.assertRegex(text, r"(?m)^fill, too slow: no end in 1 s of processor time; wrong_small had come to "
+                                   r"cycle [0-9]+\n    again: tern verify --kind preempt ")
+            self.assertTrue(text.endswith(": no bit differs, 1 too slow\n"), text)
+            runs = json.loads(self.verify(*fill, *what, "--json", status=4, TERN_WRONG=str(LOOPS)).stdout)["runs"]
+            self.assertEqual([r["too_slow"]["device"] for r in runs], ["wrong_small"])
+            self.assertNotIn("differs", runs[0])
 
     def test_limits(self):
         j = json.loads(self.verify("--rtl", "wrong_small", "--instructions", "5000", "--jobs", "1", "--json").stdout)
@@ -194,6 +248,7 @@ class Command(unittest.TestCase):
         for message, *args in (("not a possible number: '0'", "--seeds", "0"),
                                ("not a possible number: '-1'", "--seed", "-1"),
                                ("not a possible number: '12x'", "--jobs", "12x"),
+                               ("not a possible number: '0'", "--patience", "0"),
                                ("not a time in minutes: 'x'", "--minutes", "x"),
                                ("there is no kind 'kernel'", "--kind", "kernel"),
                                ("there is no geometry 'big'", "--geometry", "big"),

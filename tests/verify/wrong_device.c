@@ -5,17 +5,20 @@
  *
  * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that
  * from who reads memory); "crash" ends the process at the first interrupt; "resume-loses", which is for the signature
- * test, loses a bit of what it resumes. TERN_WRONG=number: a device that is so without being asked.
+ * test, loses a bit of what it resumes. TERN_WRONG=number: a device that is so without being asked; or one of these,
+ * which are no mutants: it never returns from a step when the program has begun; it returns, but takes a second of
+ * processor time for each of the first steps; it is cpop-is-ctz, and never returns if there is no such instruction.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tern/tern_hw.h"
 #include "tern_sim/tern_sim.h"
 
-enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH, RESUME_LOSES };
+enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH, RESUME_LOSES, LOOPS, SLOW, LOOPS_WITHOUT_CPOP };
 
 __attribute__((visibility("default"))) extern const char *const tern_sim_mutants[];
 const char *const tern_sim_mutants[] = {"no-bug", "cpop-is-ctz", "crash", "resume-loses", NULL};
@@ -25,7 +28,7 @@ const char *const tern_sim_mutant_tests[] = {NULL, NULL, NULL, "barriers 40", NU
 static const struct tern_sim_api *model;
 static uint32_t mutant; /* of the one device that there is at a time */
 static uint64_t changed[4096];
-static size_t changes;
+static size_t changes, steps;
 
 static int create(const struct tern_sim_config *config, struct tern_sim **out)
 {
@@ -33,7 +36,7 @@ static int create(const struct tern_sim_config *config, struct tern_sim **out)
     const char *wrong = getenv("TERN_WRONG");
     mutant = c.mutant ? c.mutant : wrong ? (uint32_t)atoi(wrong) : 0;
     c.mutant = 0;
-    changes = 0;
+    changes = steps = 0;
     return model->create(&c, out);
 }
 
@@ -43,7 +46,7 @@ static int create(const struct tern_sim_config *config, struct tern_sim **out)
 static int mem_write(struct tern_sim *sim, uint64_t address, const void *data, size_t size)
 {
     uint32_t words[1024];
-    if (mutant != CPOP_IS_CTZ) {
+    if (mutant != CPOP_IS_CTZ && mutant != LOOPS_WITHOUT_CPOP) {
         return model->mem_write(sim, address, data, size);
     }
     if (size > sizeof words || size % 4) {
@@ -95,9 +98,23 @@ static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
     return model->write32(sim, offset, value);
 }
 
+/** Processor time, in seconds. */
+static void take_time(double seconds)
+{
+    const double end = (double)clock() / CLOCKS_PER_SEC + seconds;
+    while ((double)clock() / CLOCKS_PER_SEC < end) {
+    }
+}
+
 static int step(struct tern_sim *sim, uint64_t max_cycles, bool *irq)
 {
     bool line = false;
+    if ((mutant == LOOPS && steps == 1) || (mutant == LOOPS_WITHOUT_CPOP && !changes)) {
+        take_time(1e9);
+    } else if (mutant == SLOW && steps < 2) {
+        take_time(1);
+    }
+    steps++;
     int r = model->step(sim, max_cycles, &line);
     if (line && mutant == CRASH) {
         abort();

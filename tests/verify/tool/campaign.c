@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Cases in worker processes. A simulator that crashes or loops is a finding about one case and must not end the run, so
- * workers are processes, not threads; what they share is one page of counters. They draw case numbers from it in order,
- * each finishes what it drew, and so the lowest case that differs is known whoever was faster.
+ * Cases in worker processes. A simulator that crashes is a finding about one case and must not end the run, so workers
+ * are processes, not threads; what they share is one page of counters. They draw case numbers from it in order, each
+ * finishes what it drew, and so the lowest case that differs is known whoever was faster. A case that is too slow
+ * (guard.c) has shown nothing: it is told apart from those that differ.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,21 +14,19 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 
-#define NO_ANSWER 20u /* seconds of processor time that a case may take: it needs a fraction of one */
-
 struct shared {
     _Atomic uint64_t next, end;             /* cases [next, end) are to do */
     _Atomic uint64_t cases, instructions, indications, faults, requests, taken, cycles;
-    _Atomic uint32_t failures;
-    struct failure failure[MAX_FAILURES];
+    _Atomic uint32_t failures, slows;
+    struct failure failure[MAX_FAILURES], slow[MAX_FAILURES];
     _Atomic uint64_t drawn[MAX_JOBS];       /* what a worker does now: case + 1; 0: none */
+    struct slow guard[MAX_JOBS];            /* why a worker ended that took too long for it */
 };
 
 struct crew {
@@ -67,16 +66,25 @@ static void stop_after(struct shared *s, uint64_t index)
     }
 }
 
-static void fail(const struct crew *w, uint64_t index, const struct difference *d)
+/** Puts a case on a list. */
+static void put(const struct crew *w, uint64_t index, struct failure f, _Atomic uint32_t *count, struct failure *list)
 {
     struct test_case c = case_at(w, index);
-    uint32_t n = atomic_fetch_add(&w->shared->failures, 1);
+    uint32_t n = atomic_fetch_add(count, 1);
+    f.index = index;
+    f.kind = c.kind;
+    f.seed = c.seed;
     if (n < MAX_FAILURES) {
-        w->shared->failure[n] = (struct failure){.index = index, .kind = c.kind, .seed = c.seed, .difference = *d};
+        list[n] = f;
     }
     if (!w->o->keep_going) {
         stop_after(w->shared, index);
     }
+}
+
+static void fail(const struct crew *w, uint64_t index, const struct difference *d)
+{
+    put(w, index, (struct failure){.difference = *d}, &w->shared->failures, w->shared->failure);
 }
 
 static void fail_text(const struct crew *w, uint64_t index, const char *what, const char *why)
@@ -87,12 +95,6 @@ static void fail_text(const struct crew *w, uint64_t index, const char *what, co
 }
 
 /* ------------------------------------------------------------- in a worker */
-
-/** From now on, so much processor time, then SIGPROF: a loop ends however busy the machine is, and only a loop. */
-static void limit_time(unsigned seconds)
-{
-    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
-}
 
 static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
 {
@@ -145,7 +147,7 @@ static int work(const struct crew *w, uint32_t i, uint32_t worker)
             break;
         }
         atomic_store(&s->drawn[i], index + 1);
-        limit_time(NO_ANSWER);
+        guard_start(w->o->patience, &s->guard[i]);
         run_case(w, index, cover);
         atomic_store(&s->drawn[i], 0);
     }
@@ -196,13 +198,12 @@ static int look(struct crew *w, uint32_t i)
     if (!drawn) {
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
     }
-    char why[96] = "it ended the process";
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
-        snprintf(why, sizeof why, "it gave no answer in %u s of processor time", NO_ANSWER);
-    } else if (WIFSIGNALED(status)) {
-        snprintf(why, sizeof why, "%s", strsignal(WTERMSIG(status)));
+    if (guard_ended(status)) {
+        put(w, drawn - 1, (struct failure){.slow = w->shared->guard[i]}, &w->shared->slows, w->shared->slow);
+    } else {
+        fail_text(w, drawn - 1, "a simulator failed: ",
+                  WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended the process");
     }
-    fail_text(w, drawn - 1, "a simulator failed: ", why);
     atomic_fetch_add(&w->shared->cases, 1);
     return start(w, i);
 }
@@ -280,18 +281,30 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/** A list, by index; how many there are without it: *more. NULL: no memory. */
+static struct failure *sorted(const struct crew *w, const struct failure *list, uint32_t all, uint32_t *count,
+                              uint32_t *more)
+{
+    uint32_t n = all < MAX_FAILURES ? all : MAX_FAILURES;
+    struct failure *out = calloc(n + 1, sizeof *out);
+    if (!out) {
+        return NULL;
+    }
+    memcpy(out, list, n * sizeof *out);
+    qsort(out, n, sizeof *out, by_index);
+    *count = !w->o->keep_going && n > 1 ? 1 : n;
+    *more = w->o->keep_going ? all - n : 0;
+    return out;
+}
+
 static int gather(const struct crew *w, struct campaign *out)
 {
     const struct shared *s = w->shared;
-    uint32_t all = atomic_load(&s->failures), n = all < MAX_FAILURES ? all : MAX_FAILURES;
-    out->failure = calloc(n + 1, sizeof *out->failure);
-    if (!out->failure) {
+    out->failure = sorted(w, s->failure, atomic_load(&s->failures), &out->failures, &out->more);
+    out->slow = sorted(w, s->slow, atomic_load(&s->slows), &out->slows, &out->more_slow);
+    if (!out->failure || !out->slow) {
         return -ENOMEM;
     }
-    memcpy(out->failure, s->failure, n * sizeof *out->failure);
-    qsort(out->failure, n, sizeof *out->failure, by_index);
-    out->failures = !w->o->keep_going && n > 1 ? 1 : n;
-    out->more = w->o->keep_going ? all - n : 0;
     out->cases = atomic_load(&s->cases);
     out->instructions = atomic_load(&s->instructions);
     out->indications = atomic_load(&s->indications);
@@ -347,21 +360,28 @@ int campaign_run(const struct options *o, const struct pair *p, const char *titl
     return r;
 }
 
-void campaign_free(struct campaign *c)
+void campaign_free_lists(struct campaign *c)
 {
     free(c->failure);
+    free(c->slow);
+    c->failure = c->slow = NULL;
+}
+
+void campaign_free(struct campaign *c)
+{
+    campaign_free_lists(c);
     *c = (struct campaign){0};
 }
 
-int apart(int (*f)(void *user), void *user, unsigned seconds)
+int apart(int (*f)(void *user), void *user, uint32_t seconds, struct slow *slow)
 {
     pid_t pid = child_fork(SIG_IGN);
     int status = -1;
     if (pid == 0) {
-        limit_time(seconds);
+        guard_start(seconds, slow);
         _exit(f(user));
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : pid > 0 && guard_ended(status) ? -ETIME : -EIO;
 }

@@ -10,7 +10,8 @@
 #include "explain.h"
 #include "verify.h"
 
-enum { EXIT_CLEAN = 0, EXIT_DIFFERENCES = 1, EXIT_USAGE = 2, EXIT_CANNOT = 3, EXIT_INTERRUPTED = 130 };
+enum { EXIT_CLEAN = 0, EXIT_DIFFERENCES = 1, EXIT_USAGE = 2, EXIT_CANNOT = 3, EXIT_TOO_SLOW = 4,
+       EXIT_INTERRUPTED = 130 };
 
 #define MAX_JOBS 256u
 
@@ -24,6 +25,7 @@ struct options {
     bool kind[KINDS];
     bool kind_given;         /**< Mutants of a test of their own are run by that kind then, too. */
     uint32_t jobs;
+    uint32_t patience;       /**< Seconds of processor time that a case, or a stop, may take. */
     const char *geometry;
     const char *rtl, *model; /**< Device libraries; NULL: those of the geometry. */
     bool mutants;            /**< Run on mutants: those named, or all. */
@@ -51,11 +53,13 @@ int options_parse(int argc, char **argv, struct options *out);
 
 #define MAX_FAILURES 256u
 
+/** A case that differs, or was too slow. */
 struct failure {
     uint64_t index;          /**< Of the case among those of the campaign. */
     enum kind kind;
     uint64_t seed;
     struct difference difference;
+    struct slow slow;        /**< seconds 0: it differs. */
 };
 
 struct campaign {
@@ -63,32 +67,43 @@ struct campaign {
     uint64_t cycles;         /**< That the RTL was simulated. */
     double seconds, cpu_seconds; /**< cpu_seconds: of all workers together. */
     bool interrupted;
-    struct failure *failure; /**< By index; without keep_going the first only. */
-    uint32_t failures, more; /**< more: those beyond MAX_FAILURES. */
+    /** Cases that differ, by index; without keep_going the first only. more: those beyond MAX_FAILURES. */
+    struct failure *failure;
+    uint32_t failures, more;
+    struct failure *slow;    /**< Cases that were too slow, by index; likewise. */
+    uint32_t slows, more_slow;
 };
 
 /**
- * Runs cases in worker processes until there are no more, the time is over, or one differs. A worker that
- * dies, or gives no answer, is its case's failure. The first failure is the same whatever the number of
- * jobs. title is for the progress.
+ * Runs cases in worker processes until there are no more, the time is over, or one differs or is too slow. A worker
+ * that dies is its case's failure. The first case that differs is the same whatever the number of jobs, unless one
+ * before it is too slow. title is for the progress.
  */
 int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out);
 void campaign_free(struct campaign *c);
+/** The lists alone. */
+void campaign_free_lists(struct campaign *c);
 
 /** fork() of a child that dies with its parent. interrupt: what the child does at SIGINT, as of signal(). */
 pid_t child_fork(void (*interrupt)(int));
 
-/** Runs f in a process of its own. What it gives (0 to 127), or -1 if that process died or took more processor time. */
-int apart(int (*f)(void *user), void *user, unsigned seconds);
+/** Runs f in a process of its own, with the guard. Returns the result of f (0 to 127), -EIO if the process died, -ETIME
+ *  if it was too slow. */
+int apart(int (*f)(void *user), void *user, uint32_t seconds, struct slow *slow);
 
 /* --------------------------------------------------------------- report.c */
 
-/** Shrinks a failing case and explains it, telling progress on stderr. */
+/** Shrinks a case that differs and explains it, telling progress on stderr. */
 void failure_study(const struct options *o, const struct pair *p, const struct failure *f, struct study *out);
 /** Writes the report for people. */
 void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f,
                    const struct study *s);
 cJSON *failure_json(const struct options *o, const struct pair *p, const struct failure *f, const struct study *s);
+/** Says that a case was too slow. */
+void slow_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f);
+cJSON *slow_case_json(const struct options *o, const struct pair *p, const struct failure *f);
+/** Adds what the guard said to an object. */
+void slow_json(cJSON *o, const struct slow *s);
 /** The command that runs a failing case again, for people to copy. */
 void rerun_text(const struct options *o, const struct pair *p, const struct failure *f, char *out, size_t size);
 double seconds_now(void);

@@ -33,14 +33,23 @@ static int tell(const struct options *o, const struct pair *p, const struct camp
             printf("differs too: %s\n", text);
         }
     }
+    list = cJSON_AddArrayToObject(j, "too_slow");
+    for (uint32_t i = 0; i < c->slows; i++) {
+        cJSON_AddItemToArray(list, slow_case_json(o, p, &c->slow[i]));
+        if (!o->json) {
+            slow_print(stdout, o, p, &c->slow[i]);
+            printf("\n");
+        }
+    }
     if (!o->json) {
         printf("%llu cases, %llu warp instructions, %llu indications, %llu of them faults, "
                "%llu page requests, compared in %.1f s: ",
                (unsigned long long)c->cases, (unsigned long long)c->instructions, (unsigned long long)c->indications,
                (unsigned long long)c->faults, (unsigned long long)c->requests, c->seconds);
         printf("%s", c->interrupted ? "interrupted: " : "");
-        printf(c->failures ? "%u differ%s\n" : "no difference\n", c->failures + c->more,
+        printf(c->failures ? "%u differ%s" : "no difference", c->failures + c->more,
                c->failures + c->more == 1 ? "s" : "");
+        printf(c->slows ? ", %u too slow\n" : "\n", c->slows + c->more_slow);
         cJSON_Delete(j);
         return fflush(stdout) ? -EIO : 0;
     }
@@ -66,7 +75,10 @@ static int verify(const struct options *o)
     if (r) {
         fprintf(stderr, "tern verify: %s\n", strerror(-r));
     } else if (tell(o, &p, &c) == 0) {
-        status = c.failures ? EXIT_DIFFERENCES : c.interrupted ? EXIT_INTERRUPTED : EXIT_CLEAN;
+        status = c.failures      ? EXIT_DIFFERENCES
+                 : c.interrupted ? EXIT_INTERRUPTED
+                 : c.slows       ? EXIT_TOO_SLOW
+                                 : EXIT_CLEAN;
     }
     campaign_free(&c);
     pair_close(&p);

@@ -40,8 +40,7 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
         if (r == 0 && t.campaign.failures) {
             s->failure = t.campaign.failure[0];
         }
-        free(t.campaign.failure);
-        t.campaign.failure = NULL;
+        campaign_free_lists(&t.campaign);
         s->trial = t;
         s->result = r;
         _exit(0);

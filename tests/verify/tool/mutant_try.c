@@ -46,8 +46,9 @@ static int seeds_unchanged(const struct options *o, struct pair *p, const struct
     p->mutant = mutant;
     if (r == 0) {
         t->false_alarm = c.failures > 0;
+        t->slow = c.slows > 0;
         t->interrupted |= c.interrupted;
-        t->unchanged.cases = c.cases;
+        t->unchanged.cases = c.cases - c.slows;
         t->unchanged.instructions = c.instructions;
     }
     campaign_free(&c);
@@ -60,6 +61,7 @@ static int try_seeds(const struct options *o, struct pair *p, struct trial *t)
     snprintf(title, sizeof title, "mutant %u %s", p->mutant, p->mutant_name);
     int r = campaign_run(o, p, title, &t->campaign);
     t->caught = r == 0 && t->campaign.failures > 0;
+    t->slow = r == 0 && !t->caught && t->campaign.slows > 0;
     t->interrupted = t->campaign.interrupted;
     r = t->caught ? seeds_unchanged(o, p, &t->campaign.failure[0], t) : r;
     t->studied = t->caught && r == 0 && o->mutant_names == 1;
@@ -75,6 +77,7 @@ static int try_preempt(const struct options *o, struct pair *p, struct trial *t)
 {
     int r = preempt_try(o, p, &t->end);
     t->caught = r == 0 && t->end.failures > 0;
+    t->slow = r == 0 && !t->caught && t->end.slows > 0;
     t->interrupted = t->end.interrupted;
     return r;
 }
@@ -103,6 +106,7 @@ static int preempt_unchanged(const struct options *all, struct pair *p, struct t
     int r = preempt_try(&of, p, &end);
     p->mutant = mutant;
     t->false_alarm = r == 0 && end.failures > 0;
+    t->slow = r == 0 && end.slows > 0;
     t->interrupted |= end.interrupted;
     t->unchanged_stops = end.stops;
     return r;

@@ -98,9 +98,11 @@ static int build(const char *name)
 static void print_trial(const struct list *l, const struct trial *t)
 {
     const struct campaign *c = &t->campaign;
-    const char *clean = t->mutant ? "NOT CAUGHT" : t->caught ? "DIFFERS" : "clean";
+    const char *clean = t->slow ? "TOO SLOW" : t->mutant ? "NOT CAUGHT" : t->caught ? "DIFFERS" : "clean";
     printf("%-32s ", mutant_name(l, t->mutant));
-    if (t->preempt && t->caught) {
+    if (t->slow) {
+        printf("%s\n", clean);
+    } else if (t->preempt && t->caught) {
         printf("%-8s %-8llu %8llu %12s  %s\n", "preempt", (unsigned long long)t->end.at,
                (unsigned long long)t->end.stops, "", t->end.kernel);
     } else if (t->preempt) {
@@ -140,7 +142,8 @@ static void add_json(cJSON *list, const struct options *o, const struct pair *p,
     cJSON *j = cJSON_CreateObject(), *difference = NULL;
     cJSON_AddNumberToObject(j, "mutant", t->mutant);
     cJSON_AddStringToObject(j, "name", mutant_name(l, t->mutant));
-    cJSON_AddBoolToObject(j, "caught", t->caught);
+    cJSON_AddBoolToObject(j, "caught", t->caught && !t->slow);
+    cJSON_AddBoolToObject(j, "too_slow", t->slow);
     cJSON_AddBoolToObject(j, "hinted", t->hinted);
     if (t->preempt) {
         cJSON_AddNumberToObject(j, "stops", (double)t->end.stops);
@@ -178,7 +181,7 @@ struct sums {
     struct pair *pair;
     const struct list *list;
     cJSON *trials;
-    uint32_t tried, missed, hinted;
+    uint32_t tried, missed, hinted, slow;
     struct campaign unchanged; /* the cases that caught something, without the bug */
     uint64_t unchanged_stops;
     char path[1200];           /* of the hints */
@@ -212,16 +215,20 @@ static bool take(void *user, struct trial *t, int r)
                 t->mutant ? " in what catches " : "", t->mutant ? mutant_name(s->list, t->mutant) : "",
                 o->rtl ? o->rtl : library_of(o));
         s->status = EXIT_DIFFERENCES;
+    } else if (t->mutant == 0 && t->slow) {
+        fprintf(stderr, "tern verify: the unchanged RTL is too slow: see --patience\n");
+        s->status = EXIT_TOO_SLOW;
     }
     s->pair->mutant = t->mutant; /* for what is said of it */
     s->pair->mutant_name = mutant_name(s->list, t->mutant);
     s->tried += t->mutant != 0;
-    s->missed += t->mutant != 0 && !t->caught;
+    s->missed += t->mutant != 0 && !t->caught && !t->slow;
+    s->slow += t->mutant != 0 && t->slow;
     s->hinted += t->hinted;
     s->unchanged.cases += t->unchanged.cases;
     s->unchanged.instructions += t->unchanged.instructions;
     s->unchanged_stops += t->unchanged_stops;
-    if (o->record && t->mutant && t->caught && !t->false_alarm && !t->interrupted && remember(s, t)) {
+    if (o->record && t->mutant && t->caught && !t->false_alarm && !t->slow && !t->interrupted && remember(s, t)) {
         s->status = EXIT_CANNOT;
     }
     add_json(s->trials, o, s->pair, s->list, t);
@@ -229,6 +236,8 @@ static bool take(void *user, struct trial *t, int r)
         print_trial(s->list, t);
         if (t->caught && (t->mutant == 0 || t->preempt || t->studied) && (t->mutant == 0 || o->mutant_names == 1)) {
             print_difference(o, s->pair, t);
+        } else if (t->slow && t->campaign.slow && o->mutant_names == 1) {
+            slow_print(stdout, o, s->pair, &t->campaign.slow[0]);
         }
     }
     return s->status == EXIT_CLEAN;
@@ -341,10 +350,11 @@ static int run_all(const struct options *o, struct pair *p, const struct list *l
         s.status = json_print(j) ? EXIT_CANNOT : s.status;
     } else {
         cJSON_Delete(j);
-        printf("%u mutants, %u caught, %u not", s.tried, s.tried - s.missed, s.missed);
+        printf("%u mutants, %u caught, %u not", s.tried, s.tried - s.missed - s.slow, s.missed);
+        printf(s.slow ? ", %u too slow" : "", s.slow);
         printf(s.hinted ? "; %u by what caught them the last time\n" : "\n", s.hinted);
     }
-    return s.status == EXIT_CLEAN && s.missed ? EXIT_DIFFERENCES : s.status;
+    return s.status != EXIT_CLEAN ? s.status : s.missed ? EXIT_DIFFERENCES : s.slow ? EXIT_TOO_SLOW : EXIT_CLEAN;
 }
 
 static int print_names(const char *const *names, bool json)

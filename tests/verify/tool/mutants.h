@@ -42,6 +42,7 @@ struct trial {
     bool preempt;             /**< By the signature test. */
     bool hinted;              /**< Caught by what the hint says. */
     bool caught, interrupted;
+    bool slow;                /**< Not caught, and something was too slow; or what caught it was, without the bug. */
     bool false_alarm;         /**< What caught it differs without the bug, too. */
     struct campaign campaign; /**< By seeds. */
     struct campaign unchanged;/**< What caught it, without the bug: sums only. */

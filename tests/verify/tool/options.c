@@ -9,6 +9,8 @@
 
 #include "command.h"
 
+#define PATIENCE 600u /* seconds: a hundred times what a case takes where CASE_CYCLES are five */
+
 static const char help[] =
 "NAME\n"
 "    tern verify - run the RTL and the functional model on the same random work, and compare\n"
@@ -43,6 +45,9 @@ static const char help[] =
 "                        cases\n"
 "    --jobs N            worker processes (the cores of this machine)\n"
 "    --keep-going        do not stop at a difference; the first 8 are studied, the others listed\n"
+"    --patience S        seconds of processor time that a case, or a stop, may take (600). What takes longer is too\n"
+"                        slow, or loops: it has not been compared, and does not differ. Without --keep-going it ends\n"
+"                        the run like a difference.\n"
 "\n"
 "    Of kind preempt:\n"
 "    --kernel NAME       that one only; --kernel list prints the names\n"
@@ -77,7 +82,8 @@ static const char help[] =
 "\n"
 "EXIT STATUS\n"
 "    0 no difference (--mutants: every mutant caught); 1 differences (a mutant not caught); 2 wrong usage;\n"
-"    3 could not run: what is missing is said; 130 interrupted\n"
+"    3 could not run: what is missing is said; 4 no difference, but something was too slow to be compared;\n"
+"    130 interrupted\n"
 "\n"
 "ENVIRONMENT\n"
 "    TERN_LIB_DIR        directory of the device libraries\n"
@@ -90,7 +96,7 @@ static const char help[] =
 
 enum { OPT_SEEDS = 256, OPT_MINUTES, OPT_SEED, OPT_KIND, OPT_INSTRUCTIONS, OPT_JOBS, OPT_GEOMETRY, OPT_RTL, OPT_MODEL,
        OPT_MUTANTS, OPT_HINTS, OPT_RECORD, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE,
-       OPT_KERNEL, OPT_EVERY, OPT_CYCLE, OPT_STOP, OPT_GRANULARITY };
+       OPT_KERNEL, OPT_EVERY, OPT_CYCLE, OPT_STOP, OPT_GRANULARITY, OPT_PATIENCE };
 
 static const struct option long_options[] = {
     {"seeds", required_argument, NULL, OPT_SEEDS},       {"minutes", required_argument, NULL, OPT_MINUTES},
@@ -103,7 +109,8 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},               {"coverage", required_argument, NULL, OPT_COVERAGE},
     {"kernel", required_argument, NULL, OPT_KERNEL},     {"every", required_argument, NULL, OPT_EVERY},
     {"cycle", required_argument, NULL, OPT_CYCLE},       {"stop", required_argument, NULL, OPT_STOP},
-    {"granularity", required_argument, NULL, OPT_GRANULARITY}, {"help", no_argument, NULL, 'h'},
+    {"granularity", required_argument, NULL, OPT_GRANULARITY}, {"patience", required_argument, NULL, OPT_PATIENCE},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -184,7 +191,7 @@ static int take_preempt(int option, struct options *o)
 
 static int take(int option, struct options *o)
 {
-    uint64_t jobs;
+    uint64_t jobs, patience;
     int r = 0;
     o->given |= option >= OPT_SEEDS ? BIT(option) : 0;
     switch (option) {
@@ -204,6 +211,10 @@ static int take(int option, struct options *o)
     case OPT_JOBS:
         r = number(optarg, 1, MAX_JOBS, &jobs);
         o->jobs = r ? o->jobs : (uint32_t)jobs;
+        return r;
+    case OPT_PATIENCE:
+        r = number(optarg, 1, 1u << 20, &patience);
+        o->patience = r ? o->patience : (uint32_t)patience;
         return r;
     case OPT_GEOMETRY:
         o->geometry = optarg;
@@ -290,7 +301,7 @@ int options_parse(int argc, char **argv, struct options *out)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct options o = {.first_seed = 1, .jobs = cores < 1 ? 1 : cores > (long)MAX_JOBS ? MAX_JOBS : (uint32_t)cores,
                         .geometry = "small", .output = "build/verify", .kind = {true, true}, .every = 1, .stop = 3,
-                        .granularity = 3};
+                        .granularity = 3, .patience = PATIENCE};
     static char name[] = "tern verify"; /* in getopt's messages */
     argv[0] = name;
     int c, r = 0;

@@ -18,7 +18,6 @@
 #include "command.h"
 #include "preempt.h"
 
-#define NO_ANSWER 60u   /* seconds of processor time that a stop may take */
 #define GROUP_EVERY 8u  /* one stop in so many is for groups to end */
 #define CROSS_EVERY 16u /* one of the model's states in so many is resumed by the RTL, which takes long */
 #define MAX_TASKS 256u
@@ -66,17 +65,17 @@ static int one_stop(void *user)
     return s->task->tally.text[0] != '\0';
 }
 
-/** True if nothing differs. */
-static bool stop(struct stop s)
+/** True if nothing differs, and it was not too slow. */
+static bool stop(const struct crew *w, struct stop s)
 {
     struct task *t = s.task;
-    int r = apart(one_stop, &s, NO_ANSWER);
-    if (r < 0 && !t->tally.text[0]) {
-        snprintf(t->tally.text, sizeof t->tally.text, "stop at %llu: a simulator died, or gave no answer in %u s\n",
-                 (unsigned long long)s.cycle, NO_ANSWER);
+    int r = apart(one_stop, &s, w->o->patience, &t->tally.slow);
+    t->tally.too_slow = r == -ETIME && !t->tally.text[0];
+    if (r == -EIO && !t->tally.text[0]) {
+        snprintf(t->tally.text, sizeof t->tally.text, "stop at %llu: a simulator died\n", (unsigned long long)s.cycle);
     }
     t->granularity = s.granularity;
-    return !t->tally.text[0];
+    return !t->tally.text[0] && !t->tally.too_slow;
 }
 
 /** The stops of one cycle. */
@@ -91,11 +90,11 @@ static bool stops(const struct crew *w, struct arena *a, struct machine *m, stru
     bool ok = true;
     if (wanted & 1u) {
         s.granularity = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
-        ok = stop(s);
+        ok = stop(w, s);
     }
     if (ok && (wanted & 2u) && (wanted == 2u || one || n % GROUP_EVERY == 0)) {
         s.granularity = TERN_ENGINE_COMMAND_GRANULARITY_GROUP;
-        ok = stop(s);
+        ok = stop(w, s);
     }
     return ok;
 }
@@ -110,6 +109,7 @@ static void short_run(const struct crew *w, struct arena *a, struct task *t)
     }
     machine_submit(&m, 0, false);
     for (uint64_t cycle = 1; ok && !ended; cycle++) {
+        guard_start(w->o->patience, &t->tally.slow);
         ended = machine_step(&m, 1);
         t->cycles = cycle;
         atomic_store(&t->at, cycle);
@@ -123,15 +123,17 @@ static void short_run(const struct crew *w, struct arena *a, struct task *t)
 
 static void long_runs(const struct crew *w, struct arena *a, struct task *t)
 {
-    for (uint64_t seed = w->o->first_seed; seed < w->o->first_seed + w->o->seeds && !t->tally.text[0]; seed++) {
+    bool ok = true;
+    for (uint64_t seed = w->o->first_seed; ok && seed < w->o->first_seed + w->o->seeds; seed++) {
         atomic_store(&t->at, seed);
-        stop((struct stop){.arena = a, .task = t, .cycle = seed});
+        ok = stop(w, (struct stop){.arena = a, .task = t, .cycle = seed});
     }
 }
 
 static int run_task(const struct crew *w, struct task *t)
 {
     struct arena a = {.pair = w->pair};
+    guard_start(w->o->patience, &t->tally.slow);
     if (arena_make(&a, t->kernel, is_long(t), &t->tally)) {
         if (is_long(t)) {
             long_runs(w, &a, t);
@@ -176,16 +178,27 @@ static const char *side_name(const struct crew *w, const struct task *t)
     return is_long(t) ? "long runs" : t->side ? w->pair->model.name : w->pair->rtl.name;
 }
 
-static void tell_text(const struct crew *w, uint32_t failures, double seconds)
+/** How many runs differ, and how many were too slow. */
+static void count(const struct crew *w, uint32_t *failures, uint32_t *slows)
+{
+    *failures = *slows = 0;
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        *failures += w->task[i].tally.text[0] != '\0';
+        *slows += w->task[i].tally.too_slow;
+    }
+}
+
+static void tell_text(const struct crew *w, double seconds)
 {
     uint64_t all = 0, cuts = 0;
     printf("%-12s %-16s %8s %8s %8s %6s %8s\n", "kernel", "stopped on", "cycles", "stops", "cuts", "lines", "longest");
     for (uint32_t i = 0; i < w->tasks; i++) {
         const struct task *t = &w->task[i];
+        const char *end = t->tally.text[0] ? "  differs" : t->tally.too_slow ? "  too slow" : "";
         if (t->begun) {
             printf("%-12s %-16s %8llu %8llu %8llu %6u %8llu%s\n", work_name(t->kernel), side_name(w, t),
                    (unsigned long long)t->cycles, (unsigned long long)t->tally.stops, (unsigned long long)t->tally.cuts,
-                   t->tally.most_lines, (unsigned long long)t->tally.longest, t->tally.text[0] ? "  differs" : "");
+                   t->tally.most_lines, (unsigned long long)t->tally.longest, end);
         }
         all += t->tally.stops;
         cuts += t->tally.cuts;
@@ -196,11 +209,19 @@ static void tell_text(const struct crew *w, uint32_t failures, double seconds)
         if (t->tally.text[0]) {
             rerun(w, t, again, sizeof again);
             printf("\n%s, %s\n    again: %s\n", work_name(t->kernel), t->tally.text, again);
+        } else if (t->tally.too_slow) {
+            rerun(w, t, again, sizeof again);
+            printf("\n%s, too slow: no end in %u s of processor time; %s had come to cycle %llu\n    again: %s\n",
+                   work_name(t->kernel), t->tally.slow.seconds, t->tally.slow.device,
+                   (unsigned long long)t->tally.slow.cycles, again);
         }
     }
+    uint32_t failures, slows;
+    count(w, &failures, &slows);
     printf("%llu stops, %llu of them in the middle of a packet, in %.1f s: ", (unsigned long long)all,
            (unsigned long long)cuts, seconds);
-    printf(failures ? "%u differ%s\n" : "no bit differs\n", failures, failures == 1 ? "s" : "");
+    printf(failures ? "%u differ%s" : "no bit differs", failures, failures == 1 ? "s" : "");
+    printf(slows ? ", %u too slow\n" : "\n", slows);
 }
 
 static int tell_json(const struct crew *w, double seconds)
@@ -221,6 +242,10 @@ static int tell_json(const struct crew *w, double seconds)
         if (t->tally.text[0]) {
             rerun(w, t, again, sizeof again);
             cJSON_AddStringToObject(r, "differs", t->tally.text);
+            cJSON_AddStringToObject(r, "again", again);
+        } else if (t->tally.too_slow) {
+            rerun(w, t, again, sizeof again);
+            slow_json(cJSON_AddObjectToObject(r, "too_slow"), &t->tally.slow);
             cJSON_AddStringToObject(r, "again", again);
         }
         cJSON_AddItemToArray(list, r);
@@ -261,7 +286,9 @@ static void end(struct crew *w)
         struct task *t = &w->task[i];
         if (t->pid == pid) {
             t->ended = true;
-            if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && !interrupted && !t->tally.text[0]) {
+            t->tally.too_slow |= guard_ended(status);
+            if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && !interrupted && !t->tally.text[0] &&
+                !t->tally.too_slow) {
                 snprintf(t->tally.text, sizeof t->tally.text, "a simulator died\n");
             }
         }
@@ -295,7 +322,7 @@ static void run_all(struct crew *w)
         end(w);
         for (uint32_t i = 0; i < w->tasks; i++) {
             struct task *t = &w->task[i];
-            failed |= t->ended && t->tally.text[0] && !w->o->keep_going;
+            failed |= t->ended && (t->tally.text[0] || t->tally.too_slow) && !w->o->keep_going;
             running += t->begun && !t->ended;
             ended += t->ended;
             if (!t->begun && running < w->o->jobs && !failed && !interrupted) {
@@ -370,13 +397,13 @@ int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out
         out->stops += t->tally.stops;
         out->cuts += t->tally.cuts;
         if (t->tally.text[0]) {
-            out->failures++;
             out->kernel = work_name(t->kernel);
             out->at = atomic_load(&t->at);
             memcpy(out->text, t->tally.text, sizeof out->text);
             rerun(&w, t, out->again, sizeof out->again);
         }
     }
+    count(&w, &out->failures, &out->slows);
     out->seconds = seconds_now() - begun;
     out->interrupted = interrupted;
     munmap(w.task, MAX_TASKS * sizeof *w.task);
@@ -400,7 +427,7 @@ int preempt_run(const struct options *o, struct pair *p)
 {
     struct crew w = {.o = o, .pair = p};
     double begun = seconds_now();
-    uint32_t failures = 0;
+    uint32_t failures, slows;
     if (o->kernel && strcmp(o->kernel, "list") == 0) {
         return print_names(o->json);
     }
@@ -408,15 +435,17 @@ int preempt_run(const struct options *o, struct pair *p)
     if (told) {
         return told == -EINVAL ? EXIT_USAGE : EXIT_CANNOT;
     }
-    for (uint32_t i = 0; i < w.tasks; i++) {
-        failures += w.task[i].tally.text[0] != '\0';
-    }
+    count(&w, &failures, &slows);
     if (o->json) {
         told = tell_json(&w, seconds_now() - begun);
     } else {
-        tell_text(&w, failures, seconds_now() - begun);
+        tell_text(&w, seconds_now() - begun);
         told = fflush(stdout);
     }
     munmap(w.task, MAX_TASKS * sizeof *w.task);
-    return told ? EXIT_CANNOT : failures ? EXIT_DIFFERENCES : interrupted ? EXIT_INTERRUPTED : EXIT_CLEAN;
+    return told          ? EXIT_CANNOT
+           : failures    ? EXIT_DIFFERENCES
+           : interrupted ? EXIT_INTERRUPTED
+           : slows       ? EXIT_TOO_SLOW
+                         : EXIT_CLEAN;
 }

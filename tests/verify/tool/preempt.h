@@ -108,6 +108,8 @@ struct tally {
     uint64_t stops, cuts;        /**< Cuts: in the middle of a packet. */
     uint32_t most_lines;
     uint64_t longest;            /**< Cycles from the request to the indication, most. */
+    bool too_slow;               /**< The guard ended the last stop; `slow` tells more. */
+    struct slow slow;
     char text[1024];             /**< What differs; empty: nothing. */
 };
 
@@ -133,7 +135,7 @@ int preempt_run(const struct options *o, struct pair *p);
 /** What the whole test gave, in short. */
 struct preempt_end {
     uint64_t stops, cuts;
-    uint32_t failures;
+    uint32_t failures, slows;
     double seconds;
     bool interrupted;
     const char *kernel;          /**< Of the first failure: where, what differs, and the command that does it again. */

@@ -52,6 +52,7 @@ int machine_open(const struct backend *b, uint32_t mutant, const struct work *w,
 
 void machine_close(struct machine *m)
 {
+    guard_device(NULL, NULL);
     if (m->sim) {
         m->backend->api->destroy(m->sim);
     }
@@ -85,6 +86,7 @@ void machine_submit_foreign(struct machine *m, uint32_t engine)
 bool machine_step(struct machine *m, uint64_t cycles)
 {
     bool line = false;
+    guard_device(m->backend, m->sim);
     note(m, m->backend->api->step(m->sim, cycles, &line));
     return line || m->error;
 }

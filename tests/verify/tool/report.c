@@ -9,39 +9,47 @@
 #include "command.h"
 
 #define SHRINK_RUNS 3000u
-#define SHRINK_SECONDS 120.0
-#define RUN_SECONDS 5u       /* of processor time, for one run while shrinking: one that loops is to be left soon */
-#define EXPLAIN_SECONDS 60u
+#define SHRINK_CYCLES (24 * CASE_CYCLES) /* of the RTL, in all runs together */
 
 enum { APART_SAME, APART_DIFFERS, APART_CANNOT };
 
 /* -------------------------------------------------------------- the study */
 
 /** What the processes of a study share: they may crash, the parent must not. */
+struct findings {
+    struct study study;
+    uint64_t cycles;         /* simulated while shrinking */
+    struct slow slow;        /* seconds not 0 but after a run that was too slow: of the guard of the last */
+};
+
 struct desk {
     const struct pair *p;
     const char *path;
-    struct study *study;
-    double until;            /* when shrinking ends */
+    uint32_t patience;
+    bool slow;               /* a run was too slow: no other is begun */
+    struct findings *f;
+    struct study *study;     /* in there */
 };
 
 static int differs_apart(void *user)
 {
     const struct desk *d = user;
-    struct verdict v;
+    struct verdict v = {0};
     int r = case_compare(&d->study->c, d->p, NULL, &v);
+    d->f->cycles += v.cycles;
     return r ? APART_CANNOT : v.difference.kind != DIFF_NONE ? APART_DIFFERS : APART_SAME;
 }
 
-/** A case that kills a simulator differs. */
+/** A case that kills a simulator differs. One that is too slow says nothing. */
 static bool differs(void *user)
 {
-    const struct desk *d = user;
-    if (seconds_now() > d->until) {
+    struct desk *d = user;
+    if (d->slow || d->f->cycles > SHRINK_CYCLES) {
         return false; /* what is left is small enough */
     }
-    int r = apart(differs_apart, user, RUN_SECONDS);
-    return r == APART_DIFFERS || r < 0;
+    int r = apart(differs_apart, user, d->patience, &d->f->slow);
+    d->slow = r == -ETIME;
+    return r == APART_DIFFERS || r == -EIO;
 }
 
 static int explain_apart(void *user)
@@ -98,34 +106,43 @@ static void write_report(const struct options *o, const struct pair *p, const st
 void failure_study(const struct options *o, const struct pair *p, const struct failure *f, struct study *out)
 {
     char waves[1024];
-    struct desk desk = {.p = p, .path = waves, .until = seconds_now() + SHRINK_SECONDS};
-    struct study *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct desk desk = {.p = p, .path = waves, .patience = o->patience};
+    desk.f = mmap(NULL, sizeof *desk.f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *out = (struct study){.c = {.kind = f->kind, .seed = f->seed}, .difference = f->difference};
     case_size(&out->c, &p->geometry);
     out->kept = out->c.items;
-    if (s == MAP_FAILED) {
+    if (desk.f == MAP_FAILED) {
         snprintf(out->note, sizeof out->note, "not shrunk: %s", strerror(ENOMEM));
         return;
     }
+    struct study *s = desk.study = &desk.f->study;
     *s = *out;
-    desk.study = s;
     fprintf(stderr, "%s seed %llu differs; shrinking its %u items\n", kind_names[f->kind],
             (unsigned long long)f->seed, s->kept);
-    if (!differs(&desk)) {
-        snprintf(s->note, sizeof s->note, "it did not differ when it was run again");
+    const bool again = differs(&desk);
+    if (!again) {
+        snprintf(s->note, sizeof s->note, desk.slow ? "when it was run again, it took more than %u s of processor time"
+                                                    : "it did not differ when it was run again", o->patience);
     } else {
         s->kept = shrink(s->c.keep, s->c.items, SHRINK_RUNS, differs, &desk);
         fprintf(stderr, "%u items are left; looking for the instruction\n", s->kept);
         int r = make_directories(o->output);
         file_name(o, p, f, "fst", waves, sizeof waves);
+        int explained = r ? r : apart(explain_apart, &desk, o->patience, &desk.f->slow);
         if (r) {
             snprintf(s->note, sizeof s->note, "%s: %s", o->output, strerror(-r));
-        } else if (apart(explain_apart, &desk, EXPLAIN_SECONDS) != APART_SAME && !s->note[0]) {
+        } else if (explained == -ETIME && !s->note[0]) {
+            snprintf(s->note, sizeof s->note, "to explain it took more than %u s of processor time", o->patience);
+        } else if (explained != APART_SAME && !s->note[0]) {
             snprintf(s->note, sizeof s->note, "a device crashed when the case was run again to explain it");
         }
     }
     *out = *s;
-    munmap(s, sizeof *s);
+    if (again && desk.slow) {
+        snprintf(out->note, sizeof out->note, "shrinking ended early: without some items it took more than %u s of "
+                 "processor time%s%.300s", o->patience, s->note[0] ? "; " : "", s->note);
+    }
+    munmap(desk.f, sizeof *desk.f);
     write_report(o, p, f, out);
 }
 
@@ -246,6 +263,15 @@ void failure_print(FILE *out, const struct options *o, const struct pair *p, con
     fprintf(out, "\nagain: %s\n", text);
 }
 
+void slow_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f)
+{
+    char text[512];
+    rerun_text(o, p, f, text, sizeof text);
+    fprintf(out, "%s seed %llu too slow: no end in %u s of processor time; %s had come to cycle %llu\n    again: %s\n",
+            kind_names[f->kind], (unsigned long long)f->seed, f->slow.seconds, f->slow.device,
+            (unsigned long long)f->slow.cycles, text);
+}
+
 /* -------------------------------------------------------------- as JSON */
 
 static void add_hex(cJSON *o, const char *name, uint32_t v)
@@ -316,6 +342,25 @@ cJSON *failure_json(const struct options *o, const struct pair *p, const struct 
     if (s->note[0]) {
         cJSON_AddStringToObject(j, "note", s->note);
     }
+    return j;
+}
+
+void slow_json(cJSON *o, const struct slow *s)
+{
+    cJSON_AddNumberToObject(o, "cpu_seconds", s->seconds);
+    cJSON_AddStringToObject(o, "device", s->device);
+    cJSON_AddNumberToObject(o, "cycles", (double)s->cycles);
+}
+
+cJSON *slow_case_json(const struct options *o, const struct pair *p, const struct failure *f)
+{
+    char text[512];
+    cJSON *j = cJSON_CreateObject();
+    cJSON_AddStringToObject(j, "kind", kind_names[f->kind]);
+    cJSON_AddNumberToObject(j, "seed", (double)f->seed);
+    slow_json(j, &f->slow);
+    rerun_text(o, p, f, text, sizeof text);
+    cJSON_AddStringToObject(j, "again", text);
     return j;
 }
 

@@ -43,6 +43,7 @@ struct queue {
 
 struct runner {
     const struct scene *s;
+    const struct backend *backend;
     const struct tern_sim_api *api;
     struct tern_sim *sim;
     const struct watch *watch;
@@ -360,6 +361,7 @@ static void advance(struct runner *r)
         until = time < r->watch->waves_from ? sooner(until, r->watch->waves_from)
                 : time < r->watch->waves_to ? sooner(until, r->watch->waves_to) : until;
     }
+    guard_device(r->backend, r->sim);
     int error = r->api->step(r->sim, until > time ? until - time : 1, NULL);
     r->end.error = r->end.error ? r->end.error : error;
 }
@@ -481,7 +483,7 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
               struct tern_sim **sim, struct ending *out)
 {
     struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
-    struct runner r = {.s = s, .api = b->api, .watch = watch};
+    struct runner r = {.s = s, .backend = b, .api = b->api, .watch = watch};
     int result = -ENOMEM;
     draw_memory(s, &config);
     r.end.seen = calloc(s->submits + 1, sizeof *r.end.seen);
@@ -503,6 +505,7 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
     r.start = now(&r);
     result = result ? result : load(&r);
     result = result ? result : run(&r);
+    guard_device(NULL, NULL);
     if (r.waves_on) {
         b->api->trace(r.sim, NULL);
     }

@@ -14,6 +14,7 @@
  *   case.c, compare.c  a case on two, and its ends   shrink.c         the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped
  *   explain.c, history.c  first differing warp instruction, waveform    report.c  what is printed
+ *   guard.c     against simulators that do not return
  *   cover.c, cover_*.c  functional coverage          preempt.c, preempt_*.c  another test: stop and resume (preempt.h)
  *
  * docs/verification.md says what is compared, and what the architecture leaves open and so is not.
@@ -214,6 +215,23 @@ struct watch {
 int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
               struct tern_sim **sim, struct ending *out);
 void ending_free(struct ending *e);
+
+/* ------------------------------------------------------------------- guard.c */
+
+/** A process that the guard ended. */
+struct slow {
+    uint32_t seconds;      /**< Processor time that it was allowed. */
+    char device[64];       /**< The device that it simulated, */
+    uint64_t cycles;       /**< and the device time that this had reached. */
+};
+
+/** Allows this process so many seconds of processor time from now on; each call starts them again. When they are used
+ *  up, the guard fills *out and ends the process. *out is shared memory, for the parent to read. */
+void guard_start(uint32_t seconds, struct slow *out);
+/** The device that this process simulates from now on; sim NULL: none. */
+void guard_device(const struct backend *b, struct tern_sim *sim);
+/** True if a process with this status, of waitpid, was ended by the guard. */
+bool guard_ended(int status);
 
 /* ---------------------------------------------------------------- comparison */
 

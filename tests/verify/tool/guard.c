@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The guard against a simulator that does not return from a call. Device cycles alone decide what is right and wrong.
+ * The guard ends a process that has used far more processor time than a case needs; all that is then reported is that
+ * the case was too slow. It counts processor time and not the time of day, so that other processes do not matter.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "verify.h"
+
+/* of this process */
+static struct slow *volatile report;
+static const struct backend *volatile device;
+static struct tern_sim *volatile simulated;
+
+/** Reads one number of the device and ends the process. */
+static void too_slow(int number)
+{
+    if (report && device) {
+        report->cycles = device->api->cycles(simulated);
+        memcpy(report->device, device->name, strnlen(device->name, sizeof report->device - 1));
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void guard_start(unsigned seconds, struct slow *out)
+{
+    report = out;
+    *out = (struct slow){.seconds = seconds};
+    signal(SIGPROF, too_slow);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = (time_t)seconds}, NULL);
+}
+
+void guard_device(const struct backend *b, struct tern_sim *sim)
+{
+    device = NULL; /* never the one with the other's simulation */
+    simulated = sim;
+    device = sim ? b : NULL;
+}
+
+bool guard_ended(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
+}

@@ -218,7 +218,8 @@ class Proved(unittest.TestCase):
         self.proof("c")
         os.mkfifo(self.root / "waiting")
         for number in signal.SIGKILL, signal.SIGINT:
-            process = self.start("--record", start_new_session=True)
+            process = self.start("--record", start_new_session=True,  # a shell's background job ignores SIGINT
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
             with process.stdout, process.stderr:
                 self.assertTrue(process.stdout.readline().startswith("PASS a"))
                 with open(self.root / "waiting", "w", encoding="ascii"):  # returns when the solver of b reads it

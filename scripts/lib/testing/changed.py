@@ -2,10 +2,10 @@
 """Chooses the steps of a test run that a change can break.
 
 changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
-steps of the default tier; tests by ctest, as `FOLDER: PATTERN` on the model, `sanitize FOLDER: PATTERN` under the
-sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the unit benches of the RTL that contain a
-changed file, `lint` for the lint of the changed modules, `itself` for the tests of a changed file of tests/FOLDER: all
-of the folder, if others include the file.
+steps of the default tier, or else a suite or a step of full; tests by ctest, as `FOLDER: PATTERN` on the model,
+`sanitize FOLDER: PATTERN` under the sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the
+unit benches of the RTL that contain a changed file, `lint` for the lint of the changed modules, `itself` for the tests
+of a changed file of tests/FOLDER: all of the folder, if others include the file.
 """
 import dataclasses
 import functools
@@ -104,6 +104,7 @@ def steps_for(files):
         for item in items_for(file, rows):
             items.setdefault(itself(file) if item == "itself" else item, None)
     known = {s.name: s for s in suites.steps_of(suites.DEFAULT, False)}
+    of_full = {s.name: s for s in suites.steps_of(suites.SUITES, True)}
     chosen, patterns = {}, {}
     for item in items:
         where, _, pattern = item.partition(": ")
@@ -124,9 +125,11 @@ def steps_for(files):
         elif item in known:
             chosen[item] = known[item]
         elif item in suites.SUITES:
-            chosen |= {s.name: s for s in suites.steps_of([item], False)}
+            chosen |= {s.name: s for s in suites.steps_of([item], True)}
+        elif item in of_full:
+            chosen[item] = of_full[item]
         else:
-            raise Bad(f"{TABLE.relative_to(ROOT)}: there is no step '{item}'; scripts/test --list prints all")
+            raise Bad(f"{TABLE.relative_to(ROOT)}: there is no step '{item}'; scripts/test full --list prints all")
     for where, found in patterns.items():
         step = of_pattern(where, "|".join(dict.fromkeys(found)))
         chosen[step.name] = step
@@ -164,7 +167,7 @@ def of_pattern(where, pattern):
     kind, _, folder = where.rpartition(" ")
     select = ["-LE", "^rtl", "-R", pattern]
     if kind == "":
-        needs = suites.BOARD if folder == "board" else ("build-software",)
+        needs = {"board": suites.BOARD, "scripts": ("build-configure",)}.get(folder, ("build-software",))
         return ctest(f"c-{folder}", f"tests of {folder}", BUILD / "tests" / folder, select, env=suites.MODEL,
                      needs=needs, suite="c")
     if kind == "sanitize":

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each test that ctest knows is run by a step of the full or the nightly tier of scripts/test.
+"""Each test that ctest knows is run by a step of the full or the nightly tier of scripts/test; and what is chosen for a
+change of any file is there.
 
 usage: test_full_tier.py BUILD
 """
+import functools
 import pathlib
 import re
 import subprocess
@@ -11,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib"))
-from testing import nightly, steps, suites  # noqa: E402
+from testing import changed, nightly, steps, suites  # noqa: E402
 
 TREE = pathlib.Path(sys.argv.pop())
 
@@ -37,6 +39,22 @@ class FullTier(unittest.TestCase):
         every = suites.steps_of(suites.SUITES, True) + nightly.steps("7")
         run = set().union(*(selected(s) for s in every if s.argv[0] == "ctest"))
         self.assertEqual(sorted(names(TREE) - run), [])
+
+
+class ChangedTier(unittest.TestCase):
+    def test_every_pattern_finds_a_test(self):
+        listed = functools.cache(names)
+        files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        nothing = []
+        for file in files.split():
+            items = changed.items_for(file, changed.table())
+            for item in dict.fromkeys(changed.itself(file) if i == "itself" else i for i in items):
+                where, _, pattern = item.partition(": ")
+                kind, _, folder = where.rpartition(" ")
+                select = () if kind == "small" else ("-LE", "^rtl")
+                if pattern and not any(re.search(pattern, n) for n in listed(TREE / "tests" / folder, *select)):
+                    nothing.append((file, item))
+        self.assertEqual(nothing, [])
 
 
 if __name__ == "__main__":

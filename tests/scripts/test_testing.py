@@ -89,14 +89,21 @@ class Steps(InFolder):
         self.assertNotIn("Traceback", out)
 
     def test_interrupt_ends_what_runs(self):
-        """In a process of its own, which gets the signal when its step has begun."""
-        pid = self.folder / "pid"
+        """In a process of its own, which gets the signal when its step has begun; a request to end is one, too."""
+        for number in signal.SIGINT, signal.SIGTERM:
+            with self.subTest(number):
+                self.interrupts(number)
+
+    def interrupts(self, number):
+        pid = self.folder / f"pid{number}"
         program = f"""
 import sys
 sys.path[:0] = [{str(ROOT / "scripts/lib")!r}]
 from testing import schedule, steps
 import pathlib
 steps.LOGS = pathlib.Path({str(steps.LOGS)!r})
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, in a shell's background
 s = steps.Step("a", "a", ["/bin/sh", "-c", "echo $$ > {pid}.part; mv {pid}.part {pid}; exec sleep 600"], steps.whole)
 sys.exit(schedule.run([s], 1))
 """
@@ -105,7 +112,7 @@ sys.exit(schedule.run([s], 1))
         while not pid.exists():
             self.assertIsNone(child.poll())
             time.sleep(0.01)
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         out, _ = child.communicate()
         self.assertEqual(child.returncode, 130)
         self.assertEqual(out.rstrip().split("\n")[-1], "test: interrupted when 0 of 1 steps had ended, with 0 tests "
@@ -255,8 +262,8 @@ class Changed(unittest.TestCase):
         self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
         self.assertEqual(targets("driver/stream/pages.c", tree="sanitize")[-1:], ["fuzz"])
         self.assertNotIn("sim/model/all", targets("driver/stream/pages.c", tree="sanitize"))
-        self.assertEqual(targets("driver/os/sched/cap.c", tree="sanitize")[-4:],
-                         ["driver/all", "runtime/all", "sim/model/all", "tests/driver/all"])
+        self.assertEqual(targets("driver/os/sched/cap.c", tree="sanitize")[-5:],
+                         ["driver/all", "runtime/all", "runtime/cli/all", "sim/model/all", "tests/driver/all"])
 
     def test_files_that_differ(self):
         """One that has moved counts at both places."""

@@ -172,6 +172,7 @@ def run(steps, jobs, kept=None):
     """Runs the steps and prints what they found: the exit status of scripts/test."""
     it = Run(steps, jobs, kept)
     start = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         it.go()
     except KeyboardInterrupt:

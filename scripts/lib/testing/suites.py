@@ -14,8 +14,8 @@ RTL = {"TERN_BACKEND": "rtl"}
 VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", "{jobs}", "--output", str(BUILD / "verify")]
 SANITIZE, TSAN = BUILD / "sanitize", BUILD / "tsan"
 # The software: all but the Verilated devices, each of which is a step of its own.
-LIBRARIES = ["sim/model/all", "driver/all", "runtime/all"]
-SOFTWARE = [*LIBRARIES, "tests/all"]
+LIBRARIES = ["sim/model/all", "driver/all", "runtime/all", "runtime/cli/all"]
+SOFTWARE = [*LIBRARIES, "sim/xrt/all", "tests/all"]
 
 
 def ninja(name, title, tree, targets, needs, cost):

@@ -21,6 +21,7 @@ from far_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wr
 from moving import PATIENCE  # pylint: disable=wrong-import-position
 
 BEFORE, AFTER, FORGERIES, SILENT = 4, 4, 16, 70
+LITTLE = 30  # seconds: nobody who is to be heard needs so long, on a busy host too
 WHAT = struct.Struct("=IIII16s")  # struct tern_wire_descriptor
 STREAM, DESCRIPTOR, SUBMISSIONS, REQUEST, OPENED, COMPLETIONS, REPLY = 3, 5, 7, 9, 13, 14, 15
 OF_SOURCE, OF_TARGET = (START, SUBMISSIONS, REQUEST, DESCRIPTOR), (COMPLETIONS, REPLY, OPENED)
@@ -71,6 +72,7 @@ class Cut(Far):
 
     def test_go_that_is_lost(self):
         """The source's proxy has the programs, and the target never hears of it: they find ternd gone."""
+        self.plain["TERND_PATIENCE"] = str(LITTLE)  # so long the target waits
         here, there, empty = self.pair()
         client = self.client(here, 3)
         self.works(here, 1)
@@ -234,8 +236,9 @@ class Cut(Far):
             change, state = self.forge(rng, OF_TARGET if i % 2 else OF_SOURCE)
             wire, source, target = self.over(here, there, change=change)
             moved = self.moves(source)
-            end = time.monotonic() + 5
-            while moved and not state["done"] and time.monotonic() < end:
+            end = time.monotonic() + PATIENCE
+            while moved and not state["done"] and all(p.poll() is None for p in clients):
+                self.assertLess(time.monotonic(), end, f"{i}, seed {SEED}")
                 time.sleep(0.01)
             for p in clients:
                 p.kill()

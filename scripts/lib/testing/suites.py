@@ -176,7 +176,8 @@ def sanitize(full):
     if full:
         chosen = {folder: (["-LE", "^rtl"], 2 * cost) for folder, cost in {**ON_MODEL, "xrt": 20}.items()}
     else:
-        chosen = {folder: (["-LE", "^(rtl.*|full)$", "-R", pattern], cost) for folder, (pattern, cost) in OWN.items()}
+        short = ["-LE", "^(rtl.*|full|long)$"]
+        chosen = {folder: ([*short, "-R", pattern], cost) for folder, (pattern, cost) in OWN.items()}
     return steps + [ctest(f"sanitize-{folder}", f"{folder} with address and undefined-behaviour sanitizers",
                           SANITIZE / "tests" / folder, select, env=WATCHED, needs=("build-sanitize",), cost=cost)
                     for folder, (select, cost) in chosen.items()]

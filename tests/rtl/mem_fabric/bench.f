@@ -1,4 +1,4 @@
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

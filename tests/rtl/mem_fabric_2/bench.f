@@ -1,6 +1,6 @@
 # mem_fabric with two memory ports.
 -GPORTS=2
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

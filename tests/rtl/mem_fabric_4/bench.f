@@ -1,6 +1,6 @@
 # mem_fabric with four memory ports.
 -GPORTS=4
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

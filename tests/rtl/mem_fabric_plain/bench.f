@@ -1,6 +1,6 @@
 # mem_fabric without atomics.
 -GATOMICS=0 -GHASH_W=5
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

@@ -1,3 +1,4 @@
+-CFLAGS -O0
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

@@ -1,5 +1,5 @@
 # mmu as a small device has it: one walk at a time, 4 slots, 8 entries.
--GWALKS=1 -GSLOTS=4 -GENTRIES=8 -GCACHE_LOG2=4
+-CFLAGS -O0 -GWALKS=1 -GSLOTS=4 -GENTRIES=8 -GCACHE_LOG2=4
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

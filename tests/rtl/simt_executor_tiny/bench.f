@@ -1,5 +1,5 @@
 # simt_executor with 4 lanes and 4 warps.
--GLANES=4 -GWARPS=4 -GLMEM_KIB=16 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16
+-CFLAGS -O0 -GLANES=4 -GWARPS=4 -GLMEM_KIB=16 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16
 -D_GNU_SOURCE -Isim/model -Idocs/spec/c -Isim/include -Itests/rtl/simt_executor
 rtl/lint.vlt
 rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv rtl/simt/simt_core_pkg.sv

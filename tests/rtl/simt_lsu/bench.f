@@ -1,4 +1,4 @@
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 # simt_lsu with 16 lanes and 16 warps
 rtl/lint.vlt
 rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv

@@ -1,4 +1,4 @@
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 # simt_lsu with 32 lanes
 -GL=32 -GW=32
 rtl/lint.vlt

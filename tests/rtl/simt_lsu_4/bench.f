@@ -1,4 +1,4 @@
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 # simt_lsu with 4 lanes
 -GL=4 -GW=4
 rtl/lint.vlt

@@ -1,4 +1,4 @@
--MAKEFLAGS OPT_FAST=-O0
+-CFLAGS -O0
 # simt_lsu with 8 lanes
 -GL=8 -GW=4
 rtl/lint.vlt

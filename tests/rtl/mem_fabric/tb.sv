@@ -481,6 +481,8 @@ module tb #(
   always @(posedge clk) if (bursts) latency = latency > 4 ? latency - 1 : 300;
 
   int seed = 1, rounds = 3, total, last, at;
+  // The ends of loops below. Verilator would unroll a loop to a constant, and copy the tasks that it calls as often.
+  int shared = SHARED, alone = 2 * PORTS;
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("rounds=%d", rounds)) rounds = 3;
@@ -501,8 +503,8 @@ module tb #(
       all_reported();
       for (int l = SHARED; l < RESULT; l++) if (held(l) != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
       if (!ATOMICS) continue;
-      for (int l = 0; l < SHARED; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
-      for (int l = 0; l < SHARED; l++) begin
+      for (int l = 0; l < shared; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
+      for (int l = 0; l < shared; l++) begin
         put(l, '0);
         tickets[l] = 0;
         stored[l] = 0;
@@ -511,12 +513,12 @@ module tb #(
       repeat (2) @(posedge clk);
       rst <= 0;
       phase(TICKETS, 4000, "tickets: reads and adds, shared lines");
-      for (int l = 0; l < SHARED / 2; l++) if (counter(l) != tickets[l])
+      for (int l = 0; l < shared / 2; l++) if (counter(l) != tickets[l])
         $fatal(1, "line %0d: %0d, not %0d", l, counter(l), tickets[l]);
       for (int e = 0; e < N; e++) lock_state[e] = 0;
       phase(LOCKS, 6000, "LR and SC");
       total = 0;
-      for (int l = SHARED / 2; l < SHARED; l++) begin
+      for (int l = shared / 2; l < shared; l++) begin
         if (counter(l) != stored[l])
           $fatal(1, "line %0d: %0d stored, not %0d", l, counter(l), stored[l]);
         total += stored[l];
@@ -529,7 +531,7 @@ module tb #(
     spread = 0;
     stall = 0;
     all_reported();
-    for (int i = 0; i < 2 * PORTS; i++) begin  // pages of which one port alone has written, whichever it is
+    for (int i = 0; i < alone; i++) begin  // pages of which one port alone has written, whichever it is
       next_line[0] = 65 * i;
       one_sent = 0;
       phase(ONE, 20, "one write");

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeatable random numbers for the bench and its memory: xorshift. (Verilator 5.006 ignores the seed of $urandom.)
-package bench_random;
-  int unsigned state = 1;
+// A class, because Verilator copies a function of a package to each of its calls, a thousand times here.
+class bench_random;
+  static int unsigned state = 1;
 
-  function automatic void start(input int unsigned seed);
+  static function automatic void start(input int unsigned seed);
     state = seed * 32'h9e3779b9 | 1;
     repeat (8) void'(next());
   endfunction
 
-  function automatic int unsigned next();
+  static function automatic int unsigned next();
     state ^= state << 13;
     state ^= state >> 17;
     state ^= state << 5;
     return state * 32'h85ebca6b >> 3 ^ state << 16;
   endfunction
-endpackage
+endclass

@@ -1,4 +1,3 @@
--CFLAGS -O0
 rtl/lint.vlt -Wno-WIDTH --unroll-count 15
 rtl/gen/tern_spec_pkg.sv rtl/tern_pkg.sv
 rtl/engine/read_ring.sv rtl/engine/mover_rows.sv rtl/engine/mover_align.sv rtl/engine/mover_place.sv rtl/engine/mover.sv

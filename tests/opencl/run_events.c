@@ -50,6 +50,24 @@ static void test_user_event(void **state)
     OK(clReleaseMemObject(m));
 }
 
+/** An event that failed is told wherever it stands among those that are waited for. */
+static void test_one_of_several_failed(void **state)
+{
+    (void)state;
+    for (uint32_t failed = 0; failed < 3; failed++) {
+        cl_event e[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            e[i] = clCreateUserEvent(clt_context, &clt_error);
+            MADE(e[i]);
+            OK(clSetUserEventStatus(e[i], i == failed ? -7 : CL_COMPLETE));
+        }
+        FAILS(clWaitForEvents(3, e), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        for (uint32_t i = 0; i < 3; i++) {
+            OK(clReleaseEvent(e[i]));
+        }
+    }
+}
+
 /** A failed user event fails what waits for it, and what waits for that; the queue goes on. */
 static void test_failure_spreads(void **state)
 {
@@ -362,7 +380,8 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_user_event),         cmocka_unit_test(test_failure_spreads),
+        cmocka_unit_test(test_user_event),         cmocka_unit_test(test_one_of_several_failed),
+        cmocka_unit_test(test_failure_spreads),
         cmocka_unit_test(test_callbacks),          cmocka_unit_test(test_callback_of_a_failure),
         cmocka_unit_test(test_profiling),          cmocka_unit_test(test_out_of_order),
         cmocka_unit_test(test_out_of_order_chain), cmocka_unit_test(test_marker_and_barrier),

@@ -165,7 +165,7 @@ def narrowed(steps):
 def of_pattern(where, pattern):
     """A step of ctest, for the item `WHERE: PATTERN` of the table."""
     kind, _, folder = where.rpartition(" ")
-    select = ["-LE", "^rtl", "-R", pattern]
+    select = ["-LE", "^(rtl|whole)", "-R", pattern]
     if kind == "":
         needs = {"board": suites.BOARD, "scripts": ("build-configure",)}.get(folder, ("build-software",))
         return ctest(f"c-{folder}", f"tests of {folder}", BUILD / "tests" / folder, select, env=suites.MODEL,

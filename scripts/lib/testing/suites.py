@@ -55,13 +55,15 @@ def static(full):
 # Folders of tests that ctest runs on the model, beside each other: processor seconds of each.
 ON_MODEL = {"driver": 120, "opencl": 90, "ternd": 110, "compiler": 20, "sim": 20, "verify": 15, "cli": 15,
             "scripts": 20, "isa": 2, "bench": 30}
+DEVICES = ("build-small", "build-default", "build-tiny", "build-shell")
 BOARD = ("build-software", "build-board", "build-tiny")
 
 
 def c(full):
     left_out = f"^(rtl.*|xrt{'' if full else '|full'})$"
+    needs = ("build-software", *DEVICES, "build-board") if full else ("build-software",)  # cli.install has all of it
     steps = [ctest(f"c-{folder}", f"C tests on the functional model: {folder}", BUILD / "tests" / folder,
-                   ["-LE", left_out], env=MODEL, needs=("build-software",), cost=cost)
+                   ["-LE", left_out], env=MODEL, needs=needs, cost=cost)
              for folder, cost in ON_MODEL.items()]
     if full:
         steps.append(ctest("c-board", "the backend of boards on simulated ones", BUILD / "tests/board",
@@ -93,7 +95,7 @@ def opencl(full):
                    needs=("build-software", "build-small"), cost=186 if full else 30)]
     if not full:
         return steps
-    devices = ("build-software", "build-small", "build-default", "build-tiny", "build-shell")
+    devices = ("build-software", *DEVICES)
     return [
         *steps,
         ctest("opencl-rtl-default", "OpenCL programs on the RTL, default device", BUILD / "tests/opencl",

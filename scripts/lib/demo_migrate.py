@@ -79,8 +79,10 @@ def main(build, backend, width, height, most, output):
     kernels = pathlib.Path(__file__).resolve().parents[2] / "tests/demo"
     with tempfile.TemporaryDirectory() as folder:
         cards = [Card(build, backend, pathlib.Path(folder) / name, name) for name in "AB"]
-        status, moves = run(build, output, *cards, size, kernels)
-        ended = [c.end() for c in cards]
+        try:
+            status, moves = run(build, output, *cards, size, kernels)
+        finally:
+            ended = [c.end() for c in cards]
     if status or any(ended) or moves != 2:
         print(f"the program ended with {status}, the two ternd with {ended}; it moved {moves} times instead of 2")
         return 1

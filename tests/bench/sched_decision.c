@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a decision of the scheduler costs the host (sched_decision.h): the scheduler on engines without a device behind
- * them, which are always done with what is in front, so that each run takes an indication and chooses who comes next.
+ * The cost of a decision of the scheduler to the host (sched_decision.h): the scheduler on engines without a device
+ * behind them, which are always done with what is in front, so that each run takes an indication and chooses who comes
+ * next.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a decision of the scheduler costs the host. */
+/** The cost of a decision of the scheduler to the host. */
 #ifndef TERN_BENCH_SCHED_DECISION_H
 #define TERN_BENCH_SCHED_DECISION_H
 

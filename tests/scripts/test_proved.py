@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/formal/run in a tree of its own: what is recorded is not proved again, and nothing else is left out.
 
-Yosys and the solver are scripts: yosys joins its sources, and the solver finds what has the word WRONG to fail. So a
+Yosys and the solver are scripts: yosys joins its sources, and the solver finds what has the word WRONG to fail. A
 mutant that writes this word is noticed, and each call of the two is counted.
 """
 import os
@@ -127,7 +127,7 @@ class Proved(unittest.TestCase):
         self.expect(0, ["2 proofs are recorded, 0 are run", "PASS a (recorded)", "PASS b (recorded)"], "--new")
 
     def test_file_that_includes_another(self):
-        """What stands in another file is not in the hash, so such a proof is never a recorded one."""
+        """The text of another file is not in the hash, so such a proof is never a recorded one."""
         self.proof("b", source='good\n`include "other.svh"')
         self.expect(0, ["PASS a", "PASS b"], "--record")
         self.assertEqual(self.recorded(), ["a"])
@@ -213,7 +213,7 @@ class Proved(unittest.TestCase):
         self.assertEqual((code, lines, err), (2, [], "formal: [Errno 27] File too large\n"))
 
     def test_stopped(self):
-        """What had passed when somebody stopped the run is recorded; what had not is not."""
+        """A run that is stopped has recorded the proofs that had passed, and no others."""
         self.proof("b", source="good HANG")
         self.proof("c")
         os.mkfifo(self.root / "waiting")

@@ -81,8 +81,8 @@ static void give_up(struct tern_trace_out *o, const char *why)
 
 /**
  * The file takes nothing now: waits a little, for fd if it is one. False: a close has waited for the file for long
- * enough. What counts is how long this thread has been refused, not how long the close has waited: a busy host may not
- * let the thread run.
+ * enough. The time is that for which this thread has been refused, not that for which the close has waited: a busy
+ * host may not let the thread run.
  */
 static bool wait_for_file(struct tern_trace_out *o, int fd)
 {

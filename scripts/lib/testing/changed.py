@@ -136,7 +136,7 @@ def steps_for(files):
     return narrowed(suites.with_needs(chosen, False)) if chosen else []
 
 
-# What ninja is to build for tests of a folder, and for a step. Others need all the software and its tests.
+# The targets of ninja for tests of a folder, and for a step. Others need all the software and its tests.
 TARGETS = {**{folder: [*suites.LIBRARIES, f"tests/{folder}/all"] for folder in ("driver", "compiler", "opencl", "sim",
                                                                               "verify")},
            **{name: [*suites.LIBRARIES, "tests/bench/all"] for name in ("bench", "bench-preempt")},
@@ -144,7 +144,7 @@ TARGETS = {**{folder: [*suites.LIBRARIES, f"tests/{folder}/all"] for folder in (
 
 
 def targets_for(builder, steps):
-    """What these steps need of a tree, whose step is `builder`; none: all of it."""
+    """The targets of a tree, which the step `builder` builds, that these steps need; none: all of it."""
     found = set()
     for s in steps:
         if builder in s.needs:

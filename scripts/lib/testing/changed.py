@@ -77,13 +77,14 @@ def benches():
 
 
 def of_benches(files):
-    """The unit benches that read one of these files, or compile a module that does."""
+    """The unit benches of the default tier that read one of these files, or compile a module that does; of the others
+    those that have changed themselves."""
     _, modules = rtl_files.sources()
     changed = {m for m, f in modules.items() if str(f) in files}
-    if any(f.endswith(("_pkg.sv", ".vlt")) or f.startswith(("tests/rtl/lib/", "tests/rtl/run")) for f in files):
-        return [name for name, *_ in benches()]
-    return [name for name, words, contained in benches() if contained & changed
-            or any(f in words or f.startswith(f"tests/rtl/{name}/") for f in files)]
+    every = any(f.endswith(("_pkg.sv", ".vlt")) or f.startswith(("tests/rtl/lib/", "tests/rtl/run")) for f in files)
+    return [name for name, words, contained in benches()
+            if any(f.startswith(f"tests/rtl/{name}/") for f in files)
+            or name not in suites.WIDE and (every or contained & changed or any(f in words for f in files))]
 
 
 def closure(names, inside):

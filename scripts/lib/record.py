@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of JSON in git that a command writes, not a person: a digest shows an edit by hand, or a merge."""
+import contextlib
 import hashlib
 import json
 import os
@@ -23,7 +24,8 @@ def write(file, content):
         part.write_text(json.dumps({**content, "digest": digest(content)}, indent=1) + "\n")
         os.replace(part, file)
     except OSError as e:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the reason for the error may hold for this, too
+            part.unlink()
         raise Error(f"{file}: cannot be written: {e.strerror}; it is as it was before") from e
 
 

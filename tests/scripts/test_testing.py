@@ -213,6 +213,13 @@ class Nightly(InFolder):
         self.assertRegex(table, r"1 +not run  b\n")
         self.assertRegex(table, r"1 +0 +1 +0\.0  c$")
 
+    def test_a_result_that_cannot_be_kept_ends_the_run(self):
+        (self.folder / "state").write_text("a file")
+        status, out = self.run_steps(shell("a", "true"), kept=nightly.Kept(self.folder / "state").keep)
+        self.assertEqual(status, 2)
+        self.assertIn("a.json: cannot be written", out)
+        self.assertNotIn("Traceback", out)
+
     def test_half_a_result_is_none(self):
         kept = nightly.Kept(self.folder)
         (self.folder / "a.json").write_text('{"passed": 1')
@@ -308,7 +315,7 @@ class WrongUse(unittest.TestCase):
         self.assertIn("'full' stands before the suites", self.wrong("c", "full"))
 
     def test_full_disk(self):
-        """It is found before anything is written."""
+        """A full disk is found before anything is written."""
         err = io.StringIO()
         with unittest.mock.patch("shutil.disk_usage", return_value=types.SimpleNamespace(free=5 << 20)):
             with self.assertRaises(SystemExit) as end, contextlib.redirect_stderr(err):

@@ -98,23 +98,17 @@ def jobs():
 def room():
     """Ends with a sentence where the disk has too little room for a run, before anything is half written."""
     BUILD.mkdir(exist_ok=True)
-    built = sum(f.stat().st_size for f in (BUILD / "lib").glob("*.so")) > 0 if (BUILD / "lib").is_dir() else False
+    built = any((BUILD / "lib").glob("*.so"))
     free, need = shutil.disk_usage(BUILD).free, ROOM // 6 if built else ROOM
     if free < need:
         fail(f"{BUILD} has {free >> 20} MiB free, and a run may need {need >> 20} MiB: free some, or move the tree")
 
 
-def night_run(opts):
-    """(steps, what to do with each result, what passed before, kept, all steps) of the nightly tier."""
+def nightly_tier(opts):
     all_steps = nightly.steps(str(int(time.time() // 86400)))
     kept = nightly.Kept(nightly.KEPT / nightly.state_of_tree())
-    if opts.again:
+    if opts.again and not (opts.list or opts.table):
         shutil.rmtree(kept.folder, ignore_errors=True)
-    return all_steps, kept
-
-
-def nightly_tier(opts):
-    all_steps, kept = night_run(opts)
     k, n = opts.part
     status = 0
     if not opts.table:

@@ -5,12 +5,12 @@ The steps are dealt to N parts by their cost, the dearest first, each to the par
 step is kept in build/nightly/COMMIT/STEP.json as soon as the step ends. A step that has a result of this very commit is
 not run again, so that a part that was interrupted goes on where it was; a table gathers the results of all parts.
 """
-import json
 import os
 import pathlib
 import re
 import subprocess
 
+import record
 from testing.steps import BUILD, ROOT, Counted, Step, ctest, lines, mutants, whole
 from testing.suites import MODEL, RTL, VERIFY, ninja, ports, with_needs
 
@@ -167,19 +167,18 @@ class Kept:
         self.folder = pathlib.Path(folder)
 
     def keep(self, step, found, seconds):
-        """Whole or not at all: the file gets its name when it is written."""
-        if not is_test(step):
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = self.folder / f".{step.name}.part"
-        part.write_text(json.dumps({"title": step.title, "passed": found.passed, "failed": found.failed,
-                                    "seconds": round(seconds), "note": found.note}))
-        part.replace(self.folder / f"{step.name}.json")
+        """Writes the result of a step, whole or not at all; record.Error if it cannot."""
+        if is_test(step):
+            record.write(self.folder / f"{step.name}.json",
+                         {"title": step.title, "passed": found.passed, "failed": found.failed,
+                          "seconds": round(seconds), "note": found.note})
 
     def get(self, name):
+        """The result of a step, or None."""
         try:
-            return json.loads((self.folder / f"{name}.json").read_text())
-        except (OSError, ValueError):
+            return record.read(self.folder / f"{name}.json", "result", ("passed", "failed", "seconds"),
+                               "scripts/test nightly")
+        except record.Error:
             return None
 
     def passed(self, name):

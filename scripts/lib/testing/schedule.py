@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 
+import record
 from testing import report
 from testing.steps import ROOT, Counted, section
 
@@ -109,8 +110,8 @@ class Run:
             if self.kept:
                 try:
                     self.kept(step, found, seconds)
-                except OSError as e:
-                    raise CannotWrite(f"cannot keep the result of {step.name}: {e.strerror}") from e
+                except record.Error as e:
+                    raise CannotWrite(str(e)) from e
 
     def lane(self):
         try:

@@ -58,7 +58,7 @@ struct study {
     uint32_t code_first, code_count, code[9]; /**< Instructions around it. */
     char waves[512];         /**< File; empty if there is none. */
     uint64_t waves_from, waves_to;
-    char note[512];          /**< What could not be done, and why. */
+    char note[512];          /**< The step that could not be done, and why. */
 };
 
 /** Runs the case again, watched, and fills difference, parting, code and waves. path: of the waveform. 0 or -errno. */

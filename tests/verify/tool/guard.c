@@ -2,7 +2,7 @@
 /**
  * The guard against a simulator that does not return from a call. Device cycles alone decide what is right and wrong.
  * The guard ends a process that has used far more processor time than a case needs; all that is then reported is that
- * the case was too slow. It counts processor time and not the time of day, so that other processes do not matter.
+ * the case was too slow. The guard counts processor time, not the time of day: other processes do not matter.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a driver does when a kernel asks for a page: it finds the entry that is absent, and makes it what the scene says
- * by a buffer of a packet, which runs before the kernel goes on. Now and then the buffer makes an entry absent again
- * that was brought for the same address space, and flushes: pages go while kernels run that use them. What is there is
- * kept, so who still has the translation, as the other engine may, does no harm. A case takes MOST_TAKEN away at most:
- * one instruction may need several pages at once, and would wait forever for two that take turns.
+ * The driver's answer when a kernel asks for a page. It finds the entry that is absent, and makes it what the scene
+ * says by a buffer of a packet, which runs before the kernel goes on. Now and then the buffer makes an entry absent
+ * again that was brought for the same address space, and flushes: pages go while kernels run that use them. What is
+ * there is kept, so who still has the translation, as the other engine may, does no harm. A case takes MOST_TAKEN away
+ * at most: one instruction may need several pages at once, and would wait forever for two that take turns.
  *
  * An absent entry that is not in scene.absent stands for no page: a mistake of the work. It is made an entry without
  * the absent bit, so that the work ends with fault page; when it has ended, the entry is as before, for whatever

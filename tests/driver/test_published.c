@@ -116,6 +116,39 @@ static void test_idle_device(void **state)
     expect(0, 0);
 }
 
+static bool ended(void)
+{
+    const struct tern_stats_context *c = &published.context[0];
+    return published.listed == 1 && c->submitted == 4 && c->completed == 1 && c->aborted == 3 && c->queued == 0;
+}
+
+/** A buffer that faults, and those behind it that are aborted with it, are not queued any more. */
+static void test_aborted(void **state)
+{
+    (void)state;
+    struct tern_process *p = process("faults");
+    struct tern_allocation *a = memory(p, 4096, TERN_MEM_READ);
+    struct tern_context *c = context(p, 0);
+    struct tern_fence *gate;
+    uint64_t last = 0;
+    ok(tern_fence_create(p, 0, &gate));
+    for (int i = 0; i < 4; i++) {
+        if (i == 1) {
+            work_fill(&b, tern_allocation_address(a), 64, 1); /* may only be read */
+        } else {
+            work_wait(&b, tern_fence_address(gate), 1); /* nothing ends before all is queued */
+        }
+        last = work_submit(&b, c, "buffer");
+    }
+    ok(tern_fence_signal(gate, 1));
+    assert_int_equal(tern_wait(c, last, PUBLISHED_PATIENCE), -EIO);
+    assert_true(published_until(ended));
+    tern_context_destroy(c);
+    tern_fence_destroy(gate);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+}
+
 static uint64_t free_wanted;
 
 static bool as_free(void)
@@ -239,6 +272,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_free_memory, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_cycles_of_engines, setup_folder, teardown_folder),
+        cmocka_unit_test_setup_teardown(test_aborted, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_partitions, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_slowed, setup_folder, teardown_folder),
     };

@@ -155,6 +155,22 @@ static void test_normal_keeps_a_tenth(void **state)
     }
 }
 
+/** What NORMAL ran while FOCUS had no work is not held against it: FOCUS owes NORMAL the same part as ever. */
+static void test_normal_owes_nothing(void **state)
+{
+    (void)state;
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 5000);
+    run(300 * QUANTUM);
+    const uint64_t alone = got(0);
+    flood(1, 1, 0, TERN_BAND_FOCUS, 100, 5000);
+    run(200 * QUANTUM);
+    const double share = (double)(got(0) - alone) / (200.0 * QUANTUM);
+    if (share < 0.10 || share > 0.16) {
+        fail_msg("NORMAL's share is %.3f after it was alone", share);
+    }
+    finish(2);
+}
+
 static void test_no_turn_without_need(void **state)
 {
     (void)state;
@@ -238,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup(test_weights_do_not_cost_preemptions, setup),
         cmocka_unit_test_setup(test_many_equal_contexts, setup),
         cmocka_unit_test_setup(test_normal_keeps_a_tenth, setup),
+        cmocka_unit_test_setup(test_normal_owes_nothing, setup),
         cmocka_unit_test_setup(test_no_turn_without_need, setup),
         cmocka_unit_test_setup(test_realtime_starts_at_once, setup),
         cmocka_unit_test_setup(test_decisions_are_logarithmic, setup),

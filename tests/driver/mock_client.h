@@ -130,6 +130,20 @@ static inline void run(uint64_t cycles)
     }
 }
 
+/** Runs until none of the client's chunks is in flight, and if `all`, until all of its jobs have ended. The clock is
+ *  looked at every `step` cycles; 10^8 cycles without an end are a failure. */
+static inline void run_until_idle(const struct client *c, bool all, uint64_t step)
+{
+    const struct tern_sched_context *s = &c->mock.sched;
+    const uint64_t begin = m.now;
+    while (s->inflight || (all && !tern_list_empty(&s->jobs))) {
+        run(step);
+        if (m.now - begin > 100000000) {
+            fail_msg("a client's work has not ended in %llu cycles", (unsigned long long)(m.now - begin));
+        }
+    }
+}
+
 /** Runs until nothing is pending. */
 static inline void drain(void)
 {

@@ -76,9 +76,7 @@ static void test_one_after_another(void **state)
         const uint64_t since = m.now;
         for (int i = 0; m.now - since < 20000000; i = (i + 1) % 4) {
             client_submit(&clients[i], 1);
-            while (!tern_list_empty(&clients[i].mock.sched.jobs)) {
-                run(100);
-            }
+            run_until_idle(&clients[i], true, 100);
         }
         near_ratio(sum(0, 4), m.now - since, 0.25, 0.06);
         tern_sched_cap_end(&m.sched, &cap);
@@ -98,9 +96,7 @@ static void test_sleep(void **state)
     uint64_t slept = 0;
     while (m.now - since < 20000000) {
         client_submit(&clients[0], 1);
-        while (!tern_list_empty(&clients[0].mock.sched.jobs)) {
-            run(100);
-        }
+        run_until_idle(&clients[0], true, 100);
         run(30000);
         slept += 30000;
     }
@@ -230,9 +226,8 @@ static void test_held_work_ends(void **state)
     flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
     capped(0, 2, 1);
     run(TERN_CAP_SLICE);
-    while (clients[0].mock.sched.inflight || clients[1].mock.sched.inflight) {
-        run(1000);
-    }
+    run_until_idle(&clients[0], false, 1000);
+    run_until_idle(&clients[1], false, 1000);
     assert_int_equal(clients[0].mock.sched.state, TERN_SCHED_CAPPED);
     assert_true(tern_sched_busy(&m.sched));
     const uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);

@@ -22,6 +22,9 @@
 #define LITTLE 64u         /* cycles that pass in a millisecond of the host, when time should stand still; */
 #define STOPPING 4096u     /* and at once, when an engine is to stop */
 
+/** How device time passes: PAUSED, at LITTLE cycles a millisecond of the host and no further than `allowed`. */
+enum mode { BY_ITSELF, BY_LINK, PAUSED };
+
 /** `real` is used with hal_lock; what the threads tell each other is under `lock`, which is held for moments. */
 struct migrate_device {
     struct tern_hal hal, *real;
@@ -32,8 +35,8 @@ struct migrate_device {
     uint64_t now;          /* cycles since the device was opened */
     bool waited_for;       /* the driver waits, */
     uint64_t until;        /* up to this cycle */
-    enum { BY_ITSELF, BY_LINK, PAUSED } mode; /* how time passes; PAUSED: hardly, but up to */
-    uint64_t allowed;
+    enum mode mode;
+    uint64_t allowed;      /* the last cycle to which time may pass while it is PAUSED */
     bool woken, raised;    /* a wait that goes on has to end */
     int failed;
 };
@@ -112,7 +115,7 @@ static void pass(struct migrate_device *d, uint64_t cycles)
     pthread_mutex_unlock(&d->lock);
 }
 
-static void set_mode(struct migrate_device *d, int mode)
+static void set_mode(struct migrate_device *d, enum mode mode)
 {
     pthread_mutex_lock(&d->lock);
     d->mode = mode;

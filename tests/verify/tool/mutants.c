@@ -351,8 +351,13 @@ static int run_all(const struct options *o, struct pair *p, const struct list *l
     } else {
         cJSON_Delete(j);
         printf("%u mutants, %u caught, %u not", s.tried, s.tried - s.missed - s.slow, s.missed);
-        printf(s.slow ? ", %u too slow" : "", s.slow);
-        printf(s.hinted ? "; %u by what caught them the last time\n" : "\n", s.hinted);
+        if (s.slow) {
+            printf(", %u too slow", s.slow);
+        }
+        if (s.hinted) {
+            printf("; %u by what caught them the last time", s.hinted);
+        }
+        putchar('\n');
     }
     return s.status != EXIT_CLEAN ? s.status : s.missed ? EXIT_DIFFERENCES : s.slow ? EXIT_TOO_SLOW : EXIT_CLEAN;
 }

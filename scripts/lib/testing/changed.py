@@ -164,9 +164,10 @@ def narrowed(steps):
 
 
 def of_pattern(where, pattern):
-    """A step of ctest, for the item `WHERE: PATTERN` of the table."""
+    """A step of ctest, for the item `WHERE: PATTERN` of the table. It ends at its first failure: a fault may have many
+    tests hang, each until its time is out, and one is enough to know."""
     kind, _, folder = where.rpartition(" ")
-    select = ["-LE", "^(rtl|whole)", "-R", pattern]
+    select = ["--stop-on-failure", "-LE", "^(rtl|whole)", "-R", pattern]
     if kind == "":
         needs = {"board": suites.BOARD, "scripts": ("build-configure",)}.get(folder, ("build-software",))
         return ctest(f"c-{folder}", f"tests of {folder}", BUILD / "tests" / folder, select, env=suites.MODEL,
@@ -176,6 +177,6 @@ def of_pattern(where, pattern):
                      select, env=suites.WATCHED, needs=("build-sanitize",), suite="sanitize")
     if kind == "small":
         return ctest(f"small-{folder}", f"tests of {folder} on the small RTL", BUILD / "tests" / folder,
-                     ["-R", pattern], env={**suites.RTL, "TERN_CONFIG": "small"},
+                     ["--stop-on-failure", "-R", pattern], env={**suites.RTL, "TERN_CONFIG": "small"},
                      needs=("build-software", "build-small"), suite="opencl")
     raise Bad(f"{TABLE.relative_to(ROOT)}: '{where}' is no kind of tests")

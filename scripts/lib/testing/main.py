@@ -24,7 +24,7 @@ Installs what is missing, builds, and runs tests. The work of each tier is fixed
   full           everything that a change must pass before it is called done: an hour
   changed [REV]  what the change since the commit REV can break, from two to a few minutes; REV is HEAD if it is not
                  given, so that it is what has not been committed. scripts/lib/testing/changed.yaml says which tests
-                 belong to which folder
+                 belong to which folder; the tests of a folder end at their first failure
   nightly        the rest: hours. --part 3/8 runs the third of eight parts; a part that was interrupted goes on where
                  it was. --again forgets the results of this commit, --table prints them and runs nothing
   SUITE...       these suites whole, as in full: {suites}

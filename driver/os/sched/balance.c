@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Section 7 of docs/scheduling.md: on which engine a context queues, if it is not bound to one.
+ * Section 7 of docs/scheduling.md: the choice of the engine for contexts that are not bound to one.
  *
- * A context's *part* is what its weight is of its process's in the band, times what the process weighs. When a clock
- * leads by a quantum of the engine behind, a context goes from there to the one that leads, and keeps its place: it
- * runs until it has caught up. By this alone three equal contexts get two thirds of two engines each; loads only say
- * which context, and keep one that would meet a greater load there until the lead is twice that. A lead is legitimate
- * where nothing can be done: one context deserves more than an engine, others are bound. Then it is forgotten, but for
- * some quanta.
- * Clocks jump by the chunks of contexts: so what has moved runs before it moves again, and what an engine is about to
- * run stays.
+ *     load of context c = W(p) * w(c) / (sum of w of the live contexts of its process p in the band)
  *
- * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for
- * all engines (a context that is bound or deserves more than an engine makes a time of all engines meaningless, and two
- * engines would stop for one waiter).
+ * Rules. The clock of an engine leads if it is ahead of that of another engine; leads are measured in quanta of the
+ * slower engine.
+ *   - An idle engine takes a context that waits behind another one.
+ *   - Lead > 1: a context moves from the slower engine to the leading one, keeps its place, and runs there until it has
+ *     caught up. This rule alone gives three equal contexts two thirds of an engine each on two engines.
+ *   - Loads choose the context. A context that would meet a greater load stays until the lead is > 2.
+ *   - Lead > 8: the excess is forgotten. Some leads cannot be repaid, because one context deserves more than an engine
+ *     or the others are bound.
+ * Clocks jump by whole chunks. Therefore a context that has moved runs before it moves again, and a context that its
+ * engine is about to run stays.
+ *
+ * Alternatives dropped. Placing by load alone: the loads 300, 200 and 200 cannot be divided evenly between two engines.
+ * One queue for all engines: a context that is bound or deserves more than an engine makes a common time meaningless,
+ * and two engines would stop for one waiter.
  */
 #include "os/sched/sched_internal.h"
 
-#define ALIKE (1ull << 16) /* loads that differ by less differ by rounding */
-#define LEAD 1             /* quanta */
-#define LEAD_FORCES 2
-#define LEAD_MOST 8
+#define ALIKE (1ull << 16) /* a smaller difference of loads is due to rounding */
+#define LEAD 1             /* quanta: a larger lead moves a context that fits */
+#define LEAD_FORCES 2      /* quanta: a larger lead moves one that does not fit */
+#define LEAD_MOST 8        /* quanta: a larger lead is cut down to this */
 
 /** A partition on an engine. */
 struct side {
@@ -35,7 +39,7 @@ static struct side side_of(struct tern_sched *s, struct tern_sched_partition *p,
     return (struct side){s, &s->engine[engine], &p->on[engine], &s->main.on[engine].band[TERN_BAND_PAGING].queue};
 }
 
-/** Of this band and those above. */
+/** Sum of the loads of this band and of those above it, paging included. */
 static uint64_t load(const struct side *e, uint32_t band)
 {
     uint64_t sum = e->paging->load;
@@ -54,7 +58,7 @@ static uint32_t present(const struct side *e, uint32_t band)
     return n;
 }
 
-/** Of all partitions. */
+/** Number of live contexts of all partitions on the engine. */
 static uint32_t present_in_all(const struct side *e)
 {
     const ptrdiff_t engine = e->engine - e->s->engine;
@@ -66,7 +70,7 @@ static uint32_t present_in_all(const struct side *e)
     return n;
 }
 
-/** Partitions that have something there, but for this one. */
+/** Number of other partitions that have live contexts on the engine. */
 static uint32_t others(const struct side *e)
 {
     const ptrdiff_t engine = e->engine - e->s->engine;
@@ -94,15 +98,15 @@ uint32_t tern_sched_select_engine(struct tern_sched *s, const struct tern_sched_
     return best;
 }
 
-/** Would the context have no more beside it there than it has here? strictly: less. */
+/** True: the load on `to`, with the context, would be no greater than that on `from` is now; strictly: less. */
 static bool fits(const struct tern_sched_context *c, const struct side *from, const struct side *to, bool strictly)
 {
     const uint64_t then = load(to, c->band) + tern_fair_load(c), now = load(from, c->band);
     return strictly ? then + ALIKE < now : then <= now + ALIKE;
 }
 
-/** The one furthest behind, or the one that has waited longest, or if neither fits the lighter: what
- * goes to the other engine. */
+/** The context to move: the one furthest behind if it fits, else the one that has been ready longest if that fits, else
+ *  the one of the two with the smaller load. */
 static struct tern_sched_context *chosen(const struct side *from, const struct side *to, uint32_t band)
 {
     const struct tern_list *list = &from->part->band[band].movable;
@@ -117,7 +121,7 @@ static struct tern_sched_context *chosen(const struct side *from, const struct s
     return tern_fair_load(first) <= tern_fair_load(oldest) ? first : oldest;
 }
 
-/** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
+/** A quantum in units of the engine's clock: quantum / load, but at least the quantum itself. */
 static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_part *e, uint32_t band)
 {
     const int64_t quantum = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_SCALE);
@@ -126,7 +130,7 @@ static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_pa
     return part_here < whole ? tern_fair_times(quantum, whole) / part_here : quantum;
 }
 
-/** Lets a context of the partition go from an engine to another, if it should. */
+/** Moves a context of the partition from one engine to another, if the rules of this file say so. True: it did. */
 static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t giver, uint32_t taker, uint32_t band)
 {
     const struct side from_side = side_of(s, p, giver), to_side = side_of(s, p, taker);
@@ -141,21 +145,21 @@ static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
     }
     if (!from_side.engine->n || tern_list_empty(&from->band[band].movable) ||
         (idle ? present_in_all(&from_side) : present(&from_side, band)) < 2) {
-        return false; /* it will run next; or it is the only one there */
+        return false; /* the context will run next here, or is the only one here */
     }
     if (both && !idle && lead <= tern_fair_times(LEAD, unit)) {
         return false;
     }
     struct tern_sched_context *c = chosen(&from_side, &to_side, band);
     if (!idle && c->moved && lead < most) {
-        return false; /* first it shall run where it is */
+        return false; /* it runs here before it moves again */
     }
     if (!idle && !fits(c, &from_side, &to_side, !both)) {
         const bool most_of_it = 2 * tern_fair_load(c) > load(&from_side, band) + ALIKE;
         if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
             return false;
         }
-        to->balanced = s->now; /* clocks need time to show what that changes */
+        to->balanced = s->now; /* clocks show the effect of this move only after some time */
     }
     tern_fair_migrate(s, c, taker);
     return true;

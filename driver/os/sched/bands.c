@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Section 8 of docs/scheduling.md: which partition and band an engine serves, and the server that, in each partition,
- * keeps NORMAL its part of what FOCUS takes (S1). Its budget is in cycles times percent: FOCUS's cycles add
- * normal_percent each, NORMAL's take the rest.
+ * Section 8 of docs/scheduling.md: the choice of the partition and of the band that an engine serves. In each partition
+ * a server keeps a part of FOCUS's cycles for NORMAL (S1). The server's budget is in cycles times percent:
+ *
+ *     budget += cycles * normal_percent          FOCUS ran while NORMAL was ready
+ *     budget -= cycles * (100 - normal_percent)  NORMAL ran
  */
 #include "os/sched/sched_internal.h"
 
@@ -46,7 +48,7 @@ void tern_bands_account(const struct tern_sched *s, struct tern_sched_part *p, u
     }
 }
 
-/** The budget with what runs. */
+/** The budget as if the front ended now. */
 static int64_t budget_now(const struct tern_sched *s, const struct tern_sched_engine *e,
                           const struct tern_sched_part *p)
 {
@@ -58,7 +60,7 @@ static int64_t budget_now(const struct tern_sched *s, const struct tern_sched_en
                                       : p->budget;
 }
 
-/** The budget with which it serves: half a quantum of NORMAL. */
+/** The budget at which NORMAL begins to go before FOCUS: it pays for half a quantum of NORMAL. */
 static int64_t enough(const struct tern_sched *s)
 {
     return tern_fair_times((int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2), 100 - s->config.normal_percent);

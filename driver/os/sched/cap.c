@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Section 10 of docs/scheduling.md: budgets of processes that may have only a part of an engine (cap.h). */
+/** Section 10 of docs/scheduling.md: budgets of processes that may use only a part of each engine (cap.h). */
 #include "os/sched/cap.h"
 
 #include "os/sched/sched_internal.h"
@@ -9,20 +9,20 @@ static struct tern_sched_cap *cap_of(struct tern_list *node)
     return TERN_LIST_ENTRY(node, struct tern_sched_cap, node);
 }
 
-/** The budget with which held processes go on. */
+/** The budget at which processes that are held back run again. */
 static int64_t slice(const struct tern_sched *s)
 {
     return tern_fair_times((int64_t)s->config.cap_slice, TERN_CAP_WHOLE);
 }
 
-/** What running from begin to end costs. */
+/** Budget that a run from begin to end costs. Cycles before the cap began cost nothing. */
 static int64_t ran(const struct tern_sched_cap *cap, uint64_t begin, uint64_t end)
 {
     begin = begin > cap->begun ? begin : cap->begun;
     return end > begin ? tern_fair_times((int64_t)(end - begin), TERN_CAP_WHOLE) : 0;
 }
 
-/** The budget with what runs. */
+/** The budget as if the front ended now. */
 static int64_t budget_now(const struct tern_sched *s, const struct tern_sched_cap *cap, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];
@@ -30,7 +30,7 @@ static int64_t budget_now(const struct tern_sched *s, const struct tern_sched_ca
     return cap->on[engine].budget - (runs ? ran(cap, e->front_since, s->now) : 0);
 }
 
-/** Calls f for each context with jobs of the cap's processes. */
+/** Calls f for each context of the cap's processes that has jobs. */
 static void each_context(struct tern_sched *s, const struct tern_sched_cap *cap,
                          void (*f)(struct tern_sched *s, struct tern_sched_context *c))
 {
@@ -55,7 +55,8 @@ void tern_sched_cap_begin(struct tern_sched *s, struct tern_sched_cap *cap, uint
     }
 }
 
-/** Puts the context anew into the trees and lists that it belongs to, under its process's cap or none. */
+/** Takes the context out of its trees and lists and puts it into those that it belongs to, after the cap of its process
+ *  has changed. */
 static void list_anew(struct tern_sched *s, struct tern_sched_context *c)
 {
     tern_fair_dequeue(s, c);
@@ -106,7 +107,7 @@ void tern_cap_ran(const struct tern_sched_context *c, uint32_t engine, uint64_t 
     }
 }
 
-/** What can be saved up: what waiting for a quantum of others earns. */
+/** The largest budget: that of one quantum of NORMAL, which others may keep the engine, but at least two slices. */
 static int64_t most(const struct tern_sched *s)
 {
     const int64_t quantum = tern_fair_times((int64_t)s->config.band[TERN_BAND_NORMAL].quantum, TERN_CAP_WHOLE);
@@ -162,7 +163,7 @@ void tern_cap_note(struct tern_sched *s)
     }
 }
 
-/** Cycles until the budget of an engine that is wanted reaches what changes its state. */
+/** Cycles until the budget of the engine reaches the value that changes `off`; UINT64_MAX: it does not change. */
 static uint64_t change_after(const struct tern_sched *s, const struct tern_sched_cap *cap, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Caps: what some processes together take of an engine at most, though nobody else wants it (docs/scheduling.md, 10).
- * A weight divides an engine among those that want it; a cap slows down work that moves (M1), and must leave an engine
- * idle for that.
+ * Caps: a limit for what some processes together take of each engine, even if nobody else wants it
+ * (docs/scheduling.md, section 10). A weight divides an engine among those that want it. A cap slows down work that is
+ * being migrated (M1), and leaves the engine idle for that.
  *
- * A budget for each engine, in cycles, grows by the cap's part of the time in which the processes want the engine, and
- * falls by what they run. At 0 what runs of them is preempted; at a slice (config.cap_slice) they go on. What was run
- * is measured, so errors do not add up: in any time t the processes run t * part / TERN_CAP_WHOLE, but for a slice, a
- * quantum that they had to wait for others, and the time of a stop. Time in which they want nothing earns nothing, so
- * that work that often sleeps is slowed down too, and a context gains nothing by going to another engine.
+ * Each engine has a budget, in cycles times TERN_CAP_WHOLE:
  *
- * Locks: as the scheduler's.
+ *     budget += cycles * part            the processes wanted the engine
+ *     budget -= cycles * TERN_CAP_WHOLE  the processes ran
+ *
+ * At 0 the chunk of theirs that runs is preempted; when the budget pays for a slice (config.cap_slice), they run again.
+ * Cycles are measured, so errors do not add up: in any time t the processes run t * part / TERN_CAP_WHOLE cycles. The
+ * deviation is at most a slice, plus a quantum that they had to wait for others, plus the time of a stop. Time in which
+ * they do not want the engine earns nothing. Therefore work that often sleeps is slowed down as well, and a context
+ * gains nothing by going to another engine.
+ *
+ * Locks: as in sched.h.
  */
 #ifndef TERN_OS_SCHED_CAP_H
 #define TERN_OS_SCHED_CAP_H
@@ -25,44 +30,44 @@ struct tern_sched;
 struct tern_sched_context;
 struct tern_sched_process;
 
-#define TERN_CAP_WHOLE 8u      /**< A cap is so many parts of this, 1 to TERN_CAP_WHOLE - 1. */
+#define TERN_CAP_WHOLE 8u      /**< A cap is part / TERN_CAP_WHOLE; part is 1 to TERN_CAP_WHOLE - 1. */
 #define TERN_CAP_SLICE 32768u  /**< Cycles, 131 us at 250 MHz: a stop takes at most a thirteenth of it. */
 
 struct tern_sched_cap {
-    struct tern_list node;      /**< In the scheduler. */
-    struct tern_list processes; /**< By process->capped. */
+    struct tern_list node;      /**< Node of the scheduler's list. */
+    struct tern_list processes; /**< Processes of the cap, by process->capped. */
     uint32_t part;
-    uint64_t begun; /**< What ran before does not count. */
+    uint64_t begun;             /**< Device time from which cycles count. */
     struct tern_sched_capped {
-        int64_t budget;   /**< Cycles times TERN_CAP_WHOLE; less than 0: they have run too much. */
-        uint64_t counted; /**< Time up to which the budget has grown. */
-        bool wanted;      /**< Since then: they have something that runs, or would. */
-        bool off;         /**< Nothing of them is dispatched. */
+        int64_t budget;   /**< Cycles times TERN_CAP_WHOLE; negative if the processes have run too much. */
+        uint64_t counted; /**< Device time up to which the budget has grown. */
+        bool wanted;      /**< Since `counted`, a context of the processes is live on the engine or is held back. */
+        bool off;         /**< No chunk of the processes is dispatched to the engine. */
     } on[TERN_ENGINES_MAX];
 };
 
-/** No process is in it yet. It lives until tern_sched_cap_end. */
+/** Begins a cap that has no process yet. *cap must live until tern_sched_cap_end. */
 void tern_sched_cap_begin(struct tern_sched *s, struct tern_sched_cap *cap, uint32_t part);
-/** From now on, for a process that is in none. Its contexts stay on their engines while they have something to do. */
+/** Puts a process that has no cap under this one. The process's contexts stay on their engines while they are live. */
 void tern_sched_cap_add(struct tern_sched *s, struct tern_sched_cap *cap, struct tern_sched_process *p);
-/** Another part from now on. */
+/** Changes the part. */
 void tern_sched_cap_set(struct tern_sched_cap *cap, uint32_t part);
-/** All of its processes run as before, and claim nothing of what they did not get. */
+/** Ends the cap. The processes run as before, and do not get the cycles that the cap withheld. */
 void tern_sched_cap_end(struct tern_sched *s, struct tern_sched_cap *cap);
 
 /* For the scheduler. */
 
-/** May nothing of the context be dispatched to its engine now? */
+/** True: the cap allows no dispatch of the context to its engine now. */
 bool tern_cap_holds(const struct tern_sched_context *c);
-/** The context has run on the engine from begin to end. */
+/** Accounts a run of the context on the engine. begin and end are device times. */
 void tern_cap_ran(const struct tern_sched_context *c, uint32_t engine, uint64_t begin, uint64_t end);
-/** Before contexts' states are found anew: counts the time, and holds or releases. */
+/** Brings the budgets up to date and sets `off`. Called in a run before states of contexts are found. */
 void tern_cap_count(struct tern_sched *s);
-/** At the end of a run: which engines are wanted until the next one. */
+/** Sets `wanted` for the time until the next run. Called at the end of a run. */
 void tern_cap_note(struct tern_sched *s);
-/** The time at which one will hold or release; UINT64_MAX: none will. */
+/** Device time at which `off` changes next; UINT64_MAX: it does not change. */
 uint64_t tern_cap_due(const struct tern_sched *s);
-/** Something waits for nothing but a budget. */
+/** True: a context waits for a budget alone. */
 bool tern_cap_waits(const struct tern_sched *s);
 
 #endif

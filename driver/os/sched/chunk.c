@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where a job is split: at packet boundaries; before every fence_wait that is not the first packet left, so that waits
- * keep no engine; behind fence_signals, so that a context that waits for them is woken at once.
+ * Splits jobs into chunks. A chunk ends at a packet boundary:
+ *   - before a fence_wait, unless only waits precede it in the chunk, so that waits keep no engine;
+ *   - behind fence_signals, so that a context that waits for them is woken at once;
+ *   - before a packet that would make the chunk longer than TERN_CHUNK_BYTES.
  */
 #include "base/submission.h"
 #include "os/sched/sched.h"

@@ -28,7 +28,8 @@ static void take_out(struct tern_fair_entity *e)
     e->queue = NULL;
 }
 
-/** Its vruntime or order has changed. Mostly it stays between its neighbours, and a new search is not needed. */
+/** Restores the order of the tree after vruntime or order of e has changed. Mostly e stays between its neighbours, and
+ *  no search is needed. */
 static void reposition(struct tern_fair_entity *e)
 {
     if (!e->queue) {
@@ -81,8 +82,8 @@ static struct tern_sched_context *context_of(const struct tern_fair_entity *e)
 }
 
 /**
- * Place among those of equal vruntime: the end. But paging that came back keeps its fence id (P6), and so must keep its
- * order: it is placed by that id, which is less than whatever is new gets.
+ * Order of a context among those of equal vruntime: the last. Paging that was requeued is an exception: it keeps its
+ * fence id (P6) and therefore its order. The id serves as the order, and is less than that of any newer context.
  */
 static uint64_t next_order(struct tern_sched *s, const struct tern_sched_context *c)
 {
@@ -106,7 +107,7 @@ static struct weight context_weight(const struct tern_sched_context *c)
     return (struct weight){c->weight, TERN_WEIGHT_NORMAL};
 }
 
-/** What a process weighs on all engines: its part of what its user does. */
+/** W(p): the weight of a process on all engines, which is an equal part of its user's. */
 static struct weight process_weight(const struct tern_sched_process *p, uint32_t band)
 {
     const struct tern_sched_user *u = p->user;
@@ -114,7 +115,7 @@ static struct weight process_weight(const struct tern_sched_process *p, uint32_t
     return u ? (struct weight){u->share, (int64_t)TERN_WEIGHT_NORMAL * n} : (struct weight){1, 1};
 }
 
-/** What of the weights of all live contexts of the process is on this engine: nothing counts as all. */
+/** W(p,e) / W(p): the part of the weights of the process's live contexts that is on this engine; 1 if none is there. */
 static struct weight group_part(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
 {
     const uint64_t here = p->group[band][engine].queue.load;
@@ -127,7 +128,7 @@ static struct weight group_weight(const struct tern_sched_process *p, uint32_t b
     return (struct weight){all.part * part.part, all.whole * part.whole};
 }
 
-/** As if the process weighed 1. */
+/** Load of live contexts with this sum of weights, as if their process weighed 1. */
 static uint64_t load_of(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
 {
     return p->weight[band] ? weight * TERN_FAIR_LOAD_ONE / p->weight[band] : 0;
@@ -144,14 +145,14 @@ uint64_t tern_fair_load(const struct tern_sched_context *c)
     return weighted(load_of(c->weight, c->process, c->band), c->process, c->band);
 }
 
-/** What the process, or all of its user's, add to the load of an engine. */
+/** The part of an engine's load that is due to the process, or, if it has a user, to all processes of the user. */
 static uint64_t load_on(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
 {
     return p->user ? weighted(p->user->load[band][engine], p, band)
                    : load_of(p->group[band][engine].queue.load, p, band);
 }
 
-/** The process has weight in the band, or not, from now on. */
+/** Counts the process among those of its user that have live contexts in the band. had: it was counted before. */
 static void count_process(const struct tern_sched_process *p, uint32_t band, bool had)
 {
     const bool has = p->weight[band] != 0;
@@ -160,7 +161,7 @@ static void count_process(const struct tern_sched_process *p, uint32_t band, boo
     }
 }
 
-/** So much weight more, or less, is live where the context is. */
+/** Adds to the live weight of the context's process on the context's engine. more < 0 takes from it. */
 static void add_weight(struct tern_sched *s, const struct tern_sched_context *c, int64_t more)
 {
     struct tern_sched_process *p = c->process;
@@ -183,7 +184,7 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
     }
 }
 
-/** It is live on its engine from now on, or not: the sums of section 2, and that of the process (I4). */
+/** Makes the context live on its engine, or not live, in the sums of section 2 and in that of its process (I4). */
 static void count_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
@@ -196,7 +197,8 @@ static void count_live(struct tern_sched *s, struct tern_sched_context *c, bool 
     c->live = live;
 }
 
-/** So far ahead of min_vruntime (less than 0: behind), but no further than the clamp. w: its weight there. */
+/** Sets the vruntime of e to min_vruntime + ahead. The clamp of section 4 limits ahead, which is negative if e is owed
+ *  service. w is the weight of e in q. */
 static void place(struct tern_sched *s, uint32_t band, const struct tern_fair_queue *q, struct tern_fair_entity *e,
                   int64_t ahead, struct weight w)
 {
@@ -207,7 +209,7 @@ static void place(struct tern_sched *s, uint32_t band, const struct tern_fair_qu
     reposition(e);
 }
 
-/** Its weight was `was` and is `is`, or both are such parts of `of`: its lag stays the same in cycles. */
+/** Changes the weight of e from was * of to is * of. The lag of e stays the same in cycles. */
 static void reweight(struct tern_sched *s, uint32_t band, const struct tern_fair_queue *q, struct tern_fair_entity *e,
                      struct weight was, struct weight is, struct weight of)
 {
@@ -219,10 +221,8 @@ static void reweight(struct tern_sched *s, uint32_t band, const struct tern_fair
     }
 }
 
-/**
- * Where a context is live or with what weight has changed: so have the weights of its process on all engines, which
- * were `was`.
- */
+/** The context has become live or not, or has another weight, which changes the weights of its process on all engines.
+ *  was[e] is the part (group_part) that engine e had before. */
 static void reweight_groups(struct tern_sched *s, const struct tern_sched_context *c, const struct weight *was)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
@@ -286,8 +286,8 @@ void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_
 
 /* ---------------------------------------------------------------- 4. place */
 
-/** A partition gets a context on the engine: if it is the first of its band there, the clock is set to the fastest
- *  other's (section 7). */
+/** A context of the partition becomes live on the engine. If it is the first of its band there, the clock is set to the
+ *  fastest clock of the other engines (section 7). */
 static void join(struct tern_sched *s, struct tern_sched_partition *p, uint32_t engine, uint32_t band)
 {
     struct tern_sched_part *part = &p->on[engine];
@@ -302,13 +302,14 @@ static void join(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
         }
     }
     here->offset = any ? here->queue.min_vruntime - now : here->offset;
-    if (!part->live) { /* of partitions, too, sleep earns nothing */
+    if (!part->live) { /* sleep earns nothing: this holds for partitions as well */
         raise(&part->entity.vruntime, s->engine[engine].parts.min_vruntime);
         part->entity.order = ++s->order;
     }
 }
 
-/** Counts it as live on its engine, or not. What wakes up is not behind min_vruntime, and behind its equals. */
+/** Makes the context live on its engine, or not live. One that wakes up gets at least min_vruntime, and goes behind its
+ *  equals. */
 static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
@@ -338,7 +339,7 @@ static void list_movable(struct tern_sched_context *c)
     }
 }
 
-/** One process more, or less, of its partition can be picked on its engine. */
+/** Counts one process more, or less, of the partition that can be picked on the context's engine. */
 static void count_group(struct tern_sched *s, const struct tern_sched_context *c, int sign)
 {
     struct tern_sched_part *part = tern_fair_part_of(c);
@@ -460,7 +461,7 @@ void tern_fair_returned(struct tern_sched *s, struct tern_sched_context *c)
 
 /* -------------------------------------------------------------- 6. migrate */
 
-/** A weighted mean after a place of this weight (negative: which was part of it) has joined a load. */
+/** A weighted mean of the sum of weights `load`, after a place with this weight has been added; weight < 0: removed. */
 static int64_t mean_with(int64_t mean, int64_t place, int64_t weight, uint64_t load)
 {
     const int64_t sum = (int64_t)load + weight;
@@ -481,8 +482,9 @@ static void place_group(struct tern_sched *s, const struct tern_sched_context *c
 }
 
 /**
- * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's vruntime and
- * what it is ahead of the mean of those contexts of it that are on the same engine; these stay where they are.
+ * Moves a live context to another engine and keeps its place in the time of all engines (section 6):
+ *     place(c) = vruntime(p,e) + (vruntime(c) - V) * all / normal
+ * V is the mean vruntime of the process's contexts on the engine. The contexts that stay keep their vruntimes.
  */
 static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine)
 {
@@ -505,14 +507,15 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     const int64_t vruntime = avg_vruntime(g) + (int64_t)((at - g->entity.vruntime) * normal / all);
     mean = mean_with(g->entity.vruntime, at, weight, g->queue.load);
     if (g->queue.live == 0) {
-        g->entity.order = ++s->order; /* two of one vruntime and one order would be one to the tree */
+        g->entity.order = ++s->order; /* the tree needs entities to differ in vruntime or order */
     }
     place(s, c->band, &g->queue, &c->entity, g->queue.live ? vruntime - g->queue.min_vruntime : 0, context_weight(c));
     count_live(s, c, true);
     place_group(s, c, mean);
 }
 
-/** To another engine or band as if it slept: what it owes goes along, what it is owed does not. */
+/** Moves a context that is not live to another engine or band. The context keeps the service that it owes, and loses
+ *  the service that it is owed. */
 static void move_idle(struct tern_sched_context *c, uint32_t engine, uint32_t band)
 {
     const int64_t ahead = c->entity.vruntime - tern_fair_group_of(c)->queue.min_vruntime;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler's calls; what is dispatched when; and when an engine is preempted (docs/scheduling.md, section 9). */
+/** The scheduler's calls, the dispatch of chunks, and the preemption of engines (docs/scheduling.md, section 9). */
 #include "os/sched/sched.h"
 
 #include "os/sched/sched_internal.h"
@@ -101,7 +101,7 @@ void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, 
     }
 }
 
-/** It is suspended, or no longer so. */
+/** Begins or ends the suspension of a context. */
 static void set_suspended(struct tern_sched *s, struct tern_sched_context *c, bool suspended)
 {
     c->suspended = suspended;
@@ -162,7 +162,7 @@ void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struc
     }
 }
 
-/** Some engine has something to do. */
+/** True: an engine has a chunk in its HW queue or a preemption that is not answered. */
 static bool in_flight(const struct tern_sched *s)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
@@ -267,14 +267,14 @@ static int dispatch(struct tern_sched *s, uint32_t engine, struct tern_sched_con
     return r ? r : tern_sched_update(s, c);
 }
 
-/** Its next chunk waits until the engine has nothing else. */
+/** True: the context's next chunk must be dispatched to an empty HW queue. */
 static bool waits_alone(const struct tern_sched_context *c)
 {
     const struct tern_job *job = !c->alone ? NULL : c->requeued_count ? c->requeued[0].job : tern_sched_next_job(c);
     return job && job->alone;
 }
 
-/** Dispatches one chunk to an engine that has fewer than `depth`, if there is one. more: something has changed. */
+/** Dispatches one chunk to an engine whose HW queue has fewer than `depth`. *more is set if something has changed. */
 static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool *more)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -290,7 +290,7 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool 
     return c ? dispatch(s, engine, c) : 0;
 }
 
-/** Engines that have nothing come first, so that nothing waits in one HW queue while another is empty. */
+/** Fills the HW queues. Empty ones come first, so that no chunk waits in one HW queue while another is empty. */
 static int fill(struct tern_sched *s)
 {
     int r = 0;
@@ -307,7 +307,7 @@ static int fill(struct tern_sched *s)
 
 /* -------------------------------------------------------------- preemption */
 
-/** Asks the engine to stop; again, without grace, while it has not answered. */
+/** Asks the engine to stop. If it was asked before and has not answered, this repeats the request without grace. */
 static int preempt(struct tern_sched *s, uint32_t engine, uint64_t grace)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -318,7 +318,7 @@ static int preempt(struct tern_sched *s, uint32_t engine, uint64_t grace)
     return s->ops->preempt(s->user, engine, e->preemption, e->granularity);
 }
 
-/** Charges the front with what it has run by now, as far as it has not been charged. */
+/** Charges the front with the cycles that it has run beyond those already charged. */
 static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint64_t ran)
 {
     struct tern_chunk *front = &e->inflight[0];
@@ -339,7 +339,8 @@ static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched
 
 enum rival { NO_RIVAL, SAME_BAND, HIGHER_BAND };
 
-/** Should another context, which is ready or behind the front in the HW queue, run instead of the front? */
+/** Finds out whether another context should run instead of the front: a ready one, or the one behind the front in the
+ *  HW queue. */
 static enum rival find_rival(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];
@@ -352,7 +353,7 @@ static enum rival find_rival(const struct tern_sched *s, uint32_t engine)
     for (int i = 0; i < 3; i++) {
         if (other[i] && other[i] != front) {
             const bool paging = other[i]->band == TERN_BAND_PAGING || front->band == TERN_BAND_PAGING;
-            const bool comparable = paging || tern_fair_part_of(other[i]) == part; /* bands are, in a partition */
+            const bool comparable = paging || tern_fair_part_of(other[i]) == part; /* bands: within a partition */
             const uint32_t its = comparable ? tern_bands_rank(part, other[i]->band) : rank;
             if (its > rank) {
                 return HIGHER_BAND;
@@ -363,14 +364,14 @@ static enum rival find_rival(const struct tern_sched *s, uint32_t engine)
     return rival;
 }
 
-/** What is ready is not to wait for the grace period. */
+/** True: the best ready context is REALTIME or paging, which does not wait for the grace period. */
 static bool urgent(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_context *best = tern_bands_pick(s, engine);
     return best && best->band >= TERN_BAND_REALTIME;
 }
 
-/** A preemption is under way: has its grace, or the time for its answer, run out? */
+/** Checks whether the grace of the preemption under way has passed, or the time for its answer. */
 static int check_answer(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -442,7 +443,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/** When the engine must be checked again, if nothing happens. */
+/** Device time at which the engine must be checked again if nothing happens before; UINT64_MAX: never. */
 static uint64_t due(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];

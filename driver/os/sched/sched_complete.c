@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How chunks leave an HW queue: completed, preempted, faulted, lost to a reset; and how jobs end with them. */
+/** The end of chunks (completed, preempted, faulted, returned, lost to a reset), and the end of jobs with them. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ static struct tern_job *oldest_job(const struct tern_sched_context *c)
     return TERN_LIST_ENTRY(c->jobs.next, struct tern_job, node);
 }
 
-/** Nothing that the context has queued is dispatched any more. */
+/** Makes the context's queued jobs and chunks unavailable for dispatch. */
 static void withdraw(struct tern_sched *s, struct tern_sched_context *c)
 {
     c->requeued_count = 0;
@@ -24,13 +24,14 @@ static void withdraw(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
-/** The result of a job is the first that is not COMPLETED. */
+/** Sets the result of a job. The first result that is not COMPLETED is kept. */
 static void set_result(struct tern_job *job, enum tern_result result)
 {
     job->result = job->result == TERN_COMPLETED ? result : job->result;
 }
 
-/** The job leaves its context. The list of ended jobs is in order, because a context's jobs end in order. */
+/** Moves the job from its context to the list of ended jobs. The jobs of a context are in order there, because they end
+ *  in order. */
 static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result result)
 {
     struct tern_sched_context *c = job->context;
@@ -41,13 +42,13 @@ static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result
     tern_list_append(&s->ended, &job->node);
     s->pending--;
     *(job->result == TERN_COMPLETED ? &c->stats.completed : &c->stats.aborted) += 1;
-    if (tern_list_empty(&c->jobs)) { /* then the caller may free it: nothing refers to it any more */
+    if (tern_list_empty(&c->jobs)) { /* nothing refers to the context after this: the caller may free it */
         tern_list_remove(&c->node);
         withdraw(s, c);
     }
 }
 
-/** Ends all jobs of a context of which nothing is in flight. */
+/** Ends all jobs of a context that has no chunk in flight. */
 static void abort_queued(struct tern_sched *s, struct tern_sched_context *c)
 {
     withdraw(s, c);
@@ -62,7 +63,7 @@ void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p)
         struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
         next = node->next;
         if (c->inflight) {
-            /* these end first, to keep the order, and soon: nothing of a process in error keeps an engine */
+            /* the chunks in flight end first, to keep the order, and are preempted, so that they end soon */
             s->engine[c->engine].preempt_now = true;
             withdraw(s, c);
         } else {
@@ -99,13 +100,13 @@ void tern_sched_abort_all(struct tern_sched *s)
 
 /* ------------------------------------------------------------------ chunks */
 
-/** The first run of a job, on an engine or (null) at the time it would have run. */
+/** Notes the begin of a job, unless it has begun. A null job begins when it would have run. */
 static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64_t begin)
 {
     if (job->begun) {
         return;
     }
-    const int64_t since = (int64_t)(begin - job->submitted); /* submitted may be before time 0: on another device */
+    const int64_t since = (int64_t)(begin - job->submitted); /* submitted < 0: submitted on another device */
     uint64_t waited = since > 0 ? (uint64_t)since : 0;
     job->begin = begin;
     job->begun = true;
@@ -113,13 +114,13 @@ static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64
     c->stats.longest_wait = waited > c->stats.longest_wait ? waited : c->stats.longest_wait;
 }
 
-/** The chunk has run on the engine from begin to end. */
+/** Accounts a run of the chunk on the engine. begin and end are device times. */
 static void account(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk, uint64_t begin, uint64_t end)
 {
     struct tern_sched_context *c = chunk->context;
     uint64_t cycles = end - begin;
     begin_job(c, chunk->job, begin);
-    c->estimate = (int64_t)cycles; /* the next is like the last: simple, and right for all that repeats */
+    c->estimate = (int64_t)cycles; /* the next chunk is expected to be like the last: right for work that repeats */
     chunk->job->end = end;
     chunk->job->cycles += cycles;
     c->stats.cycles += cycles;
@@ -133,7 +134,7 @@ static void account(struct tern_sched *s, uint32_t engine, const struct tern_chu
     tern_sched_emit(s, chunk->resume ? TERN_EV_RESUMED : TERN_EV_START, engine, chunk, begin);
 }
 
-/** Takes the front out of the HW queue, charged with what it has run: from begin to end, or (0) not at all. */
+/** Takes the front out of the HW queue and charges it for the time from begin to end; begin 0: it has not run. */
 static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint64_t begin, uint64_t end)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -153,7 +154,7 @@ static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint6
     e->inflight[0] = e->inflight[1];
     e->front_since = run ? end : s->now;
     e->quantum_end = e->front_since + (e->n ? tern_sched_quantum(s, &e->inflight[0]) : 0);
-    tern_sched_signalled(s, c->process); /* it may have written fences */
+    tern_sched_signalled(s, c->process); /* the chunk may have written fences */
     return chunk;
 }
 
@@ -163,8 +164,8 @@ static bool in_flight(const struct tern_sched_engine *e, const struct tern_job *
 }
 
 /**
- * A job that cannot go on ends with its last chunk in flight: what is left of it is not dispatched. With its process in
- * error so do all jobs of the context.
+ * Aborts a job: none of its chunks is dispatched any more, and it ends when its last chunk in flight does. If its
+ * process is in error, this holds for all jobs of the context.
  */
 static void abort_job(struct tern_sched *s, struct tern_job *job)
 {
@@ -195,7 +196,8 @@ static bool failed(const struct tern_chunk *chunk)
     return chunk->context->process->error || chunk->job->result != TERN_COMPLETED;
 }
 
-/** The chunk faulted (ind), or its engine did not answer and was reset (NULL): its process goes into error (F1, F3). */
+/** Puts the process of a chunk into error (F1, F3). ind: the chunk's fault, or NULL if its engine was reset because it
+ *  did not answer. */
 static void blame(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk,
                   const struct tern_indication *ind)
 {
@@ -221,13 +223,13 @@ static void complete(struct tern_sched *s, uint32_t engine, const struct tern_ch
     if (failed(chunk)) {
         abort_job(s, job);
     } else if (tern_chunk_is_last(chunk)) {
-        begin_job(chunk->context, job, end); /* null: it has not run */
+        begin_job(chunk->context, job, end); /* a null job has not run */
         job->end = end;
         end_job(s, job, TERN_COMPLETED);
     }
 }
 
-/** A chunk that has not ended goes back into its context, before all that is younger. */
+/** Puts a chunk that has not ended back into its context, before all younger chunks. */
 static void requeue(struct tern_sched *s, struct tern_chunk *chunk)
 {
     struct tern_sched_context *c = chunk->context;
@@ -243,14 +245,14 @@ static void requeue(struct tern_sched *s, struct tern_chunk *chunk)
     tern_fair_dequeue(s, c);
     c->requeued[at] = *chunk;
     c->requeued_count++;
-    c->entity.order = c->requeued[0].id ? c->requeued[0].id : c->entity.order; /* paging: as before (P6) */
+    c->entity.order = c->requeued[0].id ? c->requeued[0].id : c->entity.order; /* paging keeps its order (P6) */
     tern_fair_enqueue(s, c);
     tern_sched_update_later(s, c);
 }
 
 /* ------------------------------------------------------------- indications */
 
-/** A forced preemption: the context goes on at the next engine, if it may. */
+/** Moves a context to the next engine after a forced preemption, if it is not bound to one. */
 static void move_on(struct tern_sched *s, struct tern_sched_context *c)
 {
     if (c->affinity == TERN_ENGINE_ANY && !c->inflight && !c->process->error) {
@@ -258,7 +260,7 @@ static void move_on(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
-/** What ran is saved, and goes on from there. */
+/** Marks a chunk whose state was saved: it is resumed at the packet at `offset`. */
 static void was_saved(uint32_t engine, struct tern_chunk *chunk, uint32_t offset)
 {
     chunk->resume = true;
@@ -298,7 +300,7 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     return 0;
 }
 
-/** The front came back by itself: it is dispatched again, what ran as soon as its page is there. */
+/** The engine returned the front without a request. The chunk is requeued; one that had begun waits for its page. */
 static int returned(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
 {
     struct tern_indication in_job = ind->fault;
@@ -363,7 +365,8 @@ int tern_sched_collect(struct tern_sched *s, uint32_t engine)
 
 /* ------------------------------------------------------------------- reset */
 
-/** The chunks that an engine held when it was reset. guilty: id of the one whose process is, or 0. */
+/** Takes back the chunks that an engine held when it was reset. guilty: fence id of the chunk that did not answer; 0:
+ *  none. */
 static int lost(struct tern_sched *s, uint32_t engine, uint64_t guilty)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -380,7 +383,7 @@ static int lost(struct tern_sched *s, uint32_t engine, uint64_t guilty)
             return tern_error(-ENOTRECOVERABLE, "engine %u was reset while it ran a paging buffer, the "
                               "second that is lost", engine);
         }
-        chunk.resume = chunk.resume && !is_guilty; /* paging can be repeated from its beginning */
+        chunk.resume = chunk.resume && !is_guilty; /* guilty here: a paging buffer, which is repeated from its begin */
         requeue(s, &chunk);
     }
     return 0;
@@ -401,7 +404,7 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
     if (r > 0) {
         return s->now - e->reset_since < TERN_RESET_CYCLES ? 0 : tern_kmd_reset_failed(engine);
     }
-    /* What had ended before the reset is still indicated. If the guilty chunk is among it, no process is guilty. */
+    /* Chunks that ended before the reset are still indicated. If the guilty one is among them, no process is guilty. */
     r = r ? r : tern_sched_collect(s, engine);
     const int idle = r ? r : s->ops->idle(s->user, engine);
     if (idle < 0) {

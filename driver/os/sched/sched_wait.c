@@ -2,21 +2,20 @@
 /**
  * The states of contexts: waits for monitored fences (S3), and priority inheritance.
  *
- * A context whose next chunk begins with an unsatisfied wait is in no engine's tree, but in its process's tree of
- * waits, by address and value. Fences belong to an address space: only the process's own chunks and the host
- * write them. So its waits are read again when a chunk of it leaves an HW queue, in whatever way, and when the host
- * may have written (tern_sched_signalled); a chunk ends behind its fence_signals. That no wake-up is lost
- * follows: a value is read after every event that can have changed it, and a context enters the tree only on a
- * value read after the last such event.
+ * Waits. A context whose next chunk begins with an unsatisfied wait is not in an engine's tree, but in its process's
+ * tree of waits, by address and value. Fences belong to an address space: only chunks of the process and the host write
+ * them. The fences are read again when a chunk of the process leaves an HW queue for any reason, and when the host may
+ * have written (tern_sched_signalled). A chunk ends behind its fence_signals. No wake-up is lost: a value is read after
+ * every event that can have changed it, and a context enters the tree only on a value read after the last such event.
  *
- * Inheritance: the fence_signals of queued jobs are in a tree of the process. A context that waits is blocked on the
- * context of the signal with its address and the least value that is enough. That context has at least the band of the
- * waiter until the wait ends or the job does; and so on along the chain. Bands only rise along it, so a circle of waits
- * ends the walk.
+ * Inheritance. The fence_signals of queued jobs are in a tree of the process. A waiting context is blocked on the
+ * context whose signal has its address and the least sufficient value. That context has at least the band of the waiter
+ * until the wait or the job ends. The same holds for the context on which that one is blocked, and so on. Bands only
+ * rise along this chain, so the walk ends even if contexts wait for each other in a circle.
  */
 #include "os/sched/sched_internal.h"
 
-/** By address, then value, then age. */
+/** Orders waits, and signals, by address, then value, then age. */
 static int compare(uint32_t address_a, uint32_t address_b, uint64_t value_a, uint64_t value_b, uint64_t age_a,
                    uint64_t age_b)
 {
@@ -40,7 +39,7 @@ RB_GENERATE_INTERNAL(tern_sched_signals, tern_sched_signal, node, compare_signal
 
 /* ------------------------------------------------------------- inheritance */
 
-/** The highest of its own and those of its waiters. */
+/** The highest of the context's own band and the bands of its waiters. */
 static uint32_t effective_band(const struct tern_sched_context *c)
 {
     uint32_t band = TERN_BANDS - 1;
@@ -62,7 +61,7 @@ void tern_sched_update_band(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
-/** c, which waits, is blocked on another context now; NULL: on none. */
+/** Sets the context on which c, which waits, is blocked; NULL: none. */
 static void set_blocked_on(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_context *on)
 {
     struct tern_sched_context *before = c->blocked_on;
@@ -151,7 +150,7 @@ struct wait {
     uint64_t value;
 };
 
-/** Reads the fences of the waits that the job goes on with. 1: this is the first that is not satisfied. */
+/** Reads the fences of the waits at the beginning of the job's next chunk. 1: *out is the first unsatisfied wait. */
 static int first_wait(struct tern_sched *s, const struct tern_job *j, struct wait *out)
 {
     for (uint32_t at = j->sent; at < j->size; at += TERN_PKT_LINE_BYTES) {
@@ -159,7 +158,7 @@ static int first_wait(struct tern_sched *s, const struct tern_job *j, struct wai
         uint64_t value = 0;
         if ((j->packets[at / 4] & TERN_PKT_OPCODE_MASK) != TERN_PKT_FENCE_WAIT ||
             tern_pkt_fence_wait_unpack(&p, &j->packets[at / 4]) || p.address_hi || p.address_lo % 8) {
-            return 0; /* none, or one at which the engine faults */
+            return 0; /* not a wait, or one at which the engine faults */
         }
         *out = (struct wait){p.address_lo, p.value_lo | (uint64_t)p.value_hi << 32};
         int r = s->ops->fence_value(s->user, j->context, p.address_lo, &value);
@@ -176,7 +175,8 @@ static bool resident(const struct tern_sched *s, struct tern_sched_context *c, s
     return !s->ops->resident || c->process->system || job->null || s->ops->resident(s->user, c, job);
 }
 
-/** Would it be behind work of its own that may come back? It waits until that has left the engine (take_front). */
+/** True: a chunk of the context is in flight that its engine may return. The next chunk waits until that one has left
+ *  the HW queue (take_front). */
 static bool is_early(const struct tern_sched *s, const struct tern_sched_context *c)
 {
     return c->inflight && s->ops->returns && !c->process->system && s->ops->returns(s->user, c);
@@ -204,7 +204,7 @@ int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
     }
     if (state == TERN_SCHED_WAITING && (w.address != c->wait_address || w.value != c->wait_value)) {
         if (c->state == TERN_SCHED_WAITING) {
-            tern_sched_set_state(s, c, TERN_SCHED_EMPTY); /* leaves the tree under its old key */
+            tern_sched_set_state(s, c, TERN_SCHED_EMPTY); /* leaves the tree before its key changes */
         }
         c->wait_address = w.address;
         c->wait_value = w.value;
@@ -229,12 +229,12 @@ void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p)
     }
 }
 
-/** Reads each fence that contexts of the process wait for once. */
+/** Reads each fence for which contexts of the process wait, once, and updates the contexts. */
 static int update_waits(struct tern_sched *s, struct tern_sched_process *p)
 {
     uint64_t value = 0;
     uint32_t address = 0;
-    int read = -1; /* 1: value is that of address; 0: it cannot be read */
+    int read = -1; /* 1: `value` is the fence's at `address`; 0: it cannot be read */
     for (struct tern_sched_context *c = RB_MIN(tern_sched_waits, &p->waits), *next; c; c = next) {
         next = RB_NEXT(tern_sched_waits, &p->waits, c);
         if (read < 0 || c->wait_address != address) {
@@ -270,7 +270,8 @@ int tern_sched_update_all(struct tern_sched *s)
     return r;
 }
 
-/** Its state is known, and it stays in it until a fence is signalled or it is resumed. */
+/** True: the context waits or is suspended, and its state is up to date: it stays so until a fence is signalled or the
+ *  context is resumed. */
 static bool is_blocked(const struct tern_sched_context *c)
 {
     return !c->inflight && tern_list_empty(&c->update) && tern_list_empty(&c->process->signalled) &&
@@ -284,7 +285,7 @@ bool tern_sched_stuck(const struct tern_sched_context *c)
         c = c->blocked_on;
         slow = odd ? slow->blocked_on : slow;
         if (!c || c == slow) {
-            return true; /* no queued job signals it; or contexts wait for each other */
+            return true; /* no queued job signals the fence, or contexts wait for each other */
         }
     }
     return false;

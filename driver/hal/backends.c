@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which backends there are, and opening one by its name. */
+/** The list of backends, and opening a device by the name of its backend. */
 #include "hal/backends.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@ extern const struct tern_hal_backend tern_hal_rtl, tern_hal_model; /**< hal_sim.
 extern const struct tern_hal_backend tern_hal_uart; /**< uart/hal_uart.c */
 extern const struct tern_hal_backend tern_hal_xrt; /**< xrt/hal_xrt.c */
 
-/** Where libraries are looked for, from the directory of the object that holds this code: .. in lib/tern, else ../lib.
- *  "" if it does not fit. */
+/** The directory in which libraries are looked for, seen from that of the object that holds this code: .. if that is
+ *  lib/tern, else ../lib. out is "" if the path does not fit. */
 void tern_hal_beside(char *out, size_t size);
 
 #endif

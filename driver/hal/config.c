@@ -37,7 +37,7 @@ static bool is_geometry(const char *s)
     return one_of(geometries, sizeof geometries / sizeof *geometries, s);
 }
 
-/** A copy that begins with a geometry: that of keys alone is the default one. NULL: no memory. */
+/** A copy of the configuration that begins with a geometry, which is "default" if it has keys only. NULL: no memory. */
 static char *with_geometry(const char *config)
 {
     char *copy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What device to open: backend, geometry and settings, from arguments or environment (TERN_BACKEND, TERN_CONFIG). Zero
- * means: as the device has it by itself.
+ * The device to open: backend, geometry and settings, from arguments or environment (TERN_BACKEND, TERN_CONFIG). A
+ * setting of 0 stands for the device's own default.
  */
 #ifndef TERN_HAL_CONFIG_H
 #define TERN_HAL_CONFIG_H
@@ -11,30 +11,31 @@
 
 #include "base/keys.h"
 
-#define TERN_HAL_NAME 16u /**< Bytes of a backend's name with its end, as in struct tern_device_info. */
+#define TERN_HAL_NAME 16u /**< Bytes of a backend's name with its NUL, as in struct tern_device_info. */
 
 struct tern_config {
     char backend[TERN_HAL_NAME]; /**< A name that tern_hal_find knows. */
     char geometry[16];       /**< "default", "small", "tiny" or "shell". */
     char text[64];           /**< The configuration as it was given, cut to fit. */
-    uint64_t mem_bytes;      /**< 0: the device's default. */
-    uint32_t memory;         /**< enum tern_sim_memory: what kind of memory a simulated card has. */
-    uint32_t dram_latency;   /**< Cycles; 0, here and below: as `memory` has it. */
-    uint32_t dram_bandwidth; /**< Bytes a cycle. */
-    uint32_t dram_reads, dram_writes; /**< Transfers outstanding at most. */
-    uint32_t dram_refresh, dram_refresh_cycles; /**< Every so many cycles memory stands still for so many. */
-    uint32_t dram_stall;     /**< Of 256 cycles, how many each channel of the port pauses. */
-    /** Physical range that a simulated memory answers with errors. For tests: no key. */
+    uint64_t mem_bytes;      /**< Bytes of device memory. */
+    uint32_t memory;         /**< Kind of the memory of a simulated card, an enum tern_sim_memory. */
+    uint32_t dram_latency;   /**< Latency in cycles. 0 stands for the value of `memory`, as for all fields below. */
+    uint32_t dram_bandwidth; /**< Bytes per cycle. */
+    uint32_t dram_reads, dram_writes; /**< Largest numbers of outstanding transfers. */
+    uint32_t dram_refresh, dram_refresh_cycles; /**< Cycles from one refresh to the next, and of a refresh. */
+    uint32_t dram_stall;     /**< Cycles of each 256 in which a channel of the port pauses. */
+    /** Physical range, in bytes, that a simulated memory answers with errors. For tests: there is no key. */
     uint64_t dram_error_base, dram_error_bytes;
     char trace[256];         /**< File for a waveform, or empty. */
 };
 
 /**
- * backend, config: NULL, from the environment, else "rtl" and "default". Keys that are not the device's go to more
- * (NULL: there are none). -EINVAL names the item that is wrong and what would be right; *out is untouched then.
+ * Parses backend and config. NULL stands for the environment's value, and if that is unset, for "rtl" and "default".
+ * `more` takes the keys that are not the device's; NULL: there are none. -EINVAL, with a sentence that names the wrong
+ * item and the right ones; *out is untouched then.
  */
 int tern_config_parse(const char *backend, const char *config, const struct tern_keys *more, struct tern_config *out);
-/** The name of an enum tern_sim_memory as the key `memory` has it; NULL: there is no such. */
+/** The name of an enum tern_sim_memory as a value of the key `memory`; NULL: there is no such memory. */
 const char *tern_config_memory_name(uint32_t memory);
 
 #endif

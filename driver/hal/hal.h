@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The hal: all that the driver asks of a device, whatever is behind it. One implementation a file;
- * nothing above can tell them apart.
+ * The hal: the operations by which the driver uses a device. Each kind of device has one implementation, a backend.
+ * The layers above cannot tell backends apart.
  *
- * Each function gives 0 or -errno; a failure means that the device no longer answers, and the driver then gives it up.
+ * Errors. Each function returns 0 or -errno. A failure means that the device no longer answers; the driver gives it up.
  *
- * Order. Register accesses take effect in the order in which they are made. So do accesses to device memory, among
- * themselves: what mem_write wrote, mem_read reads. Between the two kinds there is no order but by flush: a transport
- * may hand on memory (DMA, a write-combining window) and registers (posted writes) on different ways, and either may
- * arrive late. What a device wrote to its memory before a register told that it has, mem_read reads.
+ * Order.
+ *   register, register  Accesses take effect in the order in which they are made.
+ *   memory, memory      The same: mem_read reads what mem_write wrote.
+ *   host, device        mem_read reads what the device wrote to its memory before a register said so.
+ *   memory, register    There is no order, except by flush. A transport may carry memory accesses (DMA, a
+ *                       write-combining window) and register accesses (posted writes) on different paths, and either
+ *                       may arrive late.
  *
- * Threads. One at a time (the caller locks), with one exception: if `concurrent` is set, device time passes by itself,
- * wait may go on in one thread while another one uses the other functions, and wake may be called by any. Else time
- * passes only in wait (a little also in register accesses), and all is one at a time.
+ * Threads. The caller serialises all calls. If `concurrent` is set, device time passes by itself: one thread may be in
+ * `wait` while another one uses the other functions, and any thread may call `wake`. If it is not set, device time
+ * passes only in `wait`, and a little in register accesses.
  *
- * Interrupts. wait returns early once the interrupt is raised, and at once if it is already; it may see it late. A
- * backend without a working interrupt polls dev.irq_status instead: that is a full citizen, not a fallback.
+ * Interrupts. `wait` returns at once if the interrupt is raised, or soon after it is raised. A backend without an
+ * interrupt polls dev.irq_status instead, which fulfils the same contract.
  */
 #ifndef TERN_HAL_H
 #define TERN_HAL_H
@@ -33,52 +36,52 @@ struct tern_hal_write {
     uint32_t offset, value;
 };
 
-/** All are there, but where it says NULL. */
+/** The operations of a backend. All are required, except where a comment says that one may be NULL. */
 struct tern_hal_ops {
     int (*read32)(struct tern_hal *hal, uint32_t offset, uint32_t *value);
-    /** Several registers, in this order. Of writes that fail, the first ones may have taken effect. */
+    /** Writes several registers in this order. If it fails, the first writes may have taken effect. */
     int (*write32)(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n);
-    /** Device memory by physical address, past the device's ports: sets no dirty bit. The data may be used again as
-     *  soon as the call is back; aligned values of 4 and 8 bytes are never seen half. */
+    /** Read and write device memory by physical address, past the device's ports and without setting dirty bits. The
+     *  caller may reuse the data when the call has returned. Aligned values of 4 and 8 bytes are moved whole. */
     int (*mem_read)(struct tern_hal *hal, uint64_t address, void *data, size_t size);
     int (*mem_write)(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n);
     /**
-     * Where the host can load and store this range of device memory, with the same effect as mem_read and mem_write,
-     * which are not needed for it then; it stays until close. NULL: not this range. The operation may be NULL: this
-     * backend maps nothing. Safe is only memory that can be reached in any width at any time: BARs of a card are;
-     * the simulators' is not, since they do not run while the host works (they map nothing).
+     * Maps a range of device memory: the host loads and stores there instead of calling mem_read and mem_write. The
+     * mapping lasts until close. NULL: the range cannot be mapped. The operation may be NULL, if the backend maps
+     * nothing. Memory may be mapped only if accesses of any width reach it at any time, as in a BAR of a card. The
+     * memory of a simulator is not mapped, because the device does not run while the host accesses it.
      */
     void *(*map)(struct tern_hal *hal, uint64_t address, size_t size);
     /**
-     * What the host wrote to device memory, mapped or not, is there before any register write that follows takes
-     * effect. On a card: the end of outstanding DMA, or a store fence and a read through the same window, which
-     * pushes posted writes before it; where all travels on one way in order, and in simulation, nothing. Called before
-     * each doorbell.
+     * Makes all earlier writes of the host to device memory, mapped or not, visible before any later register write
+     * takes effect. Called before each doorbell.
+     *   card with DMA           waits for the end of outstanding DMA
+     *   card with a window      store fence, then a read through the window, which pushes posted writes before it
+     *   one path, or simulator  nothing
      */
     int (*flush)(struct tern_hal *hal);
-    /** Waits for the interrupt, at most `cycles` of device time: 1, it is raised, or wake was called; 0, the time has
-     *  passed. */
+    /** Waits for the interrupt for at most `cycles` of device time. 1: raised, or wake was called; 0: time is over. */
     int (*wait)(struct tern_hal *hal, uint64_t cycles);
-    /** Ends the wait that goes on, else the next one. Does not block. NULL unless concurrent. */
+    /** Ends the wait under way, or the next one if there is none. Does not block. NULL unless concurrent. */
     void (*wake)(struct tern_hal *hal);
     void (*close)(struct tern_hal *hal);
 };
 
-/** How a simulated memory behaves, for people: struct tern_device_info has the same fields. */
+/** Settings of a simulated memory, for display. struct tern_device_info has the same fields, and says their units. */
 struct tern_hal_memory {
-    const char *name; /**< NULL: nothing is simulated, or nothing is known. */
+    const char *name; /**< Kind of the memory; NULL: it is not simulated, or its kind is not known. */
     uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
 };
 
 struct tern_hal {
     const struct tern_hal_ops *ops;
-    char backend[TERN_HAL_NAME], config[64]; /**< What was opened; config cut to fit. */
-    bool slow;                    /**< A second of device time takes hours. */
-    bool concurrent;              /**< Device time passes by itself; see above. */
+    char backend[TERN_HAL_NAME], config[64]; /**< Names of the opened device; config is cut to fit. */
+    bool slow;                    /**< A second of device time takes hours of host time. */
+    bool concurrent;              /**< Device time passes by itself (Threads, above). */
     struct tern_hal_memory memory;
 };
 
-/** One register, one piece of memory. */
+/** Write one register, or one piece of memory. */
 static inline int tern_hal_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)
 {
     return hal->ops->write32(hal, &(struct tern_hal_write){offset, value}, 1);
@@ -88,22 +91,22 @@ static inline int tern_hal_mem_write(struct tern_hal *hal, uint64_t address, con
     return hal->ops->mem_write(hal, &(struct tern_iovec){address, data, size}, 1);
 }
 
-/** A way to reach devices. Static: it is never given back. */
+/** A backend: a way to reach devices. Backends are static and are never removed. */
 struct tern_hal_backend {
     const char *name;
-    /** Opens the device that config names; fills **out but for its names, backend and config. -ENOENT, -EPROTO,
+    /** Opens the device that config names, and fills **out except the names `backend` and `config`. -ENOENT, -EPROTO,
      *  -EINVAL, -ENOMEM, with a sentence. */
     int (*open)(const struct tern_config *config, struct tern_hal **out);
 };
 
-/** Those of this library (backends.c), and those that programs have registered. */
+/** Largest number of backends: those of this library (backends.c) and those that programs register. */
 #define TERN_HAL_BACKENDS 8u
-/** Makes a backend known; before any device is opened, and from one thread. -EEXIST, -ENOSPC; -EINVAL: its name
- *  is empty or too long. */
+/** Registers a backend. Must be called before any device is opened, and by one thread at a time. -EEXIST: the name is
+ *  taken; -ENOSPC; -EINVAL: the name is empty or too long. */
 int tern_hal_register(const struct tern_hal_backend *backend);
-/** NULL, with a sentence that lists those that are known. */
+/** The backend with this name. NULL, with a sentence that lists the known ones: there is none. */
 const struct tern_hal_backend *tern_hal_find(const char *name);
-/** Opens config->backend: as open above, with the names. */
+/** Opens a device of config->backend, and fills all of **out. Errors as of `open`. */
 int tern_hal_open(const struct tern_config *config, struct tern_hal **out);
 
 #endif

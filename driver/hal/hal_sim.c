@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The simulated device: finds and loads libtern_sim_<backend>_<geometry>.so and speaks tern_sim_api with it.
- *
- * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with the rights of another user,
- * which take no folder from the environment); else beside the code that is running: its directory/../lib, or the
- * directory above if it lies in lib/tern; then, for programs of the build tree, where this library was built. The
- * object is unloaded with the device.
+ * The backends of simulated devices: they load libtern_sim_<backend>_<geometry>.so and call it by tern_sim_api. The
+ * object is looked for
+ *   - only in TERN_LIB_DIR, if that is set. A program with the rights of another user ignores the variable;
+ *   - otherwise in ../lib of the directory of the running code, or in .. if that directory is lib/tern;
+ *   - then, for programs of the build tree, where this library was built.
+ * The object is unloaded when the device is closed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct hal_sim {
     void *object;
     const struct tern_sim_api *api;
     struct tern_sim *sim;
-    bool reported; /* which rule it has broken */
+    bool reported; /* the broken rule was printed; guarded by the caller's lock, as all of this */
 };
 
 static struct hal_sim *of(struct tern_hal *hal)
@@ -33,7 +33,7 @@ static struct hal_sim *of(struct tern_hal *hal)
     return (struct hal_sim *)(void *)hal;
 }
 
-/** A device that has broken a rule of its own does nothing any more: stderr says which rule. */
+/** Returns the result. If the device has broken a rule of its own, which stops it, stderr says once which rule. */
 static int checked(struct hal_sim *h, int result)
 {
     struct tern_sim_violation v;
@@ -102,7 +102,8 @@ static const struct tern_hal_ops sim_ops = {
     .read32 = sim_read32, .write32 = sim_write32, .mem_read = sim_mem_read, .mem_write = sim_mem_write,
     .flush = sim_flush, .wait = sim_wait, .close = sim_close};
 
-/** The file that holds this code. The loader knows a program by what it was called, which need not be where it is. */
+/** The file that holds this code. For a program the loader knows only the name by which it was called, which need not
+ *  be its path. */
 static bool own_file(char *out, size_t size)
 {
     Dl_info info;
@@ -144,7 +145,7 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         if (!h->object) {
             tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
             snprintf(path, sizeof path, "%s/baseline/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
-            /* the first is for newer processors */
+            /* the first object needs a newer processor, the one in baseline/ does not */
             h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
         }
         if (!h->object) {
@@ -162,7 +163,7 @@ static int load(struct hal_sim *h, const struct tern_config *c)
                       *dirs[1] ? "'" : "");
 }
 
-/** A simulator may start threads of its own. */
+/** Creates the simulator, with all signals blocked: threads that it starts must not take signals of the program. */
 static int create(struct hal_sim *h, const struct tern_sim_config *config)
 {
     sigset_t old;

@@ -41,7 +41,7 @@ void tern_polled_raise(struct tern_polled *p)
     set(p, &p->raised);
 }
 
-/** Sleeps until something is set, or for so long: whether wake was called. */
+/** Sleeps until `woken` or `raised` is set, but for at most ns. True: wake was called. */
 static bool slept(struct tern_polled *p, uint64_t ns)
 {
     const uint64_t end = tern_clock_ns() + ns;
@@ -68,7 +68,7 @@ int tern_polled_wait(struct tern_polled *p, uint64_t cycles, uint64_t first, uin
         }
         begin = begun ? begin : now;
         begun = true;
-        const uint32_t passed = now - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
+        const uint32_t passed = now - begin; /* time_lo wraps after 2^32 cycles, and a wait may then end early */
         if (passed >= cycles || passed >= 1u << 31) {
             return 0;
         }

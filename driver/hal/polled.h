@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What backends of real hardware share: they wait by looking at the device again and again, less and less often, and
- * what a simulator can be told they cannot.
+ * Common parts of the backends of real hardware: waiting by polling the device at growing intervals, and refusing the
+ * configuration keys that only simulators have.
  */
 #ifndef TERN_HAL_POLLED_H
 #define TERN_HAL_POLLED_H
@@ -12,28 +12,30 @@
 
 #include "hal/config.h"
 
-/** Between two looks: what wakes who waits. All functions of it may be called by any thread. */
+/** State by which a thread that sleeps between two polls is woken. Any thread may call the functions. */
 struct tern_polled {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* of CLOCK_MONOTONIC */
-    bool woken, raised;
+    pthread_cond_t changed; /* woken or raised was set; its clock is CLOCK_MONOTONIC */
+    bool woken, raised;     /* wake, raise was called since the last sleep; guarded by lock */
 };
 
 void tern_polled_begin(struct tern_polled *p);
 void tern_polled_end(struct tern_polled *p);
-/** The wait that goes on, or else the next one, ends. */
+/** Ends the wait under way, or the next one if there is none. */
 void tern_polled_wake(struct tern_polled *p);
-/** The device is looked at now. */
+/** Makes the wait under way, or the next one, poll the device at once. */
 void tern_polled_raise(struct tern_polled *p);
 
-/** A look: 1, the interrupt is raised; 0, it is not; -errno. timed: *now becomes dev.time_lo; else it may be left. */
+/** Polls the device. 1: the interrupt is raised; 0: it is not; or -errno. timed: *now is set to dev.time_lo; without it
+ *  that is optional. */
 typedef int tern_polled_look(void *user, bool timed, uint32_t *now);
-/** The hal's operation `wait`. The first look is at once, the next after `first` ns, then twice as many each time, up
- *  to `most`. */
+/** The hal's operation `wait`: polls at once, again after `first` ns, and then at intervals that double up to `most`
+ *  ns. */
 int tern_polled_wait(struct tern_polled *p, uint64_t cycles, uint64_t first, uint64_t most, tern_polled_look *look,
                      void *user);
 
-/** -EINVAL, with a sentence: the configuration has what only a simulator can be told. what: "card", "board". */
+/** Checks that the configuration has no key that only a simulator has. -EINVAL, with a sentence. what: "card" or
+ *  "board". */
 int tern_polled_config(const struct tern_config *config, const char *what);
 
 #endif

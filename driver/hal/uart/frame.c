@@ -9,7 +9,7 @@
 
 static uint32_t crc(const uint8_t *bytes, size_t n)
 {
-    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)n); /* n: of a frame */
+    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)n); /* n <= TERN_FRAME_MAX */
 }
 
 static size_t put(uint8_t *out, uint8_t byte)

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A board at a serial port (docs/board.md). TERN_UART: the port, /dev/ttyUSB0 if it is not set; TERN_UART_BAUD: its
- * rate, 3000000; TERN_UART_TIMEOUT: seconds after which a board that does not answer is given up, 5.
+ * The backend of boards at a serial port (docs/board.md).
  *
- * Memory writes are on their way when the call returns; all else waits for its answer. The board does requests in
- * their order, so there is nothing to flush: a doorbell's memory and its register are one way there and back.
+ *   variable           default       meaning
+ *   TERN_UART          /dev/ttyUSB0  serial port
+ *   TERN_UART_BAUD     3000000       rate
+ *   TERN_UART_TIMEOUT  5             seconds after which a board that does not answer is given up
  *
- * Interrupts: each answer tells the interrupt; wait asks for dev.time_lo, and asks again. That latches time_hi: so
- * whoever reads time_lo is given both, and time_hi from what was read then.
+ * Order. Memory writes are sent and not waited for; every other call waits for its answer. The board executes requests
+ * in order, so flush does nothing: memory and doorbells travel on the same line.
+ *
+ * Interrupts. Each answer contains the state of the interrupt. `wait` polls by reading dev.time_lo, which latches
+ * time_hi. A poll between a caller's reads of both halves would spoil them. Therefore a read of time_lo reads both, and
+ * a read of time_hi returns the half that was read then.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,18 +33,18 @@
 #define BAUD 3000000u
 #define TIMEOUT_S 5u
 #define PAGE 4096u
-#define LINE 64u             /* of a transfer: no aligned value of 8 bytes is in two of them */
-#define REACH (1ull << 32)   /* bytes of memory that an address of the link reaches */
+#define LINE 64u             /* bytes: transfers end at lines, so that no aligned value of 8 bytes is in two of them */
+#define REACH (1ull << 32)   /* bytes of memory that addresses of the link can name */
 #define POLL_NS_MIN 50000u
 #define POLL_NS_MAX 2000000u
 
 struct hal_uart {
     struct tern_hal hal;
     int port;
-    struct tern_requests *requests; /* under lock, as all that follows */
-    uint64_t bytes;                 /* of device memory */
-    uint32_t time_hi;               /* as time_lo was read */
-    bool told;                      /* stderr says why the board was given up */
+    struct tern_requests *requests; /* guarded by lock, as all fields up to it */
+    uint64_t bytes;                 /* bytes of device memory; constant once open */
+    uint32_t time_hi;               /* dev.time_hi when time_lo was last read */
+    bool told;                      /* stderr has said why the board was given up */
     pthread_mutex_t lock;
     struct tern_polled polled;
 };
@@ -49,7 +54,7 @@ static struct hal_uart *of(struct tern_hal *hal)
     return (struct hal_uart *)(void *)hal;
 }
 
-/** The board is lost: stderr says why, once. */
+/** The error of a lost board. stderr says once why it was given up. */
 static int given_up(struct hal_uart *h, const char *why)
 {
     if (!h->told) {
@@ -59,13 +64,13 @@ static int given_up(struct hal_uart *h, const char *why)
     return tern_error(-EIO, "the board is given up: %s", why);
 }
 
-/** After a request. */
+/** Turns the result of a request into that of the hal. */
 static int checked(struct hal_uart *h, int r)
 {
     return r ? given_up(h, tern_requests_why(h->requests)) : 0;
 }
 
-/** Registers that follow each other, in one request. -EIO also if they, and the id register, read all ones. */
+/** Reads consecutive registers with one request. -EIO also if one of them and the id register read all ones. */
 static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, size_t n)
 {
     uint8_t data[32], id[4];
@@ -131,7 +136,7 @@ static bool there(const struct hal_uart *h, uint64_t address, size_t size)
     return address <= h->bytes && size <= h->bytes - address;
 }
 
-/** Bytes of the request that begins there: to the end of a line, if it is not the last one. */
+/** Size of the request that begins at `address`. All but the last one end at the end of a line. */
 static size_t part(uint64_t address, size_t size)
 {
     const size_t most = TERN_UART_LIMIT - (size_t)(address % LINE);
@@ -156,7 +161,7 @@ static int uart_mem_read(struct tern_hal *hal, uint64_t address, void *data, siz
     return r;
 }
 
-/** Bytes that go out to consecutive addresses: small pieces one after the other are one request. */
+/** Bytes for consecutive addresses that have not been sent yet. Small pieces are gathered into one request. */
 struct gathered {
     uint64_t address;
     size_t size;
@@ -204,14 +209,14 @@ static int uart_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces,
 
 static int uart_flush(struct tern_hal *hal)
 {
-    (void)hal; /* what is on its way arrives before what follows */
+    (void)hal; /* the line keeps the order */
     return 0;
 }
 
 static int look(void *user, bool timed, uint32_t *now)
 {
     struct hal_uart *h = user;
-    (void)timed; /* the interrupt comes with the answer, whatever was asked */
+    (void)timed; /* every answer contains the interrupt, so one read gives both */
     pthread_mutex_lock(&h->lock);
     const int r = read_registers(h, TERN_REG_DEV_TIME_LO, now, 1);
     const bool raised = !r && tern_requests_interrupt(h->requests);
@@ -246,7 +251,8 @@ static const struct tern_hal_ops ops = {.read32 = uart_read32, .write32 = uart_w
                                         .mem_write = uart_mem_write, .flush = uart_flush, .wait = uart_wait,
                                         .wake = uart_wake, .close = uart_close};
 
-/** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
+/** Sets the size of device memory. A device with another interface is accepted here: the probe refuses it with a
+ *  sentence that says what it is. */
 static int memory(struct hal_uart *h, const struct tern_config *config)
 {
     uint32_t id[3] = {0}, pages = 0;

@@ -59,7 +59,7 @@ int tern_port_open(const char *path, uint32_t baud, int *out)
     bool own = false;
     if (!isatty(fd)) {
         r = tern_error(-ENOTTY, "TERN_UART: '%s' is no serial port", path);
-    } else if (flock(fd, LOCK_EX | LOCK_NB)) { /* programs of Tern; also for a privileged user */
+    } else if (flock(fd, LOCK_EX | LOCK_NB)) { /* TIOCEXCL does not keep out privileged programs; this does, of Tern */
         r = refused(path);
     } else if (own = true, ioctl(fd, TIOCEXCL) || tcgetattr(fd, &t)) {
         r = refused(path);

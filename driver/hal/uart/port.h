@@ -6,12 +6,17 @@
 #include <stdint.h>
 
 /**
- * Opens it: raw, 8 bits, no parity, one stop bit, no handshake, not blocking; what was received before is dropped.
- * -ENOENT: there is no such file; -EACCES; -EBUSY: another program has it; -ENOTTY: it is no serial port; -EINVAL: no
- * such baud rate; -EIO; each with a sentence.
+ * Opens a serial port: raw, 8 bits, no parity, one stop bit, no handshake, not blocking. Bytes received before are
+ * dropped. Errors, each with a sentence:
+ *   -ENOENT  there is no such file
+ *   -EACCES  the user may not open it
+ *   -EBUSY   another program has it
+ *   -ENOTTY  it is no serial port
+ *   -EINVAL  there is no such baud rate
+ *   -EIO     any other error of the system
  */
 int tern_port_open(const char *path, uint32_t baud, int *fd);
-/** Gives it back. */
+/** Closes a port, which other programs may then open. */
 void tern_port_close(int fd);
 
 #endif

@@ -13,36 +13,36 @@
 #include "hal/uart/frame.h"
 
 #define HEAD 8u        /* bytes of a request before its data */
-#define ANSWER 4u      /* and of an answer */
-#define AROUND 6u      /* what a request takes in the board beside itself: its end, and some room */
-#define SLOTS 16u      /* requests under way; a power of two, and far fewer than the 127 of which the board knows */
+#define ANSWER 4u      /* bytes of an answer before its data */
+#define AROUND 6u      /* bytes that a request takes in the board's buffer besides its own, with some reserve */
+#define SLOTS 16u      /* requests in flight: a power of two, far fewer than the 127 numbers that the board remembers */
 #define IDENTITY 12u
 #define VERSION 1u
 #define AGAIN_MIN_MS 30
 #define AGAIN_MAX_MS 2000
-#define AGAIN_TIMES 4 /* at most so many times longer than usual */
+#define AGAIN_TIMES 4 /* the interval between resends grows to at most so many times the usual one */
 
 enum { DONE, REPEATED, SEQUENCE, MALFORMED, BUS, STATUS = 7, BUS_BEFORE = 0x40, INTERRUPT = 0x80 };
 
 struct slot {
-    uint8_t bytes[HEAD + TERN_UART_LIMIT]; /* the request */
+    uint8_t bytes[HEAD + TERN_UART_LIMIT]; /* the request, of `size` bytes */
     size_t size;
-    void *data;   /* a read: where the answer goes, of `count` bytes; else NULL and 0 */
+    void *data;   /* a read's destination, of `count` bytes; NULL and 0 for a write */
     size_t count;
-    int64_t sent; /* when; 0: it was sent again, and which of the two is answered is not known */
+    int64_t sent; /* ms: time of sending; 0 if it was resent, because the answer may belong to either */
 };
 
 struct tern_requests {
     int fd;
-    int64_t timeout_ms, again_ms; /* again_ms: without an answer for so long, all is sent again */
-    int64_t usual_ms;             /* of again_ms, after a request that was answered at once */
-    int64_t progress, last_sent;  /* when a request was answered last; when all was sent again */
-    uint32_t room;                /* bytes of requests that the board still has room for */
-    uint32_t first, end;          /* slots first to end - 1 are under way, modulo SLOTS */
-    uint8_t number;               /* of the next request */
-    bool hurried;                 /* sent again at once, since the last progress */
+    int64_t timeout_ms, again_ms; /* again_ms: interval without an answer after which all requests are resent */
+    int64_t usual_ms;             /* again_ms after a request that was answered without a resend */
+    int64_t progress, last_sent;  /* ms: last answer, or first request; the same, or the last resend if that is later */
+    uint32_t room;                /* free bytes of the board's buffer */
+    uint32_t first, end;          /* slots first to end - 1 are in flight, modulo SLOTS */
+    uint8_t number;               /* number of the next request */
+    bool hurried;                 /* requests were resent early since the last progress */
     bool interrupt, simulated, lost;
-    uint64_t received;            /* bytes, of whatever kind */
+    uint64_t received;            /* bytes received, of frames or not */
     char why[160];
     struct tern_frame_in in;
     size_t out_first, out_end;
@@ -83,7 +83,7 @@ static void code(struct tern_requests *q, const struct slot *s)
     q->out_end += tern_frame_code(s->bytes, s->size, q->out + q->out_end);
 }
 
-/** All that is under way, anew. A frame that was being sent is cut: the next flag ends it. */
+/** Resends all requests in flight. A frame that is half sent is cut short; the flag of the next one ends it. */
 static void again(struct tern_requests *q)
 {
     q->out_first = q->out_end = 0;
@@ -94,7 +94,8 @@ static void again(struct tern_requests *q)
     q->last_sent = now_ms();
 }
 
-/** An answer was lost, or the request: what follows shows it. Once, as the rest of what was sent shows it again. */
+/** Resends early, because a later answer shows that a request or its answer was lost. This is done once: the later
+ *  answers that follow show the same loss. */
 static void hurry(struct tern_requests *q)
 {
     if (!q->hurried) {
@@ -115,12 +116,13 @@ static void answered(struct tern_requests *q, const struct slot *s)
     q->first++;
     q->progress = q->last_sent = now;
     q->hurried = false;
-    if (q->first == q->end) { /* what was sent again needs not go out to its end */
+    if (q->first == q->end) { /* the rest of a resend is not needed any more */
         q->out_first = q->out_end = 0;
     }
 }
 
-/** A frame from the board. What answers nothing is left alone: it is late, of another session, or noise after all. */
+/** Takes a frame from the board. A frame that answers no request in flight is ignored: it is late, of another session,
+ *  or noise. */
 static void take(struct tern_requests *q, const uint8_t *bytes, size_t n)
 {
     if (n < ANSWER || q->first == q->end) {
@@ -181,7 +183,7 @@ static int transmit(struct tern_requests *q)
     return 0;
 }
 
-/** Sends and receives what goes without waiting, or, with `wait`, waits until something has. */
+/** Sends and receives as much as is possible without waiting. wait: waits until something can be sent or received. */
 static int pump(struct tern_requests *q, bool wait)
 {
     struct pollfd p = {.fd = q->fd};
@@ -196,7 +198,7 @@ static int pump(struct tern_requests *q, bool wait)
         return lose(q, why);
     }
     if (q->first != q->end && now >= resend) {
-        const int64_t most = AGAIN_TIMES * q->usual_ms; /* noise is no reason to wait for long */
+        const int64_t most = AGAIN_TIMES * q->usual_ms; /* noise must not make the interval long */
         q->again_ms = q->again_ms * 2 < most ? q->again_ms * 2 : most;
         again(q);
     }
@@ -212,13 +214,13 @@ static int pump(struct tern_requests *q, bool wait)
     return !r && p.revents & POLLOUT ? transmit(q) : r;
 }
 
-/** A request goes out; the board has room for it first. */
+/** Sends a request as soon as the board has room for it. out, count: destination of a read. */
 static int send_request(struct tern_requests *q, enum tern_uart_command command, uint32_t address, const void *data,
                         size_t size, void *out, size_t count)
 {
     const size_t whole = HEAD + size;
     int r = q->lost ? -EIO : 0;
-    /* what was sent again may fill the buffer: its end is far enough only when nothing waits there */
+    /* a resend may fill the output buffer, which has room again when all of it was sent */
     while (!r && (q->end - q->first == SLOTS || q->room < whole + AROUND ||
                   sizeof q->out - q->out_end < TERN_FRAME_CODED(whole))) {
         r = pump(q, true);
@@ -270,7 +272,7 @@ int tern_requests_wait(struct tern_requests *q)
     return r;
 }
 
-/** The hello: a number that no session before it has had comes back with the answer. */
+/** Begins the session. The answer returns a number that no earlier session has used. */
 static int hello(struct tern_requests *q)
 {
     uint8_t id[IDENTITY];

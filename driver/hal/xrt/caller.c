@@ -16,16 +16,16 @@
 
 struct tern_caller {
     const struct tern_xrt_api *api;
-    struct tern_xrt *xrt;  /* the thread's */
-    pthread_mutex_t turn;  /* held by who makes a call; before `lock` */
-    pthread_mutex_t lock;  /* of what follows */
+    struct tern_xrt *xrt;  /* the open card; the thread's while pending, else guarded by lock */
+    pthread_mutex_t turn;  /* held during a call; taken before lock */
+    pthread_mutex_t lock;  /* guards all fields below */
     pthread_cond_t asked, answered;
     pthread_t thread;
-    pid_t tid;
-    bool pending, stop, lost; /* pending: a call is to be made or is being made */
+    pid_t tid;                /* of the thread */
+    bool pending, stop, lost; /* a call is to be made or under way; the thread is to end; a call has timed out */
     int result;
-    struct tern_call call; /* the thread's while pending */
-    char device[64], xclbin[4096];
+    struct tern_call call;         /* the thread's while pending, as are the two strings */
+    char device[64], xclbin[4096]; /* copies of the strings of TERN_CALL_OPEN */
 };
 
 static int make(struct tern_caller *c, struct tern_call *k)
@@ -105,7 +105,7 @@ int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out)
     return 0;
 }
 
-/** With `turn` and `lock` held. */
+/** Waits for the end of the call for at most `ms`. With `turn` and `lock` held. */
 static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
 {
     const struct timespec until = tern_deadline(ms);
@@ -115,7 +115,7 @@ static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
     }
     if (c->pending) {
         c->lost = true;
-        sched_setscheduler(c->tid, SCHED_IDLE, &(struct sched_param){0}); /* it may spin */
+        sched_setscheduler(c->tid, SCHED_IDLE, &(struct sched_param){0}); /* the thread may spin */
         snprintf(call->why, sizeof call->why, "XRT has not come back for %lld ms (in emulation: its simulator has "
                  "ended or stopped, or what it has answered is wrong)", (long long)ms);
         return -ETIMEDOUT;
@@ -161,7 +161,7 @@ bool tern_caller_stop(struct tern_caller *c)
     c->stop = true;
     pthread_cond_signal(&c->asked);
     pthread_mutex_unlock(&c->lock);
-    if (lost) { /* the thread's for ever */
+    if (lost) { /* the thread uses c for ever */
         pthread_detach(c->thread);
         return false;
     }

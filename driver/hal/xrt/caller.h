@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Calls of libtern_xrt.so in bounded time: XRT's calls are made in a thread of their own, and who waits for one gives
- * up after a while. XRT waits for ever if its emulation dies in a call, and there is no way to end such a thread; it is
- * left behind, with the lowest priority, and with it all that it may still touch.
+ * Calls of libtern_xrt.so in bounded time. A thread of its own makes XRT's calls, and the caller waits for a limited
+ * time. XRT waits for ever if its emulation dies during a call, and such a thread cannot be ended. It is abandoned: it
+ * gets the lowest priority, and the memory that it may still use is not freed.
  */
 #ifndef TERN_HAL_XRT_CALLER_H
 #define TERN_HAL_XRT_CALLER_H
@@ -16,15 +16,15 @@
 #define TERN_CALL_WRITES 64u
 
 enum tern_call_op {
-    TERN_CALL_OPEN,   /**< device, xclbin; fills bank. */
-    TERN_CALL_READ,   /**< count registers, of at[i].offset, into at[i].value. */
-    TERN_CALL_WRITE,  /**< count registers, in order. */
-    TERN_CALL_MEMORY, /**< bytes; fills address and map. */
-    TERN_CALL_SYNC,   /**< to_device, address: offset in the buffer, bytes. */
+    TERN_CALL_OPEN,   /**< Takes device and xclbin; fills bank. */
+    TERN_CALL_READ,   /**< Reads `count` registers, at[i].offset into at[i].value. */
+    TERN_CALL_WRITE,  /**< Writes `count` registers, in order. */
+    TERN_CALL_MEMORY, /**< Takes bytes; fills address and map. */
+    TERN_CALL_SYNC,   /**< Takes to_device, address (the offset in the buffer) and bytes. */
     TERN_CALL_CLOSE
 };
 
-/** A call and its results: copied in and out, as the thread may use its own for ever. */
+/** A call and its results, which are copied in and out, because an abandoned thread may use its copy for ever. */
 struct tern_call {
     enum tern_call_op op;
     bool to_device;
@@ -35,8 +35,8 @@ struct tern_call {
     struct {
         uint32_t offset, value;
     } at[TERN_CALL_WRITES];
-    const char *device, *xclbin; /**< Copied. */
-    char why[TERN_XRT_WHY];      /**< If it failed. */
+    const char *device, *xclbin; /**< Strings, which the call copies. */
+    char why[TERN_XRT_WHY];      /**< Sentence of a failed call. */
 };
 
 struct tern_caller;
@@ -44,13 +44,14 @@ struct tern_caller;
 /** Starts the thread. -ENOMEM, -EAGAIN; without a sentence. */
 int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out);
 /**
- * Makes a call; from any thread, one after the other. What the functions of tern_xrt_api give, or -ETIMEDOUT: `ms` have
- * passed. After that, all calls give -EIO at once.
+ * Makes a call. Any thread may do so; calls are made one after the other. Returns the result of the function of
+ * tern_xrt_api, or -ETIMEDOUT: `ms` milliseconds have passed. After a timeout all calls return -EIO at once.
  */
 int tern_caller_call(struct tern_caller *c, struct tern_call *call, int64_t ms);
-/** The card that the thread has opened, for what is not called by it: until it is closed. */
+/** The card that the thread has opened, valid until it is closed, for calls that other threads make. NULL: none, or a
+ *  call is under way. */
 struct tern_xrt *tern_caller_card(struct tern_caller *c);
-/** Ends the thread. false: it cannot be ended, and the library stays in use. */
+/** Ends the thread. False: the thread was abandoned, and the library stays in use. */
 bool tern_caller_stop(struct tern_caller *c);
 
 #endif

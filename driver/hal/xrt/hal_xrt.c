@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A card, by XRT (docs/xrt.md). TERN_XCLBIN: the xclbin; TERN_XRT_DEVICE: number or PCI address of the card, 0 if it is
- * not set; TERN_XRT_TIMEOUT: seconds that a call of XRT may take; TERN_XRT_POLL: milliseconds between two looks at a
- * card whose interrupts come.
+ * The backend of cards, by XRT (docs/xrt.md).
  *
- * Memory: one buffer of XRT covers the device's memory, from the beginning of the bank that the kernel is connected to,
- * which is where the kernel adds its addresses to (docs/decisions/card-memory.md). What the host reads and writes goes
- * by the buffer's copy in the host and is moved before the call returns, so there is nothing to flush.
+ *   variable          default  meaning
+ *   TERN_XCLBIN       none     the xclbin.
+ *   TERN_XRT_DEVICE   0        number or PCI address of the card.
+ *   TERN_XRT_TIMEOUT  20       seconds that a call of XRT may take.
+ *   TERN_XRT_POLL     1        milliseconds between two polls of a card whose interrupts arrive.
  *
- * Interrupts, where XRT has them, wake who waits (interrupts.c). One may be lost, and elsewhere there are none: wait
- * polls dev.irq_status. It polls dev.time_lo as well, which latches time_hi: so whoever reads
- * time_lo is given both, and time_hi from what was read then.
+ * Memory. One buffer of XRT covers the device's memory. The kernel adds its addresses to the begin of the bank to which
+ * it is connected, so the buffer begins there (docs/decisions/card-memory.md). Reads and writes go through the buffer's
+ * copy in the host and are moved before the call returns. Therefore flush does nothing.
+ *
+ * Interrupts. Where XRT has an interrupt for the kernel, it wakes a waiting thread (interrupts.c). An interrupt may be
+ * lost, so `wait` polls dev.irq_status as well, and dev.time_lo, which latches time_hi. A poll between a caller's reads
+ * of both halves would spoil them. Therefore a read of time_lo reads both, and a read of time_hi returns the half that
+ * was read then.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,22 +45,22 @@
 struct hal_xrt {
     struct tern_hal hal;
     struct tern_caller *caller;
-    struct tern_interrupts *interrupts; /* NULL: stopped */
+    struct tern_interrupts *interrupts; /* NULL: not started, or stopped */
     int64_t timeout_ms;
-    uint64_t look_ns; /* between two looks, if interrupts come */
-    pthread_mutex_t copy; /* held while `map` is used */
-    uint8_t *map;       /* the host's copy of device memory; NULL: XRT has it no more */
-    uint64_t bytes;     /* of it */
-    uint32_t time_hi;   /* as time_lo was read */
-    uint32_t enabled;   /* interrupts; atomic */
-    bool come;          /* interrupts come; atomic */
-    bool told;          /* stderr says why the card was given up; atomic */
+    uint64_t look_ns;     /* time between two polls if interrupts arrive */
+    pthread_mutex_t copy; /* guards map */
+    uint8_t *map;       /* the host's copy of device memory; NULL: XRT has closed the card */
+    uint64_t bytes;     /* size of device memory; constant once open */
+    uint32_t time_hi;   /* dev.time_hi when time_lo was last read */
+    uint32_t enabled;   /* the value of dev.irq_enable; atomic */
+    bool come;          /* interrupts arrive; atomic */
+    bool told;          /* stderr has said why the card was given up; atomic */
     struct tern_polled polled;
-    pid_t owner;
-    struct hal_xrt *next; /* of `cards` */
+    pid_t owner;          /* process that opened the card */
+    struct hal_xrt *next; /* in the list `cards`; guarded by cards_lock */
 };
 
-/* Cards that are open, for the end of the process. */
+/* List of the open cards, which at_exit closes. Guarded by cards_lock. */
 static pthread_mutex_t cards_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hal_xrt *cards;
 static bool lost; /* a thread of XRT's calls has been left behind; atomic */
@@ -65,7 +70,7 @@ static struct hal_xrt *of(struct tern_hal *hal)
     return (struct hal_xrt *)(void *)hal;
 }
 
-/** The card is lost: stderr says why, once. */
+/** The error of a lost card. stderr says once why it was given up. */
 static int given_up(struct hal_xrt *h, const char *why)
 {
     if (!__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
@@ -79,7 +84,7 @@ static int checked(struct hal_xrt *h, struct tern_call *call)
     return tern_caller_call(h->caller, call, h->timeout_ms) ? given_up(h, call->why) : 0;
 }
 
-/** Reads n registers. -EIO also if all that a card that is gone has is read: ones, and so from its id register. */
+/** Reads n registers. -EIO also if one of them and the id register read all ones, as those of a removed card do. */
 static int read_registers(struct hal_xrt *h, const uint32_t *offset, uint32_t *value, size_t n)
 {
     struct tern_call k = {.op = TERN_CALL_READ, .count = n};
@@ -149,7 +154,8 @@ static bool there(const struct hal_xrt *h, uint64_t address, size_t size)
     return address <= h->bytes && size <= h->bytes - address;
 }
 
-/** `in` into the host's copy, or, if that is NULL, `out` of it. -EIO: at_exit has closed the card meanwhile. */
+/** Copies `in` to the host's copy of device memory, or, if `in` is NULL, from there to `out`. -EIO: at_exit has closed
+ *  the card. */
 static int copy(struct hal_xrt *h, uint64_t address, const void *in, void *out, size_t size)
 {
     pthread_mutex_lock(&h->copy);
@@ -189,7 +195,7 @@ static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, 
 
 static int xrt_flush(struct tern_hal *hal)
 {
-    (void)hal; /* mem_write returns when it has arrived */
+    (void)hal; /* mem_write returns when the data are in the card */
     return 0;
 }
 
@@ -211,7 +217,7 @@ static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
                             h);
 }
 
-/** What waiting for the interrupt gave. */
+/** Takes the result of a wait for the interrupt (tern_interrupts_start). */
 static void interrupted(void *user, int r)
 {
     struct hal_xrt *h = user;
@@ -226,14 +232,14 @@ static void xrt_wake(struct tern_hal *hal)
     tern_polled_wake(&of(hal)->polled);
 }
 
-/** Closes XRT's card, if no thread is in a call of it. */
+/** Closes XRT's card, unless a thread is in a call of it. */
 static void close_card(struct hal_xrt *h)
 {
     struct tern_call k = {.op = TERN_CALL_CLOSE};
     const bool free_of = !h->interrupts || tern_interrupts_stop(h->interrupts, h->timeout_ms);
     h->interrupts = NULL;
     pthread_mutex_lock(&h->copy);
-    h->map = NULL; /* a thread of a device that the program has left open may write until its end */
+    h->map = NULL; /* threads of a device that the program has left open may write until the process ends */
     pthread_mutex_unlock(&h->copy);
     if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
         __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
@@ -241,16 +247,17 @@ static void close_card(struct hal_xrt *h)
 }
 
 /**
- * XRT's card is closed before XRT's own objects go, whose handlers are older than this one: later, a device that the
- * program has left open would use what is no more. If a call has not come back, XRT's handlers may not either, as
- * they wait for the same: the process ends here, with its status. In a child of a fork no thread makes calls.
+ * Closes the open cards at the end of the process. Handlers run in reverse order, so this one runs before those that
+ * free XRT's objects: a device that the program has left open would use freed objects otherwise. If a call of XRT has
+ * not returned, XRT's handlers may not return either, so the process ends here, with its status. A child of a fork
+ * closes nothing, because it has no thread that makes calls.
  */
 static void at_exit(int status, void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&cards_lock);
     for (struct hal_xrt *h = cards; h; h = h->next) {
-        __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* what fails from now on is no news */
+        __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* failures from now on are expected */
         if (h->owner == getpid()) {
             close_card(h);
         }
@@ -262,7 +269,7 @@ static void at_exit(int status, void *unused)
     }
 }
 
-/** A card that is open now. -ENOMEM. */
+/** Adds a card to the list of open ones. -ENOMEM. */
 static int add(struct hal_xrt *h)
 {
     static bool handled;
@@ -304,8 +311,8 @@ static const struct tern_hal_ops ops = {.read32 = xrt_read32, .write32 = xrt_wri
                                         .mem_write = xrt_mem_write, .flush = xrt_flush, .wait = xrt_wait,
                                         .wake = xrt_wake, .close = xrt_close};
 
-/** libtern_xrt.so: looked for as the simulators are (hal_sim.c), in the folder tern of theirs. It is never unloaded, as
- *  XRT has threads and handlers of its own. */
+/** Loads libtern_xrt.so, which is looked for as the simulators are (hal_sim.c), in the folder tern of theirs. XRT has
+ *  threads and handlers of its own, so the object is never unloaded. */
 static int load(const struct tern_xrt_api **out)
 {
     char near[2048], path[4096];
@@ -345,7 +352,8 @@ static int times(struct hal_xrt *h)
     return r;
 }
 
-/** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
+/** Allocates the device's memory. A device with another interface is accepted without: the probe refuses it with a
+ *  sentence that says what it is. */
 static int memory(struct hal_xrt *h, const struct tern_config *config, const struct tern_xrt_bank *bank)
 {
     struct tern_call k = {.op = TERN_CALL_READ, .count = 3, .at = {{.offset = TERN_REG_DEV_ID},
@@ -417,7 +425,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     if (h->hal.slow) {
         tern_xrt_signals_restore();
     }
-    const int added = add(h); /* also if XRT has not come back */
+    const int added = add(h); /* even if XRT's call has not returned */
     r = r ? tern_error(r, "%s", k.why) : added;
     r = r ? r : memory(h, config, &k.bank);
     if (!r) {
@@ -437,7 +445,7 @@ static int open_xrt(const struct tern_config *config, struct tern_hal **out)
     pthread_mutex_init(&h->copy, NULL);
     h->hal.ops = &ops;
     h->hal.concurrent = true;
-    h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* then XRT's card is a simulator */
+    h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* XRT's card is a simulator */
     const int r = open_card(h, config);
     if (r) {
         xrt_close(&h->hal);

@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "base/wait.h"
 
-#define WAIT_MS 100u /* so long the end of the thread may take */
+#define WAIT_MS 100u /* time of one wait; the thread sees `stop` after at most so long */
 
 struct tern_interrupts {
     const struct tern_xrt_api *api;
@@ -18,8 +18,8 @@ struct tern_interrupts {
     pthread_t thread;
     bool stop; /* atomic */
     pthread_mutex_t lock;
-    pthread_cond_t ended; /* `over` is set, under lock */
-    bool over;
+    pthread_cond_t ended; /* over was set */
+    bool over;            /* the thread has ended; guarded by lock */
 };
 
 static void *run(void *arg)
@@ -82,7 +82,7 @@ bool tern_interrupts_stop(struct tern_interrupts *i, int64_t ms)
     }
     const bool over = i->over;
     pthread_mutex_unlock(&i->lock);
-    if (!over) { /* the thread's for ever */
+    if (!over) { /* the thread uses i for ever */
         pthread_detach(i->thread);
         return false;
     }

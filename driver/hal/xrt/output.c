@@ -7,7 +7,7 @@
 
 int tern_output_divert(void)
 {
-    fflush(stdout); /* the program's until now */
+    fflush(stdout); /* earlier output of the program */
     const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (kept >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         close(kept);
@@ -19,7 +19,7 @@ int tern_output_divert(void)
 void tern_output_restore(int kept)
 {
     if (kept >= 0) {
-        fflush(stdout); /* XRT's */
+        fflush(stdout); /* output of XRT */
         dup2(kept, STDOUT_FILENO);
         close(kept);
     }

@@ -10,8 +10,9 @@
 static const int signals[] = {SIGABRT, SIGSEGV, SIGFPE};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* from keep to restore */
-static struct sigaction kept[SIGNALS]; /* that of SIGABRT is read by the handler, which is there after it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held from keep to restore */
+/* Earlier actions. The handler reads that of SIGABRT without the lock, as it is installed only after that is set. */
+static struct sigaction kept[SIGNALS];
 /* initial-exec: read in a signal handler, where nothing can be allocated */
 static __thread bool caller __attribute__((tls_model("initial-exec")));
 
@@ -19,7 +20,7 @@ static void aborted(int number, siginfo_t *info, void *context)
 {
     const bool own = info->si_code == SI_TKILL && info->si_pid == getpid();
     while (caller && own) {
-        pause(); /* a call of XRT's that does not come back */
+        pause(); /* this call of XRT never returns */
     }
     if (kept[0].sa_flags & SA_SIGINFO) {
         kept[0].sa_sigaction(number, info, context);
@@ -27,7 +28,7 @@ static void aborted(int number, siginfo_t *info, void *context)
         kept[0].sa_handler(number);
     } else if (kept[0].sa_handler == SIG_DFL) {
         signal(number, SIG_DFL);
-        raise(number); /* as soon as this handler returns */
+        raise(number); /* delivered as soon as this handler returns */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** XRT's native API as tern_xrt.h has it: exceptions become an errno and a sentence. */
+/** The functions of tern_xrt.h, by XRT's native API. Exceptions become an errno and a sentence. */
 #include "tern_xrt.h"
 
 #include <experimental/xrt_ip.h>
@@ -22,7 +22,7 @@ struct tern_xrt {
     xrt::device device;
     xrt::ip ip;
     std::optional<xrt::ip::interrupt> irq;
-    xrt::bo memory; /* the first to go: members go in reverse order */
+    xrt::bo memory; /* after device and ip: members are destroyed in reverse order, and it is to be the first */
     uint32_t group = 0;
 };
 
@@ -34,7 +34,8 @@ int told(int code, char *why, const std::string &what)
     return code;
 }
 
-/** Calls f; an exception is `code`, or the errno that XRT gave with it, and `what`, with XRT's words. */
+/** Calls f. After an exception it returns the errno of the exception, or `code` if it has none, and the sentence is
+ *  `what` followed by XRT's words. */
 template <class F> int tried(int code, char *why, const std::string &what, F f)
 {
     try {
@@ -48,7 +49,7 @@ template <class F> int tried(int code, char *why, const std::string &what, F f)
     }
 }
 
-/** The kernel's instance, NAME:INSTANCE, and the bank of its first memory argument. */
+/** Finds the kernel's instance, named NAME:INSTANCE, and the bank of its first memory argument. */
 int find_kernel(const xrt::xclbin &xclbin, std::string &name, tern_xrt_bank &bank, char *why)
 {
     const std::string kernel = std::string(TERN_XRT_KERNEL) + ":";
@@ -132,7 +133,7 @@ int sync(tern_xrt *x, bool to_device, uint64_t offset, uint64_t bytes, char *why
     });
 }
 
-/** XRT's driver turns the interrupt off as it comes, and on again when it is taken by wait without a time. */
+/** Waits for the interrupt. XRT's driver disables the interrupt when it arrives; a wait without a time enables it. */
 int interrupt(tern_xrt *x, uint32_t ms, char *why)
 {
     bool come = false;
@@ -156,7 +157,7 @@ void close_card(tern_xrt *x)
 {
     try {
         delete x;
-    } catch (...) { /* XRT has nothing more to say that helps */
+    } catch (...) { /* nothing can be done about an error at the end */
     }
 }
 

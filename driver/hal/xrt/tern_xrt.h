@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * libtern_xrt.so: the only part of Tern that is linked with XRT, whose functions for kernels that a user manages are
- * C++. The hal loads it when a card is opened: programs that open none need no XRT.
+ * libtern_xrt.so: the only part of Tern that is linked with XRT, whose API for user-managed kernels is C++. The hal
+ * loads it when a card is opened, so programs that open no card need no XRT.
  *
- * All functions give 0 or -errno, with a sentence in `why` (of TERN_XRT_WHY bytes). One thread at a time, but for
- * `interrupt`, which a second thread calls between open and close. XRT is known
- * to wait for ever, when its emulation dies: the caller bounds the time (caller.h).
+ * All functions return 0 or -errno, with a sentence in `why`, which has TERN_XRT_WHY bytes. The caller serialises all
+ * calls, with one exception: between open and close a second thread may be in `interrupt`. A call never returns if
+ * XRT's emulation dies during it, so the caller must limit the time (caller.h).
  */
 #ifndef TERN_XRT_H
 #define TERN_XRT_H
@@ -24,27 +24,27 @@ extern "C" {
 
 struct tern_xrt;
 
-/** What the xclbin says of the kernel's memory: the bank that its memory port is connected to. */
+/** The bank of the card's memory to which the xclbin connects the kernel. */
 struct tern_xrt_bank {
-    uint64_t address, bytes; /**< In the card's address map. */
-    uint32_t group;          /**< XRT's number for it. */
+    uint64_t address, bytes; /**< Range in the card's address map. */
+    uint32_t group;          /**< XRT's number of the bank. */
 };
 
 struct tern_xrt_api {
     uint32_t version; /**< TERN_XRT_API_VERSION. */
-    /** Loads the xclbin into the card and opens its kernel for this process alone. device: number or PCI address.
-     *  -ENOENT: the xclbin cannot be read; -EPROTO: it is no xclbin, or of something else; -ENODEV: no such card;
-     *  -EBUSY: another program has it. */
+    /** Loads the xclbin into the card and opens its kernel for this process alone. device is a number or PCI address.
+     *  -ENOENT: the xclbin cannot be read; -EPROTO: it is no xclbin, or one of something else; -ENODEV: there is no
+     *  such card; -EBUSY: another program has the kernel. */
     int (*open)(const char *device, const char *xclbin, struct tern_xrt **out, struct tern_xrt_bank *bank, char *why);
     int (*read32)(struct tern_xrt *x, uint32_t offset, uint32_t *value, char *why);
     int (*write32)(struct tern_xrt *x, uint32_t offset, uint32_t value, char *why);
-    /** Takes one buffer of the bank; once. *address: where it lies in the card; *map: the host's copy of it, which
-     *  `sync` moves. Both are there until close. */
+    /** Allocates the buffer of the bank. Called once. *address is its address in the card, *map the host's copy, which
+     *  `sync` moves. Both are valid until close. */
     int (*memory)(struct tern_xrt *x, uint64_t bytes, uint64_t *address, void **map, char *why);
-    /** Moves a range of the buffer between card and host's copy; when it returns, it has been moved. */
+    /** Copies a range of the buffer between the card and the host's copy. Returns when the range has been copied. */
     int (*sync)(struct tern_xrt *x, bool to_device, uint64_t offset, uint64_t bytes, char *why);
-    /** Waits for the kernel's interrupt, `ms` at most. 1: it has come; it comes again while it is raised. 0: it has
-     *  not. -ENOTSUP: XRT has none for this kernel. */
+    /** Waits for the kernel's interrupt, for at most `ms` milliseconds. 1: it has arrived, and it arrives again while
+     *  it is raised. 0: it has not arrived. -ENOTSUP: XRT has no interrupt for this kernel. */
     int (*interrupt)(struct tern_xrt *x, uint32_t ms, char *why);
     void (*close)(struct tern_xrt *x);
 };

@@ -192,7 +192,7 @@ struct tern_sched_ops {
      *  job has no such page, so the request is a fault. NULL: no engine requests pages. */
     bool (*page)(void *user, struct tern_sched_context *context, struct tern_job *job,
                  const struct tern_indication *ind);
-    /** True: an engine may return a chunk of the context that is in flight, because the chunk waits for a page. No other
+    /** True: an engine may return a chunk of the context that is in flight, because the chunk needs a page. No other
      *  chunk of the context is dispatched behind it: the engine would run that chunk before the returned one, and into
      *  the same save area. NULL stands for false. */
     bool (*returns)(void *user, const struct tern_sched_context *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory bases: who follows which pages, and bits on their way from the plane to all of them (base.h). */
+/** Memory bases, and the distribution of the plane's bits to them (base.h). */
 #include "kmd/base.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "kmd/bits.h"
 #include "kmd/kmd.h"
 
-/** Pages that lie side by side in memory, and in the bits of their basis from `at` on. */
+/** A range of pages. Their bits begin at bit `at` of their basis. */
 struct piece {
     uint32_t first, count, at;
 };
@@ -18,9 +18,9 @@ struct piece {
 struct tern_base {
     struct tern_base *next;
     uint64_t id, starts;
-    uint32_t n, pages;  /**< Ranges; pages of all of them. */
-    struct piece *piece, *sorted; /**< In the order of creation; by address. */
-    uint32_t *bits;     /**< Of pages that were written, as far as nobody has cleared them here. Of a started one. */
+    uint32_t n, pages;  /**< Numbers of ranges, and of pages of all ranges. */
+    struct piece *piece, *sorted; /**< The ranges in the order of creation, and by address. */
+    uint32_t *bits;     /**< Dirty bits of all pages, valid while the basis is started. */
 };
 
 static uint64_t page_bytes(const struct tern_kmd *kmd)
@@ -28,7 +28,7 @@ static uint64_t page_bytes(const struct tern_kmd *kmd)
     return 1ull << kmd->dirty_page_log2;
 }
 
-/** Pages of the device, the last one perhaps not whole. */
+/** Number of pages of the device. The last one need not be whole. */
 static uint64_t device_pages(const struct tern_kmd *kmd)
 {
     return ((uint64_t)kmd->mem_pages * TERN_PAGE + page_bytes(kmd) - 1) >> kmd->dirty_page_log2;
@@ -53,7 +53,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** The first piece, by address, that ends beyond a page. */
+/** Index in `sorted` of the first piece that ends behind the page. */
 static uint32_t find_piece(const struct tern_base *b, uint32_t page)
 {
     uint32_t low = 0, high = b->n;
@@ -68,7 +68,8 @@ static uint32_t find_piece(const struct tern_base *b, uint32_t page)
     return low;
 }
 
-/** Pages of the device were written, those whose bits are set, all if NULL: adds them to every started basis. */
+/** Adds written pages of the device to every started basis: those of the range whose bits are set, or all of the range
+ *  if written is NULL. */
 static void tell_all(struct tern_kmd *kmd, uint32_t first, uint32_t count, const uint32_t *written)
 {
     for (struct tern_base *b = kmd->bases.first; b; b = b->next) {
@@ -96,12 +97,12 @@ void tern_bases_wrote(struct tern_kmd *kmd, uint64_t address, size_t size)
     }
 }
 
-/** Takes the bits of these pages out of the plane, at most kmd->bases.taken_pages. */
+/** Takes the bits of `count` pages, at most kmd->bases.taken_pages, out of the plane into all started bases. */
 static int take(struct tern_kmd *kmd, uint32_t first, uint32_t count)
 {
     uint32_t *const taken = kmd->bases.taken;
     const int r = tern_kmd_dirty(kmd, first, count, true, taken);
-    if (r) { /* which ones it has cleared is not known */
+    if (r) { /* it is not known which bits the plane has cleared */
         tell_all(kmd, first, count, NULL);
     } else if (tern_bits_any(taken, count)) {
         tell_all(kmd, first, count, taken);
@@ -109,7 +110,7 @@ static int take(struct tern_kmd *kmd, uint32_t first, uint32_t count)
     return r;
 }
 
-/** The same with pages of a basis, by their places in its bits. */
+/** Does the same for pages of a basis, which are given by their bits in it. */
 static int take_of(struct tern_kmd *kmd, const struct tern_base *b, uint32_t at, uint32_t count)
 {
     int r = 0;
@@ -171,7 +172,7 @@ static int check_overlap(const struct tern_base *b)
     return 0;
 }
 
-/** Its pieces: they overlap (-EEXIST), or pages can be counted in 32 bits. */
+/** Fills in the pieces. -EEXIST: they overlap. Pieces that do not overlap have less than 2^32 pages. */
 static int fill_base(struct tern_base *b, const struct tern_kmd *kmd, const struct tern_base_range *ranges)
 {
     uint32_t pages = 0;
@@ -192,7 +193,7 @@ static int fill_base(struct tern_base *b, const struct tern_kmd *kmd, const stru
     return r;
 }
 
-/** Room for the bits of one range on their way. */
+/** Makes `taken` large enough for each range of the basis. */
 static int reserve(struct tern_bases *all, const struct tern_base *b)
 {
     uint32_t pages = all->taken_pages;
@@ -249,7 +250,7 @@ fail:
     return r;
 }
 
-/** Where the list has it; NULL (-EBADF): it does not, and the sentence is set. */
+/** The link of the list that points to the basis. NULL, with the sentence for -EBADF: there is no such basis. */
 static struct tern_base **find(struct tern_kmd *kmd, uint64_t id)
 {
     struct tern_base **at = &kmd->bases.first;
@@ -307,7 +308,7 @@ int tern_base_start(struct tern_kmd *kmd, uint64_t id)
         b->starts++;
         return 0;
     }
-    const int r = take_of(kmd, b, 0, b->pages); /* others get what was written before */
+    const int r = take_of(kmd, b, 0, b->pages); /* the other bases get earlier writes */
     if (!r) {
         begin(b);
     }
@@ -327,7 +328,7 @@ int tern_base_start_late(struct tern_kmd *kmd, uint64_t id)
     return 0;
 }
 
-/** *out: NULL on failure. */
+/** Finds a basis that must be started. *out is NULL on failure. */
 static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_base **out)
 {
     struct tern_base **const at = find(kmd, id);
@@ -350,7 +351,7 @@ int tern_base_stop(struct tern_kmd *kmd, uint64_t id)
 
 /* ------------------------------------------------------------------- queries */
 
-/** A part, in the bits of its basis. */
+/** A part of a basis: `count` bits from bit `at` on. */
 struct place {
     uint32_t at, count;
 };
@@ -378,7 +379,7 @@ static int resolve(const struct tern_kmd *kmd, const struct tern_base *b, const 
     return 0;
 }
 
-/** Where the bits are that a query gives; they are complete. */
+/** Finds the bits of a query, and completes them from the plane. */
 static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, struct tern_base **b,
                 struct place *p)
 {

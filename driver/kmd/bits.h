@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Arrays of bits, bit i being bit i % 32 of word i / 32: runs of `n` of them from any place on, words at a time. */
+/** Arrays of bits. Bit i is bit i % 32 of word i / 32. The functions work on runs of n bits, a word at a time. */
 #ifndef TERN_KMD_BITS_H
 #define TERN_KMD_BITS_H
 
@@ -12,19 +12,19 @@ static inline size_t tern_bits_bytes(uint32_t n)
     return (n + 31ull) / 32 * sizeof(uint32_t);
 }
 
-/** The lowest n bits, 1 to 32. */
+/** A mask of the lowest n bits; n is 1 to 32. */
 static inline uint32_t tern_bits_low(uint32_t n)
 {
     return UINT32_MAX >> (32 - n);
 }
 
-/** Of the run from `at` on, how many lie in the first word. */
+/** The number of bits of the run from `at` on that lie in its first word. */
 static inline uint32_t tern_bits_here(uint32_t at, uint32_t n)
 {
     return n < 32 - at % 32 ? n : 32 - at % 32;
 }
 
-/** At most 32 bits from `at` on; words beyond them are not read. */
+/** The n bits from `at` on; n is 1 to 32. Words behind them are not read. */
 static inline uint32_t tern_bits_get(const uint32_t *bits, uint32_t at, uint32_t n)
 {
     const uint32_t here = tern_bits_here(at, n);
@@ -69,7 +69,7 @@ static inline uint64_t tern_bits_count(const uint32_t *bits, uint32_t at, uint32
     return count;
 }
 
-/** Is one of the first n set? */
+/** True: one of the first n bits is set. */
 static inline bool tern_bits_any(const uint32_t *bits, uint32_t n)
 {
     bool any = false;
@@ -80,7 +80,8 @@ static inline bool tern_bits_any(const uint32_t *bits, uint32_t n)
     return any;
 }
 
-/** Into bytes, bit i being bit i % 8 of byte i / 8, from bit `at` on; other bits of them stay. */
+/** Copies n bits from `first` on into an array of bytes from its bit `at` on. There bit i is bit i % 8 of byte i / 8.
+ *  Other bits of the array do not change. */
 static inline void tern_bits_give(const uint32_t *bits, uint32_t first, uint32_t n, void *to, uint64_t at)
 {
     uint8_t *byte = (uint8_t *)to + at / 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The dirty plane. The device writes what it finds to memory (docs/spec/registers.yaml, block dirty): a bitmap of the
- * blocks of 512 pages that have a dirty one, then a line of bits for each block, of which only those in the bitmap are
- * read.
+ * The dirty plane. The device writes the result of a query to memory (docs/spec/registers.yaml, block dirty): a bitmap
+ * of the blocks of 512 pages that have a dirty page, and behind it a line of bits for each block. Only the lines of the
+ * blocks in the bitmap are valid, and only these are read.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define LINE 64u    /* bytes */
 #define BLOCK 512u  /* pages of a line */
-#define AT_ONCE 64u /* lines */
+#define AT_ONCE 64u /* lines read at once */
 #define BUSY_POLLS 1000000
 
 static uint32_t lines_for(uint64_t n)
@@ -33,7 +33,7 @@ uint32_t tern_kmd_dirty_area(const struct tern_kmd *kmd)
     return (lines_for(blocks) + blocks) * LINE;
 }
 
-/** status: of the command's end. */
+/** Runs a command to its end. *status is the status register at that time. */
 static int command(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t op, uint32_t *status)
 {
     struct tern_hal *hal = k->hal;
@@ -68,8 +68,8 @@ static int check_range(const struct tern_kmd *kmd, uint32_t first, uint32_t coun
     return 0;
 }
 
-/** Lines that the bitmap names, as many at a time as lie side by side. Needs no memory of the host's: what has been
- *  cleared would be lost with it. */
+/** Reads the lines of the blocks in the bitmap; consecutive lines are read at once. The function allocates nothing: if
+ *  an allocation failed here, the bits that the device has cleared would be lost. */
 static int collect(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t *bits)
 {
     const uint32_t block = first / BLOCK, blocks = (first + count - 1) / BLOCK - block + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An engine's registers as text: what a crash dump can still learn before the reset takes it away. */
+/** An engine's registers as text, for crash dumps. A dump is written before the reset that clears the registers. */
 #include <string.h>
 
 #include "hal/hal.h"
@@ -23,7 +23,7 @@ static int show(struct tern_kmd *k, FILE *out, const struct named *n)
     return r;
 }
 
-/** Where each warp is. A warp without lanes that can run waits, or is not there. */
+/** Writes the pc of each warp. A warp without lanes that can run waits, or does not exist. */
 static int show_warps(struct tern_kmd *k, uint32_t e, FILE *out)
 {
     int r = 0;

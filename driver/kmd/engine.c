@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One engine: doorbell, indications, preemption, reset; and what the rules promise the scheduler
- * beyond what the hardware does.
+ * One engine: doorbell, indications, preemption and reset. This file adds the guarantees that the rules give to the
+ * scheduler and the hardware does not.
  *
- * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From a copy of the queue
- * this file makes the promises of the rules: a request to stop is always answered (P4), after the indications of all
- * that was in the queue, once, with its own fence id and that of the last buffer completed (P5); nothing is submitted
- * between request and answer. A request that finds the copy empty is answered without touching the hardware. If
- * completions are on their way, the hardware may get the request with its queue empty, and ignores it: then the
- * completions empty the copy, and that is the answer. So the race needs no case of its own.
- * A kernel that needs a page stops its engine without a request (docs/spec/pte.yaml). That is told at once, as is what
- * was cancelled behind it: it may be that, or what was submitted after the stop, that a request cuts.
- * A reset reads what the hardware had indicated before it; what is left in the copy then, the reset took (F3).
+ * Requests to stop. The hardware indicates each buffer, and ignores a request to stop while its queue is empty. The
+ * rules guarantee that each request is answered exactly once (P4), after the indications of all buffers in the queue,
+ * with the fence ids of the request and of the last completed buffer (P5). Nothing is submitted between request and
+ * answer. This file derives the answer from a copy of the hardware's queue:
+ *   - If the copy is empty, the request is answered without the hardware.
+ *   - If the hardware's queue is empty but completions have not been read yet, the hardware ignores the request. The
+ *     completions then empty the copy, which gives the answer. The race needs no code of its own.
+ *
+ * Page requests. A kernel that needs a page stops its engine without a request (docs/spec/pte.yaml). The kernel's
+ * buffer, and the one cancelled behind it, are indicated as returned at once. A later request to stop applies to the
+ * buffers that are in the queue then.
+ *
+ * Reset. A reset first reads what the hardware had indicated before it. Buffers left in the copy after that were
+ * aborted by the reset (F3).
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +26,7 @@
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 
-#define GONE UINT32_MAX /* what a bus gives for a device that is not there; reserved bits make it impossible here */
+#define GONE UINT32_MAX /* value that a bus reads from a removed device; reserved bits exclude it as a status */
 
 static int write_run(struct tern_kmd *k, const struct tern_hal_write *writes, size_t n)
 {
@@ -38,7 +43,7 @@ static int read_run(struct tern_kmd *k, const uint32_t *offset, uint32_t *value,
     return r ? tern_error(r, "an indication cannot be read: %s", strerror(-r)) : 0;
 }
 
-/** The status of an engine. -EIO: there is no device any more. */
+/** Reads the status of an engine. -EIO: the device was removed. */
 static int read_status(struct tern_kmd *k, uint32_t e, uint32_t *status)
 {
     int r = k->hal->ops->read32(k->hal, TERN_REG_ENGINE_STATUS(e), status);
@@ -75,7 +80,7 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
         {TERN_REG_ENGINE_SUB_DOORBELL(e), 1u},
     };
     uint32_t status = 0;
-    int r = kmd->hal->ops->flush(kmd->hal); /* the buffer, and all that the host wrote for it, before the doorbell */
+    int r = kmd->hal->ops->flush(kmd->hal); /* all earlier host writes to memory come before the doorbell */
     r = r ? tern_error(r, "device memory cannot be flushed: %s", strerror(-r))
           : write_run(kmd, writes, sizeof writes / sizeof *writes);
     r = r ? r : read_status(kmd, e, &status);
@@ -84,20 +89,21 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
     }
     if (!r) {
         q->queue[q->n++] = s->fence;
-        /* P6: paging keeps its id */
+        /* a requeued paging buffer keeps its lower id (P6) */
         q->last_submitted = s->fence > q->last_submitted ? s->fence : q->last_submitted;
     }
     return r;
 }
 
-/** The front buffer of the queue has ended or left it. */
+/** Removes the front buffer, which has ended or left the queue. */
 static void pop(struct tern_kmd_engine *q)
 {
     q->queue[0] = q->queue[1];
     q->n--;
 }
 
-/** A buffer came back: because of a page request, its own or that of one before it? */
+/** True: the indication is of a buffer that came back because of a page request, its own or that of the buffer before
+ *  it. */
 static bool is_returned(const struct tern_kmd *k, struct tern_kmd_engine *q, const struct tern_indication *ind)
 {
     if (ind->kind != TERN_KMD_PREEMPTED || !k->page_requests) {
@@ -109,7 +115,8 @@ static bool is_returned(const struct tern_kmd *k, struct tern_kmd_engine *q, con
     return q->returns;
 }
 
-/** 1: to be polled as it is. 0: kept for the answer. An indication must be about the oldest buffer (C5). */
+/** Accounts an indication in the copy of the queue. 1: it is to be polled as it is. 0: it was kept for the answer.
+ *  -EPROTO: it is not about the oldest buffer (C5), or preempted without a request. */
 static int account(const struct tern_kmd *k, struct tern_kmd_engine *q, uint32_t e, struct tern_indication *ind)
 {
     if (!q->n || ind->fence != q->queue[0]) {
@@ -143,7 +150,8 @@ static int account(const struct tern_kmd *k, struct tern_kmd_engine *q, uint32_t
     return 0;
 }
 
-/** The answer to a request to stop, once all that was in the queue has been indicated (P4, P5). */
+/** Gives the answer to a request to stop, as soon as all buffers of the queue have been indicated (P4, P5). 1: *out is
+ *  the answer; 0: there is none. */
 static int answered(struct tern_kmd_engine *q, struct tern_indication *out)
 {
     if (!q->stopping || q->n) {
@@ -231,7 +239,7 @@ int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t 
                               TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
 }
 
-/** Reads what the hardware has indicated, to be polled later. */
+/** Reads all indications of the hardware into `unpolled`. */
 static int read_indications(struct tern_kmd *kmd, uint32_t e)
 {
     struct tern_kmd_engine *q = &kmd->engine[e];
@@ -249,21 +257,21 @@ static int read_indications(struct tern_kmd *kmd, uint32_t e)
     return r;
 }
 
-/** The engine has come out of reset. What is left in the copy, the reset took. */
+/** Empties the copy after a reset. Buffers that are left in it were aborted by the reset. */
 static void settle(struct tern_kmd_engine *q)
 {
     q->last_aborted = q->last_completed;
     if (q->n && !(q->stopping && q->answer.cut)) {
-        q->last_aborted = q->last_completed = q->queue[q->n - 1]; /* P5: a reset advances it */
+        q->last_aborted = q->last_completed = q->queue[q->n - 1]; /* a reset advances last_completed (P5) */
         q->stopping = false;
     }
     q->returns = false;
-    q->n = 0; /* behind a buffer that was cut: it never began, and leaves with the answer */
+    q->n = 0; /* a buffer behind the one that was cut never began, and leaves with the answer */
     q->unpolled_count += (uint32_t)answered(q, &q->unpolled[q->unpolled_count]);
 }
 
-/** What was indicated before the reset is read in any case: it would keep the interrupt
- * raised, and time from passing. */
+/** Indications are read even while the reset is not over: they would keep the interrupt raised, and a wait would return
+ *  without device time passing. */
 int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, bool begin, uint64_t *last_aborted)
 {
     uint32_t status = 0;
@@ -285,10 +293,10 @@ int tern_kmd_reset_failed(uint32_t e)
     return tern_error(-ETIMEDOUT, "engine %u does not come out of reset within %u cycles", e, TERN_RESET_CYCLES);
 }
 
-#define STEP 4096u /* cycles between two looks at an engine in reset */
+#define STEP 4096u /* cycles between two polls of an engine in reset */
 #define WORK (TERN_ENGINE_STATUS_BUSY_MASK | TERN_ENGINE_STATUS_QUEUED_MASK | TERN_ENGINE_STATUS_RESET_MASK)
 
-/** Ends what an engine does for nobody. What it has indicated is read, or no time would pass. */
+/** Resets an engine that runs work of a driver that was killed, and drops its indications. */
 static int discard(struct tern_kmd *kmd, uint32_t e)
 {
     struct tern_indication ind;

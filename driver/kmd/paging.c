@@ -5,10 +5,10 @@
 
 #include "kmd/kmd.h"
 
-#define LIST_FIRST (TERN_PKT_LINE_BYTES / 4) /* word of a save area's first page: behind its header */
-#define SCRUB_PAGES_MAX 128u /* a packet cannot be cut: about 8,000 cycles at most to the next boundary */
+#define LIST_FIRST (TERN_PKT_LINE_BYTES / 4) /* word of a save area's first page at which the list of pages begins */
+#define SCRUB_PAGES_MAX 128u /* pages of a packet, which cannot be cut: at most about 8,000 cycles to its end */
 
-/** Room for one packet; NULL if memory ran out, now or before. */
+/** Room for one packet of `lines` lines. NULL: the buffer has failed, now or before. */
 static uint32_t *room(struct tern_paging *p, uint32_t lines)
 {
     uint32_t bytes = lines * TERN_PKT_LINE_BYTES;
@@ -106,7 +106,7 @@ void tern_paging_context_init(struct tern_paging *p, uint32_t save)
 
 void tern_paging_context_pages(struct tern_paging *p, uint32_t save, uint32_t at, uint32_t page, uint32_t count)
 {
-    const uint32_t before = at ? 0 : 1; /* the first page is not in the list */
+    const uint32_t before = at ? 0 : 1; /* the list omits the first page */
     if (count > before) {
         tern_paging_entries(p, save, LIST_FIRST + at + before - 1, count - before,
                             (page + before) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK |

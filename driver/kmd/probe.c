@@ -9,7 +9,7 @@
 
 #define ID 0x5445524eu
 #define LINES_PER_PAGE (TERN_PAGE / TERN_PKT_LINE_BYTES)
-#define SAVE_PAGES_MAX (TERN_PAGES_LARGE - 15u) /* the list of all but the first fits in that, behind the header */
+#define SAVE_PAGES_MAX (TERN_PAGES_LARGE - 15u) /* the first page has a header of 16 words and the list of the others */
 
 static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *value, size_t n)
 {
@@ -23,14 +23,14 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
     return 0;
 }
 
-/* what an indication can name */
+/* the largest numbers that an indication can name */
 #define LANES_MAX ((TERN_ENGINE_IND_INFO_LANE_MASK >> TERN_ENGINE_IND_INFO_LANE_SHIFT) + 1)
 #define WARPS_MAX ((TERN_ENGINE_IND_INFO_WARP_MASK >> TERN_ENGINE_IND_INFO_WARP_SHIFT) + 1)
 #define PORTS_MAX 4u
-#define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* what an entry of a page table can name */
+#define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* that an entry of a page table can name */
 
-/** What cannot be is refused here, with its name; all that reads these numbers later may divide by
- * them and index with them. (By lanes and warps only where a dispatch ran: a device without any ends none.) */
+/** Refuses impossible numbers, with a sentence that names them. Later code divides by these numbers and indexes with
+ *  them without a check. lanes and warps may be 0, on a device without a SIMT executor; no dispatch ends there. */
 static int plausible(const struct tern_kmd *k)
 {
     const struct {
@@ -104,7 +104,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .executors = FIELD(v[4], TERN_DEV_CONFIG1_EXECUTORS),
         .page_requests = FIELD(v[4], TERN_DEV_CONFIG1_PAGE_REQUESTS),
         .ports = FIELD(v[4], TERN_DEV_CONFIG1_PORTS),
-        .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
+        .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* at least the header's */
     };
     r = plausible(&k);
     r = r ? r : tern_kmd_take_over(&k);
@@ -135,7 +135,7 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
     return 0;
 }
 
-/** A counter that moves while its halves are read: the high half must be the same before and after. */
+/** Reads a counter that counts while its halves are read: the high half must be the same before and after. */
 static int wide(struct tern_hal *hal, uint32_t lo, uint64_t *out)
 {
     uint32_t high = 0, low = 0, again = 0;

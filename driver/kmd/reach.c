@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The way to the device that a hal gives, for what is above kmd/ and knows no hal. */
+/** Opening a device and device memory: functions of the hal for the layers above kmd/, which do not know the hal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +41,14 @@ void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out)
                                    m->reads, m->writes, m->refresh, m->refresh_cycles, m->stall};
 }
 
-/** Where the host reaches the range by itself; NULL: it is the hal's to read and write. */
+/** The host's mapping of the range; NULL: there is none, and the hal reads and writes it. */
 static void *mapped(struct tern_hal *hal, uint64_t address, size_t size)
 {
     return hal->ops->map ? hal->ops->map(hal, address, size) : NULL;
 }
 
-/** Values of fences, which engines read and write meanwhile, in one access. */
+/** Copies data. Aligned values of 4 and 8 bytes are copied in one access, because engines read and write values of
+ *  fences at the same time. */
 static void copy(void *to, const void *from, size_t size)
 {
     const uintptr_t both = (uintptr_t)to | (uintptr_t)from;
@@ -82,7 +83,7 @@ int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t
     for (size_t i = 0; i < n; i++) {
         tern_bases_wrote(kmd, pieces[i].address, pieces[i].size);
     }
-    size_t first = 0; /* of those that the hal writes, in one call as far as they lie side by side */
+    size_t first = 0; /* first of the consecutive pieces that one call of the hal is to write */
     int r = 0;
     for (size_t i = 0; !r && i <= n; i++) {
         void *to = i < n ? mapped(kmd->hal, pieces[i].address, pieces[i].size) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Fields of registers by the generated names. */
+/** Reads fields of registers by their generated names. */
 #ifndef TERN_KMD_REGS_H
 #define TERN_KMD_REGS_H
 

@@ -55,7 +55,7 @@ int tern_save_read(struct tern_kmd *kmd, const uint32_t *page, struct tern_save 
     return r;
 }
 
-/** Physical address of a line of state, and how many follow it in its page. */
+/** Physical address of a line of state. *n is the number of lines from it to the end of its page. */
 static uint64_t line_at(const struct tern_kmd *kmd, const uint32_t *page, uint32_t line, uint32_t *n)
 {
     const uint32_t at = first_line(kmd) + line;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a context-save area holds (docs/spec/context.yaml), read and written by the host while no engine uses it: its
- * header, and the lines of executor state behind the list of pages. The list itself is of this device's pages and
- * stays; so the state of one device fits the area of another one of the same geometry, in whatever pages it is.
+ * The contents of a context-save area (docs/spec/context.yaml): its header, and the lines of executor state behind its
+ * list of pages. The host reads and writes them while no engine uses the area. The list names pages of this device and
+ * is not read or written. Hence a state fits any area of a device of the same geometry, whatever the area's pages are.
+ * Locks: as in kmd.h.
  */
 #ifndef TERN_KMD_SAVE_H
 #define TERN_KMD_SAVE_H
@@ -12,21 +13,22 @@
 #define TERN_SAVE_LINE_BYTES 64u
 
 struct tern_save {
-    bool saved;        /**< A buffer can go on from here; else the rest is 0. */
-    uint32_t offset;   /**< Of the packet to go on with, in the buffer. */
-    uint32_t executor; /**< Whose state it is; 0: between packets. */
-    uint32_t lines;    /**< Of state, at most tern_save_room. */
+    bool saved;        /**< A buffer can be resumed from the area. If not, the other fields are 0. */
+    uint32_t offset;   /**< Byte offset in the buffer of the packet to go on with. */
+    uint32_t executor; /**< Executor to which the state belongs; 0: none, the buffer was cut between packets. */
+    uint32_t lines;    /**< Number of lines of state, at most tern_save_room. */
 };
 
-/** Lines of state that an area of the device has room for. */
+/** Number of lines of state for which an area of the device has room. */
 uint32_t tern_save_room(const struct tern_kmd *kmd);
-/** Could an area of the device hold this? -EPROTO, with a sentence. */
+/** Checks that an area of the device can hold this. -EPROTO, with a sentence. */
 int tern_save_check(const struct tern_kmd *kmd, const struct tern_save *save);
-/** The header of the area whose pages are page[0] to page[save_pages - 1]. -EPROTO: it is none; -EIO. */
+/** Reads the header of the area whose pages are page[0] to page[save_pages - 1]. -EPROTO: there is no valid header;
+ *  -EIO. */
 int tern_save_read(struct tern_kmd *kmd, const uint32_t *page, struct tern_save *out);
-/** Its lines of state. */
+/** Reads the first `lines` lines of state. -EIO. */
 int tern_save_read_state(struct tern_kmd *kmd, const uint32_t *page, uint32_t lines, void *state);
-/** Writes the state, then the header. */
+/** Writes the state, then the header. -EPROTO, -EIO. */
 int tern_save_write(struct tern_kmd *kmd, const uint32_t *page, const struct tern_save *save, const void *state);
 
 #endif

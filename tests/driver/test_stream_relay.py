@@ -2,9 +2,12 @@
 """`tern migrate relay` over the loopback: bytes in both directions. TLS verifies both ends: a peer with another
 certificate is refused, with the reason. The certificates are made here. Arguments: the program that writes sample
 streams, and tern-migrate."""
+import contextlib
+import os
 import pathlib
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -146,6 +149,43 @@ class Relay(unittest.TestCase):
         self.assertIn("peer did not return a certificate", listener.stderr.readline().decode())
         self.assertEqual(self.both(listener, self.start("--connect", where, "source"), b"up", b"down"),
                          (b"up", b"down"))
+
+    def test_handshakes_beside_each_other(self):
+        """Connections that do not go on with their handshake keep no other out: as many as are allowed, or more than
+        that, of one address or of several, whatever they have sent. None is late: that takes an hour."""
+        patient = os.environ | {"TERND_PATIENCE": "3600"}
+        hello = self.hello()
+        for addresses, each, sent in ((1, 2, b""), (1, 20, b""), (1, 31, hello[:1]), (8, 15, hello[:40]),
+                                      (1, 25, hello), (1, 100, b""), (20, 20, b""), (3, 100, hello)):
+            with self.subTest(addresses=addresses, each=each, sent=len(sent)), contextlib.ExitStack() as stack:
+                listener, where = self.listen("target", env=patient)
+                said = []
+                reader = threading.Thread(target=lambda p=listener, to=said: to.extend(p.stderr))
+                reader.start()
+                listener.stdin.close()
+                host, port = where.split(":")
+                for _ in range(each):  # of all addresses in turn
+                    for a in range(addresses):
+                        s = stack.enter_context(socket.create_connection((host, int(port)),
+                                                                         source_address=(f"127.0.0.{a + 1}", 0)))
+                        s.sendall(sent)
+                connector = self.start("--connect", where, "source", env=patient)
+                self.assertEqual(self.end(connector, b"question"), (0, b"", ""))
+                self.assertEqual(listener.stdout.read(), b"question")
+                self.assertEqual(listener.wait(LONG), 0)
+                reader.join()
+                for line in said:
+                    self.assertRegex(line, rb"^tern migrate: 127.0.0.\d+: its handshake is given up for another conn")
+                held = min(addresses * min(each, 32), 128)  # and one more, which has succeeded
+                self.assertIn(len(said) - addresses * each + held, (0, 1), said)
+
+    def hello(self):
+        """The first bytes that a client sends."""
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(incoming, outgoing, server_hostname="target.test")
+        with self.assertRaises(ssl.SSLWantReadError):
+            client.do_handshake()
+        return outgoing.read()
 
     def test_a_connection_that_is_cut(self):
         """The end of one side without the word of it is no end of the stream."""

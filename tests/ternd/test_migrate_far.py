@@ -10,6 +10,7 @@ removed, and no others.
 """
 import os
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -258,6 +259,9 @@ class Programs(Far):
         tls = ["--cert", f"{self.folder}/cert", "--key", f"{self.folder}/key", "--ca", f"{self.folder}/cert"]
         serve = self.popen([MIGRATE, "serve", "--to", str(there.socket), "--listen", "127.0.0.1:0", *tls])
         where = re.fullmatch(r"listening on (\S+)\n", serve.stderr.readline())[1]
+        silent = [socket.create_connection(where.split(":")) for _ in range(20)]  # which delay none of the others
+        for x in silent:
+            self.addCleanup(x.close)
         client = self.client(here, 7)
         self.works(here, 1)
         r = self.run_move(here, f"tls://{where}", "--cert", f"{self.folder}/other", "--key",
@@ -276,6 +280,9 @@ class Programs(Far):
             self.assertIn(f"{2 - turn} program", r.stdout)
             self.works(there, 2)
             self.end(another)
+            for x in silent:  # they wait as before: no proxy has one of them, and none has been given up
+                with self.assertRaises(BlockingIOError):
+                    x.recv(1, socket.MSG_DONTWAIT)
         self.end(client)
         self.settles(there, empty[there])
         end = time.monotonic() + PATIENCE

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,24 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
-#define HANDSHAKE_MS 10000 /* for which the other side may be silent */
+#include "base/patience.h"
+
 #define PORT_MAX 65535u
 #define ALERTS 1000        /* OpenSSL's reasons from here on are what the other side said */
 
 static void say(const char *what, const char *why)
 {
     fprintf(stderr, "tern migrate: %s: %s\n", what, why);
+}
+
+void tls_tell(const char *peer, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    say(peer, text);
 }
 
 /** OpenSSL's first reason, all of which are forgotten. */
@@ -123,7 +135,7 @@ static int listen_on(const struct addrinfo *a)
 {
     const int one = 1, s = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
     if (s >= 0 && (setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) || bind(s, a->ai_addr, a->ai_addrlen) ||
-                   listen(s, 16))) {
+                   listen(s, SOMAXCONN))) {
         const int error = errno;
         close(s);
         errno = error;
@@ -144,8 +156,7 @@ static int connect_to(const struct addrinfo *a)
     return s;
 }
 
-/** A socket that is connected or listens; negative: said why. */
-static int reach(const struct tls_options *o, char host[256])
+int tls_reach(const struct tls_options *o, char host[256])
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = o->listens ? AI_PASSIVE : 0};
     struct addrinfo *all = NULL;
@@ -174,11 +185,21 @@ static int reach(const struct tls_options *o, char host[256])
     return s;
 }
 
-static int64_t now_ms(void)
+int64_t tls_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t tls_deadline(void)
+{
+    return tls_now() + (int64_t)tern_patience(TERN_PATIENCE_HANDSHAKE) * 1000;
+}
+
+void tls_say_late(const char *peer)
+{
+    tls_tell(peer, "its handshake was not done in %d s", tern_patience(TERN_PATIENCE_HANDSHAKE));
 }
 
 /** The name that the other side's certificate must have: of a host, or an address. */
@@ -192,11 +213,9 @@ static bool expect(SSL *ssl, const char *name)
     return X509_VERIFY_PARAM_set1_ip_asc(p, name) == 1 || SSL_set1_host(ssl, name) == 1;
 }
 
-/** Certificates of both sides over a connected socket, which it takes. NULL: said why not. */
-static SSL *handshake(SSL_CTX *context, const struct tls_options *o, int s, const char *name, const char *peer)
+SSL *tls_begin(SSL_CTX *context, int s, const char *name, const char *peer)
 {
     SSL *ssl = SSL_new(context);
-    const int64_t end = now_ms() + HANDSHAKE_MS;
     const int one = 1; /* a byte that is waited for goes at once: what is sent is in large pieces where it can be */
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !expect(ssl, name)) {
@@ -205,81 +224,52 @@ static SSL *handshake(SSL_CTX *context, const struct tls_options *o, int s, cons
         SSL_free(ssl);
         return NULL;
     }
-    for (;;) {
-        errno = 0;
-        const int r = o->listens ? SSL_accept(ssl) : SSL_connect(ssl);
-        const int kind = r == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, r);
-        const int64_t left = end - now_ms();
-        struct pollfd p = {.fd = s, .events = kind == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN};
-        if (r == 1) {
-            return ssl;
-        }
-        if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE) {
-            tls_say(ssl, peer, r);
-            break;
-        }
+    return ssl;
+}
+
+int tls_go_on(SSL *ssl, bool listens, const char *peer, short *events)
+{
+    errno = 0;
+    ERR_clear_error();
+    const int r = listens ? SSL_accept(ssl) : SSL_connect(ssl);
+    const int kind = r == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, r);
+    *events = kind == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN;
+    if (r != 1 && kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE) {
+        tls_say(ssl, peer, r);
+        return -1;
+    }
+    return r == 1;
+}
+
+/** Certificates of both sides over a connected socket, which it takes. NULL: said why not. */
+static SSL *handshake(SSL_CTX *context, int s, const char *name, const char *peer)
+{
+    SSL *ssl = tls_begin(context, s, name, peer);
+    const int64_t end = tls_deadline();
+    struct pollfd p = {.fd = s};
+    int r = -1;
+    while (ssl && (r = tls_go_on(ssl, false, peer, &p.events)) == 0) {
+        const int64_t left = end - tls_now();
         if (left <= 0 || poll(&p, 1, (int)left) == 0) {
-            say(peer, "it was silent for 10 s");
+            tls_say_late(peer);
             break;
         }
     }
-    tls_free(ssl);
-    return NULL;
-}
-
-static void say_where(int s)
-{
-    struct sockaddr_storage a;
-    socklen_t n = sizeof a;
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-    if (getsockname(s, (struct sockaddr *)&a, &n) == 0 &&
-        getnameinfo((struct sockaddr *)&a, n, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
-        fprintf(stderr, strchr(host, ':') ? "listening on [%s]:%s\n" : "listening on %s:%s\n", host, port);
+    if (ssl && r != 1) {
+        tls_free(ssl);
     }
-}
-
-int tls_listen(const struct tls_options *o)
-{
-    char host[256];
-    const int s = reach(o, host);
-    if (s >= 0) {
-        say_where(s);
-    }
-    return s;
-}
-
-SSL *tls_accept(SSL_CTX *context, const struct tls_options *o, int listener)
-{
-    for (;;) { /* one that is refused does not keep others out */
-        struct sockaddr_storage a;
-        socklen_t n = sizeof a;
-        char peer[NI_MAXHOST] = "the other side";
-        const int c = accept4(listener, (struct sockaddr *)&a, &n, SOCK_CLOEXEC);
-        if (c >= 0) {
-            getnameinfo((struct sockaddr *)&a, n, peer, sizeof peer, NULL, 0, NI_NUMERICHOST);
-            SSL *ssl = handshake(context, o, c, o->name, peer);
-            if (ssl) {
-                return ssl;
-            }
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-            say(o->address, strerror(errno));
-            return NULL;
-        }
-    }
+    return r == 1 ? ssl : NULL;
 }
 
 SSL *tls_open(SSL_CTX *context, const struct tls_options *o)
 {
     char host[256];
     if (o->listens) {
-        const int s = tls_listen(o);
-        SSL *ssl = s < 0 ? NULL : tls_accept(context, o, s);
-        if (s >= 0) {
-            close(s);
-        }
+        struct tls_listener *l = tls_listen(context, o);
+        SSL *ssl = l ? tls_accept(l) : NULL;
+        tls_listener_free(l);
         return ssl;
     }
-    const int s = reach(o, host);
-    return s < 0 ? NULL : handshake(context, o, s, o->name ? o->name : host, o->address);
+    const int s = tls_reach(o, host);
+    return s < 0 ? NULL : handshake(context, s, o->name ? o->name : host, o->address);
 }

@@ -258,25 +258,17 @@ static int find_user(struct serve *o)
     return !geteuid() || o->uid == geteuid() ? DONE : move_say("--user", "only root may give programs to another user");
 }
 
-/** Each connection in a process of its own, which outlives this one. */
+/** Each connection that has shown its certificate in a process of its own, which outlives this one. */
 static int listen_for(const struct serve *serve)
 {
     const struct tls_options *o = &serve->tls;
     SSL_CTX *context = tls_context(o);
-    const int listener = context ? tls_listen(o) : -1;
-    if (listener < 0) {
-        SSL_CTX_free(context);
-        return FAILED;
-    }
+    struct tls_listener *listener = context ? tls_listen(context, o) : NULL;
     signal(SIGCHLD, SIG_IGN);
-    for (;;) {
-        SSL *ssl = tls_accept(context, o, listener);
-        const pid_t child = ssl ? fork() : 0;
-        if (!ssl) {
-            break;
-        }
+    for (SSL *ssl; listener && (ssl = tls_accept(listener));) {
+        const pid_t child = fork();
         if (child == 0) {
-            close(listener);
+            tls_listener_free(listener);
             signal(SIGCHLD, SIG_DFL);
             pid_t id;
             const int link = relay(ssl, o->address, &id);
@@ -287,7 +279,7 @@ static int listen_for(const struct serve *serve)
         }
         tls_free(ssl);
     }
-    close(listener);
+    tls_listener_free(listener);
     SSL_CTX_free(context);
     return FAILED;
 }

@@ -48,8 +48,8 @@ enum tern_kmd_kind {
     /** The answer to a request to stop; each request has one. */
     TERN_KMD_PREEMPTED = TERN_ENGINE_IND_INFO_KIND_PREEMPTED,
     TERN_KMD_FAULTED = TERN_ENGINE_IND_INFO_KIND_FAULTED,
-    /** The buffer came back without a request to stop: its kernel waits for a page (fault page_absent), or it was behind
-     *  such a buffer and never began (fault 0). */
+    /** The buffer came back without a request to stop: its kernel waits for a page (fault page_absent), or it was
+     *  behind such a buffer and never began (fault 0). */
     TERN_KMD_RETURNED,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Fields out of CBOR (fields.h). libcbor's streaming decoder is used, which allocates nothing: its tree of items would
- * allocate what a length claims.
+ * Parsing of fields from CBOR (fields.h). This uses libcbor's streaming decoder, which allocates nothing. libcbor's
+ * tree of items would allocate as much as a length field claims.
  */
 #include "stream/fields.h"
 
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DEPTH 8 /* of what is nested in a field that this version does not know */
+#define DEPTH 8 /* largest depth of nested items in a field of the kind OTHER */
 
 enum kind { NUMBER, TEXT, BYTES, ARRAY, MAP, TAG, LEAF, INDEFINITE };
 
-/** One item without what it contains. */
+/** One item without the items that it contains. */
 struct item {
     enum kind kind;
-    uint64_t value; /* NUMBER; elements of ARRAY, pairs of MAP */
+    uint64_t value; /* NUMBER: its value; ARRAY: number of elements; MAP: number of pairs */
     const unsigned char *data;
     size_t size;
 };
@@ -77,14 +77,14 @@ static const struct cbor_callbacks callbacks = {
     .string = on_text, .byte_string = on_bytes, .array_start = on_array, .map_start = on_map, .tag = on_tag,
     .string_start = on_indefinite, .byte_string_start = on_indefinite, .indef_array_start = on_indefinite,
     .indef_map_start = on_indefinite, .indef_break = on_indefinite,
-    /* what stays a LEAF */
+    /* items that stay a LEAF */
     .negint8 = cbor_null_negint8_callback, .negint16 = cbor_null_negint16_callback,
     .negint32 = cbor_null_negint32_callback, .negint64 = cbor_null_negint64_callback,
     .float2 = cbor_null_float2_callback, .float4 = cbor_null_float4_callback, .float8 = cbor_null_float8_callback,
     .undefined = cbor_null_undefined_callback, .null = cbor_null_null_callback, .boolean = cbor_null_boolean_callback,
 };
 
-/** The item at the front of n bytes: how many of them it takes, 0 if there is none. */
+/** Decodes the item at the beginning of n bytes. Returns the bytes that it takes, or 0 if there is none. */
 static size_t take(const unsigned char *bytes, size_t n, struct item *i)
 {
     *i = (struct item){.kind = LEAF};
@@ -95,7 +95,7 @@ static size_t take(const unsigned char *bytes, size_t n, struct item *i)
     return r.status == CBOR_DECODER_FINISHED && i->kind != INDEFINITE ? r.read : 0;
 }
 
-/** A whole item, with what it contains. */
+/** The bytes of an item with all items in it; 0 if it is not well-formed or too deep. */
 static size_t skip(const unsigned char *bytes, size_t n, int depth)
 {
     struct item i;
@@ -104,7 +104,7 @@ static size_t skip(const unsigned char *bytes, size_t n, int depth)
     if (!at || (inner && depth == 0)) {
         return 0;
     }
-    for (uint64_t k = 0; k < inner; k++) { /* each takes at least a byte, so a false count ends with the bytes */
+    for (uint64_t k = 0; k < inner; k++) { /* an item takes at least a byte, so a false count fails at the end */
         for (int pair = 0; pair <= (i.kind == MAP); pair++) {
             const size_t taken = skip(bytes + at, n - at, depth - 1);
             if (!taken) {
@@ -116,7 +116,7 @@ static size_t skip(const unsigned char *bytes, size_t n, int depth)
     return at;
 }
 
-/** How many bytes the elements of an array of numbers take; 0 if some are no numbers or it is empty. */
+/** The bytes of `count` numbers; 0 if there are none or one of the items is not a number. */
 static size_t numbers(const unsigned char *bytes, size_t n, uint64_t count)
 {
     size_t at = 0;
@@ -150,7 +150,7 @@ static bool is_name_of(const struct tern_field *f, const struct item *i)
     return f->name_length == i->size && memcmp(f->name, i->data, i->size) == 0;
 }
 
-/** The value of a field at the front of n bytes: how many of them it takes. */
+/** Parses the value of a field at the beginning of n bytes. Returns the bytes that it takes; 0: it is malformed. */
 static size_t value(const unsigned char *bytes, size_t n, struct tern_field *f)
 {
     struct item i;
@@ -222,7 +222,7 @@ void tern_field_u64s(const struct tern_field *f, uint64_t *values)
     const unsigned char *at = f->data;
     for (size_t k = 0; k < f->size; k++) {
         struct item i;
-        at += take(at, 9, &i); /* parsed before: all elements are there, and none is longer */
+        at += take(at, 9, &i); /* tern_fields_parse has checked that all elements are there; none is longer than 9 */
         values[k] = i.value;
     }
 }

@@ -10,20 +10,20 @@
 
 enum tern_field_kind { TERN_FIELD_U64, TERN_FIELD_TEXT, TERN_FIELD_BYTES, TERN_FIELD_U64S, TERN_FIELD_OTHER };
 
-/** A field, as it lies in the bytes of a record. */
+/** A field. Pointers are into the bytes of the record. */
 struct tern_field {
-    const char *name;           /* not ended by NUL */
+    const char *name;           /* without a NUL */
     size_t name_length;
-    enum tern_field_kind kind;  /* OTHER: well-formed, and nothing that this version knows */
-    uint64_t value;             /* U64 */
-    const unsigned char *data;  /* TEXT, BYTES: what they are; U64S: the first element, in CBOR; OTHER: the item */
-    size_t size;                /* TEXT, BYTES: bytes; U64S: elements; OTHER: bytes of the item */
+    enum tern_field_kind kind;  /* OTHER: a well-formed item of a kind that this version does not know */
+    uint64_t value;             /* the value of U64 */
+    const unsigned char *data;  /* TEXT, BYTES: the content; U64S: the first element, in CBOR; OTHER: the item */
+    size_t size;                /* TEXT, BYTES: bytes; U64S: number of elements; OTHER: bytes of the item */
 };
 
-/** All fields of n bytes, which must be one map and nothing more. NULL, or what is wrong with it. */
+/** Parses n bytes, which must be one map, into fields. NULL, or a sentence that says what is wrong. */
 const char *tern_fields_parse(const unsigned char *bytes, size_t n, struct tern_field fields[TERN_RECORD_FIELDS],
                               unsigned *count);
-/** The elements of a field of the kind U64S. */
+/** Decodes the elements of a field of the kind U64S; values has room for f->size of them. */
 void tern_field_u64s(const struct tern_field *f, uint64_t *values);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Headers and heads of the migration stream, to bytes and back (format.h). */
+/** Encoding and decoding of headers and heads (format.h). */
 #include "stream/format.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "stream/stream.h"
 
-/* No byte of text, and bytes that a transport which changes ends of lines would change. */
+/* The first byte is not text. A transport that converts ends of lines would change the last ones. */
 static const unsigned char magic[8] = {0x89, 'T', 'E', 'R', 'N', '\r', '\n', 0x1a};
 
 static void put(unsigned char *to, uint64_t value, size_t bytes)
@@ -26,7 +26,7 @@ static uint64_t get(const unsigned char *from, size_t bytes)
     return value;
 }
 
-/** The checksum in the last four bytes of a header or before the last four of a head. */
+/** The checksum of the first n bytes of a header or head, which follows them in four bytes. */
 static uint32_t check(const unsigned char *bytes, size_t n)
 {
     return (uint32_t)XXH3_64bits(bytes, n);

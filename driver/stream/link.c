@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Whole reads and writes on file descriptors, with limits for waiting and without SIGPIPE (link.h). */
+/** Complete reads and writes on file descriptors, with limits of waiting and without SIGPIPE (link.h). */
 #include "stream/link.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "stream/stream.h"
 
-#define PIECE (1u << 20) /* of one system call */
+#define PIECE (1u << 20) /* largest number of bytes of a system call */
 
 int tern_link_open(struct tern_link *l, int fd)
 {
@@ -84,13 +84,14 @@ int tern_link_any(struct tern_link *const *links, unsigned n, short events, unsi
     }
 }
 
-/** Until the link can go on. */
+/** Waits until the link can go on. */
 static int wait_for(struct tern_link *l, short events, const struct tern_link_wait *w, const char **why)
 {
     return tern_link_any(&l, 1, events, 0, w, why);
 }
 
-/** write() that gives EPIPE and no signal: one that it raises is for this thread, and taken before it is delivered. */
+/** write() that fails with EPIPE and raises no signal. The signal is one for this thread: it is blocked during the
+ *  write, and taken before it can be delivered. */
 static ssize_t write_quietly(int fd, const void *data, size_t n)
 {
     sigset_t pipe, pending, before;
@@ -98,7 +99,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t n)
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     if (sigismember(&pending, SIGPIPE)) {
-        return write(fd, data, n); /* another one changes nothing */
+        return write(fd, data, n); /* a second pending SIGPIPE changes nothing */
     }
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
     const ssize_t r = write(fd, data, n);
@@ -142,7 +143,7 @@ int tern_link_write(struct tern_link *l, const struct tern_link_wait *w, const v
         if (r < 0) {
             return r;
         }
-        /* what poll() calls writable takes this much of a pipe without waiting */
+        /* poll() calls a pipe writable if it takes PIPE_BUF bytes without waiting */
         const size_t most = limited && l->fifo ? PIPE_BUF : PIECE;
         const size_t piece = n < most ? n : most;
         const ssize_t done = l->socket ? send(l->fd, from, piece, MSG_NOSIGNAL | (limited ? MSG_DONTWAIT : 0))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Pages that are written. A record has up to 64 pages, bitmaps of those that are zero or as they were sent before, and
- * the content of the others: as it is, or compressed together. Runs of zeros beyond that are one record.
+ * Writing of pages. A record has up to 64 pages: a bitmap of the pages of zeros, a bitmap of the pages that are as they
+ * were sent before, and the content of the others, raw or compressed together. A run of 64 or more pages of zeros is
+ * one record without content.
  */
 #include "stream/pages.h"
 
@@ -93,7 +94,7 @@ static int send_zeros(struct tern_stream *s, uint64_t memory, uint64_t first, ui
     return tern_record_end(s);
 }
 
-/** What of up to 64 pages is sent how. */
+/** The pages of a record by the way in which they are sent. */
 struct sort {
     unsigned char zero[BITMAP_BYTES], same[BITMAP_BYTES];
     unsigned zeros, sames, others;
@@ -118,7 +119,7 @@ static struct sort sort(struct tern_stream_pages *p, uint64_t memory, uint64_t f
     return r;
 }
 
-/** The content of pages that are neither, side by side. NULL: no memory. */
+/** The content of the pages that are neither zero nor the same, side by side. NULL: out of memory. */
 static const unsigned char *content(struct tern_stream_pages *p, const struct sort *k, unsigned count,
                                     const unsigned char *data)
 {
@@ -177,7 +178,7 @@ static int send_mixed(struct tern_stream *s, uint64_t memory, uint64_t first, un
 int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data)
 {
     const unsigned char *from = data;
-    uint64_t zeros = 0; /* pages before `first` that are still to be sent as one run */
+    uint64_t zeros = 0; /* number of pages of zeros before `first` that are to be sent as one run */
     int r = tern_stream_failed(s);
     r = r ? r : state(s) ? 0 : tern_stream_failed(s);
     while (count && !r) {
@@ -195,7 +196,7 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
                 r = r ? r : send_mixed(s, memory, first, n, from, &k);
             }
         }
-        if (r) { /* the other side may not get them before this call is made again */
+        if (r) { /* the reader may not have got the pages; the caller will call again */
             tern_sent_forget(&s->pages->sent, memory, first - before, before + n);
         }
         first += n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pages that are read (pages.c says how they are written). */
+/** Reading of pages (pages.c says how they are written). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "stream/internal.h"
 #include "stream/pages.h"
 
-/** A bitmap of the record's pages, or NULL: none of them. Bits beyond the last page are 0. */
+/** The field `name`, a bitmap of the record's pages; bits behind the last page must be 0. NULL: no page. */
 static const unsigned char *bitmap(struct tern_stream *s, const char *name, uint64_t count)
 {
     if (!tern_has(s, name)) {
@@ -32,7 +32,7 @@ static bool bit(const unsigned char *bits, uint64_t i)
     return bits && bits[i / 8] >> i % 8 & 1;
 }
 
-/** The content, bytes of it when it is decompressed. */
+/** The content of the record's pages, decompressed, which must have `bytes` bytes. NULL: the stream has failed. */
 static const unsigned char *content(struct tern_stream *s, bool packed, size_t bytes)
 {
     size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Records that are read: nothing of one is used before all of it was checked. */
+/** Reading of records. No field of a record is used before all of the record was checked. */
 #include "stream/internal.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 
-#define FIRST_ROOM 65536u /* for fields that have not arrived; more comes with them */
+#define FIRST_ROOM 65536u /* bytes of the first allocation for fields; it grows only as bytes arrive */
 
-/** n bytes of the current link. `at_end`: what is said if none comes. */
+/** Reads n bytes of the current link. *got is the number read, also on failure. */
 static int over_link(struct tern_stream *s, void *to, size_t n, size_t *got)
 {
     const char *why = "";
@@ -25,7 +25,7 @@ static int over_link(struct tern_stream *s, void *to, size_t n, size_t *got)
                                             (unsigned long long)s->links[s->current].bytes.bytes);
 }
 
-/** The header of a descriptor's stream, which may be any of the links. */
+/** Reads the header from a descriptor. The header says which of the links the descriptor is. */
 static int read_header(struct tern_stream *s, unsigned link, struct tern_stream_header *h)
 {
     unsigned char bytes[TERN_HEADER_BYTES];
@@ -43,7 +43,7 @@ static int read_header(struct tern_stream *s, unsigned link, struct tern_stream_
         ? 0 : tern_stream_fail(s, false, -EPROTO, "it has %u links, and %u are here", h->links, s->n);
 }
 
-/** All headers; then the links are in their order, in whichever the descriptors are. */
+/** Reads all headers, and puts the links into the order of their numbers, whatever the order of the descriptors is. */
 static int read_headers(struct tern_stream *s)
 {
     struct tern_link bytes[TERN_STREAM_LINKS];
@@ -75,7 +75,7 @@ static int read_headers(struct tern_stream *s)
     return 0;
 }
 
-/** The fields, into room that grows as they come. */
+/** Reads the fields into a buffer that grows as bytes arrive. */
 static int read_fields(struct tern_stream *s)
 {
     int r = 0;
@@ -97,7 +97,7 @@ static int read_fields(struct tern_stream *s)
     return r;
 }
 
-/** A whole record of the current link, whose bytes are right. */
+/** Reads a record of the current link and checks all of its bytes. */
 static int read_record(struct tern_stream *s)
 {
     struct tern_stream_link *l = &s->links[s->current];
@@ -146,7 +146,7 @@ static void forget_record(struct tern_stream *s)
     }
 }
 
-/** The link of the next record: one that has bytes, has not ended, and is not held at a barrier. */
+/** Chooses the link of the next record: one that has bytes, has not ended, and is not held at a barrier. */
 static int choose(struct tern_stream *s)
 {
     struct tern_link *links[TERN_STREAM_LINKS];
@@ -156,7 +156,7 @@ static int choose(struct tern_stream *s)
         held += s->links[i].held;
         left += !s->links[i].ended;
     }
-    if (held == s->n) { /* all have reached it */
+    if (held == s->n) { /* all links have reached the barrier */
         held = 0;
         for (unsigned i = 0; i < s->n; i++) {
             s->links[i].held = false;
@@ -176,7 +176,8 @@ static int choose(struct tern_stream *s)
     return 0;
 }
 
-/** Records of the stream's own. true: the record was one. */
+/** Handles a record of the stream's own (end, barrier). True: the record is not for the caller, because it is one of
+ *  these or of an unknown type. */
 static bool own_record(struct tern_stream *s)
 {
     struct tern_stream_link *l = &s->links[s->current];
@@ -244,7 +245,7 @@ bool tern_has(const struct tern_stream *s, const char *name)
     return tern_stream_field(s, name);
 }
 
-/** The field, if it is of this kind; otherwise the stream has failed. */
+/** The field with this name. NULL, and the stream has failed: it is missing, or not of this kind. */
 static const struct tern_field *get(struct tern_stream *s, const char *name, enum tern_field_kind kind)
 {
     static const char *const kinds[] = {"a number", "a text", "bytes", "an array of numbers", "something else"};
@@ -287,7 +288,8 @@ static int too_long(struct tern_stream *s, const char *name, size_t is, const ch
     return tern_stream_fail(s, true, -EPROTO, "field %s has %zu %s, at most %zu", name, is, of, most);
 }
 
-/** UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond U+10FFFF; and no NUL. */
+/** True: n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates, nothing above U+10FFFF), without
+ *  NUL. */
 static bool is_utf8(const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {

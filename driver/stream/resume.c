@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A stream goes on after its links were lost. The writer keeps the records that the reader has not acknowledged, as far
- * as they fit; the reader knows which it has, and says so over whatever connection is made next.
+ * Resuming a stream after its links were lost. The writer keeps copies of the records that the reader has not
+ * acknowledged, up to a limit. The reader tells the numbers of the records that it wants next over the next connection.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ void tern_stream_keep_record(struct tern_stream *s, const void *data, size_t n)
 {
     struct tern_stream_kept *k = s->keep ? malloc(sizeof *k + n) : NULL;
     if (!k) {
-        return; /* it is not there when it is needed, which is told then */
+        return; /* if the record is needed, have_kept fails */
     }
     *k = (struct tern_stream_kept){.link = s->current, .number = s->head.number, .size = n};
     memcpy(k->data, data, n);
@@ -114,7 +114,7 @@ int tern_get_numbers(struct tern_stream *answers, const struct tern_stream *writ
     return tern_record_bad(answers);
 }
 
-/** Whether all records from those numbers on are kept, without gaps. */
+/** Checks that copies of all records from the numbers `next` on are kept. -EPROTO, -ESTALE, with a sentence. */
 static int have_kept(const struct tern_stream *s, const uint64_t *next)
 {
     for (unsigned i = 0; i < s->n; i++) {
@@ -134,7 +134,7 @@ static int have_kept(const struct tern_stream *s, const uint64_t *next)
     return 0;
 }
 
-/** Headers that name the next records, then what the reader lacks, in the order in which it was written. */
+/** Writes headers that name the next records, then the records that the reader lacks, in their first order. */
 static int write_again(struct tern_stream *s, const uint64_t *next)
 {
     uint64_t last[TERN_STREAM_LINKS];
@@ -156,7 +156,7 @@ int tern_stream_resume(struct tern_stream *s, const int *fds, const uint64_t *ne
 {
     int r = 0;
     if (!tern_stream_error_of_link(s->failed) && s->failed) {
-        return tern_stream_failed(s); /* not for want of a link */
+        return tern_stream_failed(s); /* new links do not mend this error */
     }
     r = s->writes ? have_kept(s, next) : 0;
     for (unsigned i = 0; i < s->n && !r; i++) {

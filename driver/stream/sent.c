@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hashes of pages as they were sent last (pages.h), 64 pages beside each other. */
+/** Hashes of the last sent contents of pages (pages.h). */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -9,10 +9,10 @@
 #define FIRST_ROOM 64u
 #define SPAN 64u
 
-/** Of SPAN pages of a memory from a multiple of SPAN on. */
+/** The hashes of pages number * SPAN to number * SPAN + SPAN - 1 of a memory. */
 struct tern_sent_span {
-    uint64_t memory, number; /* number * SPAN is the first page */
-    uint64_t known;          /* a bit for each: its hash is of what was sent */
+    uint64_t memory, number;
+    uint64_t known;          /* bit i: hash[i] is that of the last sent content */
     XXH128_hash_t hash[SPAN];
 };
 
@@ -31,7 +31,7 @@ void tern_sent_free(struct tern_sent *t)
     t->room = t->used = 0;
 }
 
-/** Where the span is, or would be. */
+/** The entry of the table that has the span, or is free for it. */
 static struct tern_sent_span **find(const struct tern_sent *t, uint64_t memory, uint64_t number)
 {
     const uint64_t key[2] = {memory, number};
@@ -42,7 +42,7 @@ static struct tern_sent_span **find(const struct tern_sent *t, uint64_t memory, 
     return &t->spans[at];
 }
 
-/** Room for one more, at most three quarters of the table being used. false: no memory. */
+/** Makes room for one more span. At most three quarters of the table are used. False: out of memory. */
 static bool grow(struct tern_sent *t)
 {
     if (t->used + 1 <= t->room / 4 * 3) {
@@ -63,7 +63,7 @@ static bool grow(struct tern_sent *t)
     return true;
 }
 
-/** The page's span, a new one if need be. NULL: no memory. */
+/** The page's span, which is made if it does not exist. NULL: out of memory. */
 static struct tern_sent_span *span_of(struct tern_sent *t, uint64_t memory, uint64_t page)
 {
     struct tern_sent_span **at = t->room ? find(t, memory, page / SPAN) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What streams that are written and that are read have in common. */
+/** Common functions of streams that are written and of streams that are read. */
 #include "stream/internal.h"
 
 #include <errno.h>

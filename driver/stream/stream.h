@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The migration stream: the state of processes as records of fields, over file descriptors or in memory
- * (docs/migration-stream.md says what each byte is). This part knows records and bytes, nothing of devices.
+ * (docs/migration-stream.md says what each byte is). This part knows records and bytes, and no devices.
  *
- * A stream goes one way. Whoever writes begins a record, puts its fields, ends it; whoever reads takes the next record
- * and gets the fields that it knows, each with the bounds that it allows:
+ * A stream goes in one direction. The writer begins a record, puts its fields, and ends it. The reader takes the next
+ * record and gets the fields that it knows, each with its bounds:
  *
  *     tern_record_begin(s, TERN_RECORD_CONTEXT);      while ((r = tern_record_next(s, &type)) == 1) {
  *     tern_put_u64(s, "engine", 1);                       engine = tern_get_u64(s, "engine", 0, engines - 1);
  *     tern_put_bytes(s, "area", area, n);                 area = tern_get_bytes(s, "area", most, &n);
  *     r = tern_record_end(s);                             if ((r = tern_record_bad(s))) ...
  *
- * Errors are sticky: after the first one all calls return it, and tern_last_error() says the sentence that belongs to
- * it after each call that returns it, as "record 17 (context): field engine is 9, at most 1". -EIO: bytes could not be
- * read or written, or the stream is cut off; -EPIPE: nobody reads any more; -ETIMEDOUT, -ECANCELED; -EPROTO: what was
- * read is damaged or not what it may be; -ENOMEM; -EMSGSIZE: a record is too large.
+ * Errors are sticky. After the first one all calls return it, and after each such call tern_last_error() returns its
+ * sentence, for example "record 17 (context): field engine is 9, at most 1".
+ *   -EIO        bytes could not be read or written, or the stream is cut off;
+ *   -EPIPE      the other side does not read any more;
+ *   -ETIMEDOUT  see tern_stream_timeout;
+ *   -ECANCELED  see tern_stream_cancel_fd;
+ *   -EPROTO     the bytes read are damaged, or their values are not allowed;
+ *   -EMSGSIZE   a record is too large;
+ *   -ENOMEM     the host is out of memory.
  *
- * One thread at a time uses a stream; two streams over one socket, one for each direction, may be used at the same
- * time. Descriptors stay the caller's and must outlive the stream; no call raises SIGPIPE. A reader never reads beyond
- * the stream's last byte. Memory grows with the bytes that have arrived, never with a length that they state.
+ * The caller serialises all calls for a stream. Two streams over one socket, one for each direction, may be used at the
+ * same time. Descriptors stay the caller's and must outlive the stream. No call raises SIGPIPE. A reader never reads
+ * beyond the stream's last byte. Memory grows with the bytes that have arrived, never with a length that they state.
  */
 #ifndef TERN_STREAM_STREAM_H
 #define TERN_STREAM_STREAM_H
@@ -27,14 +32,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TERN_STREAM_LINKS 16u                /* descriptors of one stream */
-#define TERN_RECORD_BYTES (16u << 20)        /* of a record's fields, encoded */
-#define TERN_RECORD_FIELDS 128u              /* of a record */
-#define TERN_FIELD_NAME 40u                  /* characters of a field's name: a-z, 0-9 and _ */
-#define TERN_PAGE_BYTES 4096u                /* of `pages` */
-#define TERN_PAGES_OF_RECORD 64u             /* whose content one `pages` record has */
+#define TERN_STREAM_LINKS 16u                /* largest number of descriptors of one stream */
+#define TERN_RECORD_BYTES (16u << 20)        /* largest size of a record's encoded fields, in bytes */
+#define TERN_RECORD_FIELDS 128u              /* largest number of fields of a record */
+#define TERN_FIELD_NAME 40u                  /* largest number of characters of a field's name: a-z, 0-9 and _ */
+#define TERN_PAGE_BYTES 4096u                /* bytes of a page of a `pages` record */
+#define TERN_PAGES_OF_RECORD 64u             /* largest number of pages in a `pages` record with content */
 
-/** Types of records, and what inspection calls them. The first group is the stream's own. */
+/** Types of records, and their names. Numbers below 16 are the stream's own. */
 #define TERN_RECORD_TYPES(X) \
     X(END, 1, "end") \
     X(BARRIER, 2, "barrier") \
@@ -62,45 +67,46 @@ enum tern_record_type {
 #undef X
 };
 
-/** NULL if there is no such type. */
+/** The name of a type; NULL: there is no such type. */
 const char *tern_record_name(unsigned type);
 
 struct tern_stream;
 
-/** What went over a stream so far. Bytes are those of the stream: headers and records. */
+/** Numbers of a stream so far. The last three are counted by a writer only. */
 struct tern_stream_counts {
-    uint64_t bytes, records;
-    uint64_t pages_sent; /* with content */
-    uint64_t pages_zero, pages_same; /* of zeros; left out, because they are as they were sent before (the writer's) */
-    uint64_t page_bytes;             /* of content, as it is in the stream (the writer's) */
+    uint64_t bytes, records;         /* bytes of headers and records; records */
+    uint64_t pages_sent;             /* pages sent with content */
+    uint64_t pages_zero, pages_same; /* pages of zeros; pages left out, because they are as they were sent before */
+    uint64_t page_bytes;             /* bytes of pages' content in the stream, compressed or not */
 };
 
-/** A stream over n descriptors, 1 to TERN_STREAM_LINKS: files, pipes, sockets. Nothing is written or read yet. */
+/** Makes a stream over n descriptors (files, pipes, sockets), 1 to TERN_STREAM_LINKS. No byte is read or written. */
 int tern_stream_write_fds(const int *fds, unsigned n, struct tern_stream **out);
 int tern_stream_read_fds(const int *fds, unsigned n, struct tern_stream **out);
 int tern_stream_write_fd(int fd, struct tern_stream **out);
 int tern_stream_read_fd(int fd, struct tern_stream **out);
-/** A stream in memory: what is written, until the stream is closed; or read from bytes that outlive the stream. */
+/** Makes a stream in memory. The bytes of a written one (tern_stream_memory) are valid until the next record or the
+ *  close; the bytes of a read one must outlive the stream. */
 int tern_stream_write_memory(struct tern_stream **out);
 const void *tern_stream_memory(const struct tern_stream *s, size_t *bytes);
 int tern_stream_read_memory(const void *data, size_t bytes, struct tern_stream **out);
 
 /**
- * Writes the last record: only a stream that has it is whole. Not for one that fails or is given up: close it, and the
- * reader sees that it is cut off.
+ * Writes the last record; only a stream with a last record is whole. A stream that has failed or is given up is closed
+ * without: the reader then sees that it is cut off.
  */
 int tern_stream_end(struct tern_stream *s);
 /** Frees the stream; NULL is allowed. */
 void tern_stream_close(struct tern_stream *s);
 
-/** From now on no byte is waited for longer than this; negative, the default: without limit. -ETIMEDOUT */
+/** Sets the longest time without a byte, after which calls fail with -ETIMEDOUT; negative, the default: no limit. */
 void tern_stream_timeout(struct tern_stream *s, int milliseconds);
-/** As soon as this descriptor (an eventfd) can be read, all calls end with -ECANCELED. */
+/** Sets a descriptor (an eventfd). As soon as it can be read, all calls that wait fail with -ECANCELED. */
 void tern_stream_cancel_fd(struct tern_stream *s, int fd);
 struct tern_stream_counts tern_stream_counts(const struct tern_stream *s);
 /**
- * The number by which both sides know this migration. A writer's is random unless it is set before the first record;
- * a reader's is known once the first record was read. The interface (TERN_SPEC_HASH) of the writer likewise.
+ * The number of the migration, which is the same on both sides. A writer's is random, unless it is set before the first
+ * record. A reader knows the writer's number, and the writer's TERN_SPEC_HASH, after it has read the first record.
  */
 void tern_stream_identify(struct tern_stream *s, uint64_t id);
 uint64_t tern_stream_id(const struct tern_stream *s);
@@ -109,36 +115,41 @@ uint32_t tern_stream_spec(const struct tern_stream *s);
 /* --- several links, and links that are lost */
 
 /**
- * Over several links, records keep their order, but for pages: those between two other records go over whichever link
- * takes them, and may be read in another order. The descriptors of both sides need not be in the same order.
+ * Several links. Records keep their order, except pages: the pages between two other records go over any link, and the
+ * reader may see them in another order. The descriptors of both sides need not be in the same order.
  *
- * A writer that keeps records can go on when its links are lost (-EIO, -EPIPE, -ETIMEDOUT): tern_stream_resume takes
- * new descriptors, and for each link the number of the record that the reader wants next. A record whose
- * tern_record_end failed so is kept and sent then; of tern_put_pages, the whole call is to be made again. Of what is
- * kept the oldest goes when it is more than `bytes`. 0: nothing is kept, the default.
+ * Lost links. A writer that keeps copies of its records can go on after -EIO, -EPIPE and -ETIMEDOUT: tern_stream_resume
+ * takes new descriptors, and for each link the number of the record that the reader wants next. A record whose
+ * tern_record_end failed with such an error was kept, and is sent then. A failed tern_put_pages must be repeated.
+ *
+ * tern_stream_keep sets how many bytes of records a writer keeps; beyond that the oldest are dropped. 0, the default:
+ * none.
  */
 void tern_stream_keep(struct tern_stream *s, size_t bytes);
-/** Numbers of the records that come next, of all links: what a reader tells its writer. */
+/** Returns for each link the number of the record that comes next. A reader tells these numbers to its writer. */
 void tern_stream_numbers(const struct tern_stream *s, uint64_t *next);
 /**
- * These numbers as a record of another stream, that of the answers: `ready` on a connection that is made again,
- * `acknowledged` now and then. The reader of answers gets them from the record; those of another migration, or of
- * records that the writer has not sent, make it bad.
+ * Write and read these numbers as a record of another stream, that of the answers. The type is `ready` on a new
+ * connection, and `acknowledged` at intervals. Reading makes the record bad if it is of another migration, or if it
+ * names records that the writer has not sent.
  */
 int tern_put_numbers(struct tern_stream *answers, enum tern_record_type type, const struct tern_stream *reader);
 int tern_get_numbers(struct tern_stream *answers, const struct tern_stream *writer, uint64_t *next);
-/** The reader has all records before these: they need not be kept. */
+/** Frees the copies of the records before these numbers, which the reader has acknowledged. */
 void tern_stream_acknowledged(struct tern_stream *s, const uint64_t *next);
 /**
- * The same stream over as many new descriptors. A reader's `next` is NULL; it goes on with the record after the last
- * that it returned, and takes only links of its migration. -ESTALE: records that the reader lacks are not kept: the
- * migration must start anew; -EPROTO: the reader cannot have these. Both leave the stream as it was.
+ * Continues the stream over as many new descriptors. next: the numbers that the reader wants; NULL for a stream that is
+ * read. A reader goes on with the record after the last that it returned, and accepts only links of its migration.
+ * The following errors leave the stream as it was:
+ *   -ESTALE  records that the reader wants are not kept any more; the migration must start again
+ *   -EPROTO  the reader has records that were not sent
  */
 int tern_stream_resume(struct tern_stream *s, const int *fds, const uint64_t *next);
 /**
- * What is done when links are lost, of a stream that is read, or that keeps records. `again`, called by the call that
- * found it, makes new links and calls tern_stream_resume; 0: that call goes on, as if nothing had been; else the stream
- * ends with this error, and *why in its sentence. It is called as often as links are lost: how often is its to say.
+ * Sets a function that reconnects lost links, for a stream that is read or that keeps records. The call that found the
+ * loss calls `again`, which makes new links and calls tern_stream_resume. If `again` returns 0, the call goes on as if
+ * nothing had happened; otherwise the stream fails with the returned error, and *why is in the sentence. `again` is
+ * called at every loss, and limits the number of attempts itself.
  */
 void tern_stream_again(struct tern_stream *s, int (*again)(void *user, struct tern_stream *s, const char **why),
                        void *user);
@@ -146,9 +157,9 @@ void tern_stream_again(struct tern_stream *s, int (*again)(void *user, struct te
 /* --- writing */
 
 int tern_record_begin(struct tern_stream *s, enum tern_record_type type);
-/** The same for one that a reader which does not know its type may leave out. */
+/** The same for a record that a reader skips if it does not know the type. */
 int tern_record_begin_skippable(struct tern_stream *s, unsigned type);
-/** Fields of the record that was begun. A name is at most TERN_FIELD_NAME characters and comes once. */
+/** Put fields into the record that was begun. A name has at most TERN_FIELD_NAME characters and occurs once. */
 void tern_put_u64(struct tern_stream *s, const char *name, uint64_t value);
 void tern_put_text(struct tern_stream *s, const char *name, const char *text);
 void tern_put_bytes(struct tern_stream *s, const char *name, const void *data, size_t bytes);
@@ -159,55 +170,57 @@ int tern_record_end(struct tern_stream *s);
 /* --- reading */
 
 /**
- * The next record: 1 and its type; 0 after the stream's last one; or an error. What was got from the record before is
- * gone. Records of the stream's own (end, barrier) and unknown ones that may be left out are not returned.
+ * Reads the next record. 1: *type is its type; 0: the stream has ended; or an error. Pointers into the record before
+ * become invalid. Records of the stream's own (end, barrier) and unknown ones that may be skipped are not returned.
  */
 int tern_record_next(struct tern_stream *s, enum tern_record_type *type);
 bool tern_has(const struct tern_stream *s, const char *name);
 /**
- * Fields of the record. One that is not there, is of another type, or out of bounds makes the record bad, and the call
- * returns the least value, "", no bytes. Pointers, 8-byte aligned for u64s, hold until the next record.
+ * Get fields of the record. If a field is missing, is of another type, or is out of bounds, the record is bad and the
+ * call returns the least value, "", or no bytes. Pointers are valid until the next record; those to u64s are 8-byte
+ * aligned.
  */
 uint64_t tern_get_u64(struct tern_stream *s, const char *name, uint64_t least, uint64_t most);
-/** Ends with NUL and has no other; UTF-8; at most `most` bytes without the NUL. */
+/** A text in UTF-8, of at most `most` bytes without its NUL, and with no other NUL. */
 const char *tern_get_text(struct tern_stream *s, const char *name, size_t most);
 const void *tern_get_bytes(struct tern_stream *s, const char *name, size_t most, size_t *bytes);
 const uint64_t *tern_get_u64s(struct tern_stream *s, const char *name, size_t most, size_t *count);
-/** 0 if all that was got of the stream was good, or -EPROTO (-ENOMEM) with the sentence of the first that was not. */
+/** 0, or the error of the first field that was bad, -EPROTO or -ENOMEM, with its sentence. */
 int tern_record_bad(struct tern_stream *s);
-/** Makes the record bad with a sentence of the caller's: what bounds of single fields do not tell. */
+/** Makes the record bad, with a sentence of the caller, for conditions that bounds of single fields do not express. */
 int tern_record_refuse(struct tern_stream *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* --- pages */
 
 /**
- * Sends pages of a memory in as many records as it takes: none may be open. Pages of zeros are sent as such; pages as
- * they were sent before not at all, if tern_stream_remember was called. Over several links the reader may see them in
- * another order than they were sent, up to the next record of another type.
+ * Sends pages of a memory in as many records as needed. No record may be open. Pages of zeros are sent without content.
+ * Pages that are as they were sent before are left out, if tern_stream_remember was called. Over several links the
+ * reader may see the pages in another order, up to the next record of another type.
  */
 int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
-/** zstd's level for what pages hold, 1 to 19; 0, the default: nothing is compressed. Content that does not become
- * smaller by an eighth is sent as it is. -EINVAL */
+/** Sets zstd's level for the content of pages, 1 to 19; 0, the default: no compression. Content that does not become
+ *  smaller by at least an eighth is sent raw. -EINVAL */
 int tern_stream_compress(struct tern_stream *s, int level);
-/** From now on the stream knows of each page what was sent last, by a hash of 128 bits with a random seed; a page takes
- * 17 bytes, 64 pages together. The numbers of memories must stay theirs. */
+/** Makes the stream remember a hash of the last sent content of each page: 128 bits with a random seed. A page takes 17
+ *  bytes of memory, and memory is allocated for 64 pages at a time. A number of a memory must not be used for another
+ *  one. */
 int tern_stream_remember(struct tern_stream *s);
 
-/** What a `pages` record has. The pages that tern_pages_next gives are to be written; others of the range stay. */
+/** The pages of a `pages` record. tern_pages_next returns those that are to be written; the others do not change. */
 struct tern_pages {
     uint64_t memory, first, count;
-    const unsigned char *zero, *same, *content; /* for tern_pages_next */
+    const unsigned char *zero, *same, *content; /* state of tern_pages_next */
     uint64_t at;
 };
 
-/** Pages that follow each other: count * TERN_PAGE_BYTES bytes, or data NULL: zeros. */
+/** Consecutive pages with count * TERN_PAGE_BYTES bytes of data; data NULL: pages of zeros. */
 struct tern_page_run {
     uint64_t first, count;
     const void *data;
 };
 
-/** The pages of the record, decompressed; what the runs point to holds until the next record. most_memory, most_page:
- * bounds, as those of tern_get_u64. 0, or the stream's error. */
+/** Gets the pages of the record, decompressed. The data are valid until the next record. most_memory and most_page are
+ *  bounds as those of tern_get_u64. 0, or the stream's error. */
 int tern_get_pages(struct tern_stream *s, uint64_t most_memory, uint64_t most_page, struct tern_pages *out);
 bool tern_pages_next(struct tern_pages *p, struct tern_page_run *run);
 

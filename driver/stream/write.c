@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Records that are written: fields are gathered in memory, then go over a link in one piece. */
+/** Writing of records. Fields are gathered in memory and then written to a link in one piece. */
 #include "stream/internal.h"
 
 #include <cbor.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEM_HEAD 9u                             /* bytes of a CBOR item's head, at most */
-#define FRONT (TERN_HEAD_BYTES + ITEM_HEAD)      /* what is put in front of the fields when their number is known */
+#define ITEM_HEAD 9u                             /* largest number of bytes of a CBOR item's head */
+#define FRONT (TERN_HEAD_BYTES + ITEM_HEAD)      /* room for the head and the map's head, which are written last */
 
-/** It has failed, and nothing that is written is of any use. */
+/** True: the stream has failed and cannot be resumed. */
 static bool dead(const struct tern_stream *s)
 {
     return s->failed && !tern_stream_lost(s);
@@ -37,7 +37,7 @@ static unsigned char *reserve(struct tern_stream *s, size_t n)
     return s->body + s->size;
 }
 
-/** The name of a field, whose value follows; false: there is none to put. */
+/** Puts the name of a field, whose value must follow. False: the stream has failed. */
 static bool name(struct tern_stream *s, const char *text)
 {
     const size_t n = strnlen(text, TERN_FIELD_NAME + 1);
@@ -58,7 +58,7 @@ static bool name(struct tern_stream *s, const char *text)
     return to;
 }
 
-/** A head made by one of libcbor's functions, and n bytes after it. */
+/** Puts an item: a head, made by one of libcbor's functions, and n bytes. */
 static void put(struct tern_stream *s, size_t (*encode)(size_t, unsigned char *, size_t), const void *data, size_t n)
 {
     unsigned char *to = reserve(s, ITEM_HEAD + (n > TERN_RECORD_BYTES ? TERN_RECORD_BYTES : n));
@@ -136,7 +136,7 @@ int tern_stream_write_headers(struct tern_stream *s)
     return r;
 }
 
-/** The record's fields begin. */
+/** Begins a record, which has no fields yet. */
 static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
 {
     s->head = (struct tern_record_head){.type = (uint16_t)type, .flags = (uint16_t)flags};
@@ -155,7 +155,7 @@ static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
     return 0;
 }
 
-/** The open record goes over a link. If that is lost, it is kept at least. */
+/** Sends the open record over a link. A copy is kept even if the link is lost. */
 static int send_record(struct tern_stream *s, unsigned link)
 {
     unsigned char map[ITEM_HEAD];
@@ -175,7 +175,7 @@ static int send_record(struct tern_stream *s, unsigned link)
     return tern_stream_mend(s);
 }
 
-/** A record of the stream's own over each link, with one field. */
+/** Sends a record of the stream's own (end, barrier), with one field, over each link. */
 static int over_all(struct tern_stream *s, enum tern_record_type type)
 {
     for (unsigned i = 0; i < s->n && !dead(s); i++) {
@@ -222,7 +222,7 @@ int tern_record_begin_skippable(struct tern_stream *s, unsigned type)
     return begin(s, type, TERN_HEAD_SKIPPABLE);
 }
 
-/** The link that the open record goes over: pages take the next one that does not make them wait. */
+/** Chooses the link for the open record. Pages go over the next link that is ready, other records over link 0. */
 static unsigned choose(struct tern_stream *s)
 {
     struct tern_link *links[TERN_STREAM_LINKS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Input of which some is looked at before it is taken (tool.h): memory grows with what was asked for and has come. */
+/** Input whose bytes can be read without taking them (tool.h). Memory grows as requested bytes arrive. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

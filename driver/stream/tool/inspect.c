@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern migrate inspect: a stream from its first byte to its last, as far as it can be understood. */
+/** tern migrate inspect: shows a stream from its first byte to its last, as far as it can be decoded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void trouble(struct inspection *x, struct trouble t, const char *format, 
     x->to->trouble(&t);
 }
 
-/** Got bytes of `want` that should be `at` bytes behind where the input is. */
+/** Reports that only `got` of `want` bytes are there, which begin `at` bytes behind the input's position. */
 static void cut_off(struct inspection *x, const char *where, size_t at, size_t got, size_t want)
 {
     const struct trouble t = {.offset = input_offset(&x->in) + at + got};
@@ -104,7 +104,7 @@ static void count(struct inspection *x, const struct shown *r)
     }
 }
 
-/** A record whose head is right. false: the input has ended. */
+/** Shows a record whose head is valid. False: the input has ended. */
 static bool show_record(struct inspection *x, const struct tern_record_head *h)
 {
     static struct tern_field fields[TERN_RECORD_FIELDS];
@@ -147,7 +147,7 @@ static bool show_record(struct inspection *x, const struct tern_record_head *h)
     return true;
 }
 
-/** The next record after a damaged head: where the bytes are a head again. false: nowhere. */
+/** Searches for the next valid head after a damaged one. False: there is none. */
 static bool search(struct inspection *x)
 {
     struct tern_record_head h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern-migrate: picks the command. */
+/** tern-migrate: runs the command that the arguments name. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

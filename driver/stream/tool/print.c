@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A stream as text (tool.h): a line a record, one of what is wrong, and totals. */
+/** A stream as text (tool.h): a line for each record, a line for each error, and totals. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tool.h"
 
-#define BYTES_SHOWN 16u   /* of bytes and of what is not known */
+#define BYTES_SHOWN 16u   /* largest number of bytes shown of a field of bytes, or of an unknown kind */
 #define NUMBERS_SHOWN 8u
 
 void print_hex(const unsigned char *data, size_t n)
@@ -16,7 +16,7 @@ void print_hex(const unsigned char *data, size_t n)
     }
 }
 
-/** A character of UTF-8: bytes that it takes, 0 if it is none. */
+/** Decodes a character of UTF-8. Returns the bytes that it takes; 0: it is malformed. */
 static size_t character(const unsigned char *p, size_t n, uint32_t *c)
 {
     const size_t size = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;

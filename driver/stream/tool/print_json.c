@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A stream as one JSON object (tool.h), written as the stream is read: what is wrong is found between records, so both
- * are entries of one array.
+ * A stream as one JSON object (tool.h), written while the stream is read. Errors are found between records, so records
+ * and errors are entries of one array.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void begin(void)
     begun = true;
 }
 
-/** Before an entry of "records". */
+/** Writes what precedes an entry of "records". */
 static void entry(void)
 {
     begin();
@@ -79,7 +79,7 @@ static void json_record(const struct shown *r)
 static void json_trouble(const struct trouble *t)
 {
     entry();
-    printf("{\"offset\": %" PRIu64 ", \"wrong\": \"%s\"", t->offset, t->text); /* our own words: nothing to escape */
+    printf("{\"offset\": %" PRIu64 ", \"wrong\": \"%s\"", t->offset, t->text); /* the tool's own: nothing to escape */
     if (t->sums) {
         printf(", \"expected\": \"%016" PRIx64 "\", \"found\": \"%016" PRIx64 "\"", t->want, t->found);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern migrate relay: standard input and output to and from one TLS connection, so that a migration goes over a network
- * as it goes through a pipe, and the driver knows of neither TLS nor TCP.
+ * tern migrate relay: connects standard input and output with one TLS connection. A migration goes over a network as it
+ * goes through a pipe, and the driver knows neither TLS nor TCP.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,20 +21,20 @@
 
 #define BUFFER 65536u
 
-/** Bytes on their way in one direction. */
+/** The buffer of one direction. */
 struct way {
     char data[BUFFER];
-    size_t start, end;
-    bool ended;        /* nothing more comes */
-    bool told;         /* and the other side of this way knows */
+    size_t start, end; /* data[start] to data[end - 1] are to be written */
+    bool ended;        /* the input has ended */
+    bool told;         /* the output was told so */
 };
 
 struct relay {
     SSL *ssl;
     const char *peer;
-    struct way up, down; /* standard input to TLS; TLS to standard output */
-    bool out_is_socket;
-    bool wants_write;    /* TLS waits for room in its socket */
+    struct way up, down; /* up: standard input to TLS; down: TLS to standard output */
+    bool out_is_socket;  /* standard output is a socket */
+    bool wants_write;    /* TLS waits until its socket can be written */
 };
 
 static bool empty(const struct way *w)
@@ -48,7 +48,7 @@ static void filled(struct way *w, size_t n)
     w->end = n;
 }
 
-/** What a call on the connection came to: > 0 bytes, 0 it must wait, < 0 said why it failed. */
+/** The result of a call on the connection. > 0: bytes; 0: it must wait; < 0: it failed, and stderr says why. */
 static int outcome(struct relay *y, int r)
 {
     const int kind = r > 0 ? SSL_ERROR_NONE : SSL_get_error(y->ssl, r);
@@ -63,7 +63,7 @@ static int outcome(struct relay *y, int r)
     return -1;
 }
 
-/** Of a connection that cannot be written any more: what the other side said before is the reason. */
+/** The result of a write that has failed. If the other side sent an alert before, that is the reason. */
 static int why_not_written(struct relay *y, int r)
 {
     char rest[4096];
@@ -101,7 +101,7 @@ static int write_tls(struct relay *y)
     if (w->ended && !w->told) {
         w->told = true;
         ERR_clear_error();
-        const int r = SSL_shutdown(y->ssl); /* this way's end; 0: the other one's has not come */
+        const int r = SSL_shutdown(y->ssl); /* ends this direction; 0: the other one has not ended */
         if (r < 0 && outcome(y, r) == 0) {
             w->told = false;
         }
@@ -147,7 +147,7 @@ static int write_out(struct relay *y)
 {
     struct way *w = &y->down;
     const size_t n = w->end - w->start;
-    /* so much that a pipe which poll() calls writable takes it without waiting */
+    /* poll() calls a pipe writable if it takes PIPE_BUF bytes without waiting */
     const ssize_t done = y->out_is_socket
         ? send(STDOUT_FILENO, w->data + w->start, n, MSG_NOSIGNAL | MSG_DONTWAIT)
         : write(STDOUT_FILENO, w->data + w->start, n < PIPE_BUF ? n : PIPE_BUF);
@@ -160,7 +160,7 @@ static int write_out(struct relay *y)
     return 0;
 }
 
-/** Until both ways have ended. */
+/** Passes bytes on until both directions have ended. */
 static int pass(struct relay *y)
 {
     for (;;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Objects are destroyed children first: -EBUSY and its sentence for one that has some left, else 0. */
+/** Checks before an object is destroyed. Objects are destroyed after their children: -EBUSY, with a sentence, if some
+ *  are left, else 0. */
 #ifndef TERN_BASE_CHILDREN_H
 #define TERN_BASE_CHILDREN_H
 

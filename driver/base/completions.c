@@ -39,12 +39,12 @@ int tern_completions_create(const struct tern_api *api, struct tern_device *dev,
     return 0;
 }
 
-/** Entries have come, or all have gone: the descriptor says so. */
+/** Sets the descriptor after the first entry was put (any), or resets it after the last one was taken. */
 static void show(const struct tern_completion_queue *q, bool any)
 {
     uint64_t n = 1;
     const ssize_t done = any ? write(q->fd, &n, sizeof n) : read(q->fd, &n, sizeof n);
-    (void)done; /* neither can fail: it counts to 1 at most, and is not read when it is 0 */
+    (void)done; /* neither can fail: the count is at most 1, and is not read while it is 0 */
 }
 
 static void drop(struct tern_completion_entry *e)

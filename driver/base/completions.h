@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Completion queues (tern.h), the same for a device of this process and for a client of ternd. An entry is made when
- * work is submitted, so that telling its end cannot fail; it is in the queue from then until it is taken. The
- * descriptor is an eventfd that is not 0 exactly while there are entries.
- * All but creation, destruction and take with the device's lock held.
+ * Completion queues (tern.h), for devices of this process and for clients of ternd. The memory of an entry is reserved
+ * when work is submitted, so that the report of its end cannot fail. The descriptor is an eventfd, which is not 0
+ * exactly while there are entries.
+ *
+ * Locks. The device's lock guards a queue and its entries. Creation, destruction and take acquire it; the other
+ * functions are called with it held.
  */
 #ifndef TERN_BASE_COMPLETIONS_H
 #define TERN_BASE_COMPLETIONS_H
@@ -17,36 +19,36 @@ struct tern_api;
 
 struct tern_completion_queue {
     const struct tern_api *api;
-    struct tern_list node; /**< In the device's list of queues; under tern_fork_lock, too. */
+    struct tern_list node; /**< Node of the device's list of queues; changed with tern_fork_lock held as well. */
     struct tern_device *dev;
-    pthread_mutex_t *lock; /**< The device's. */
+    pthread_mutex_t *lock; /**< The device's lock. */
     struct tern_list entries;
-    uint32_t users;        /**< Contexts. */
-    int fd;
+    uint32_t users;        /**< Number of contexts that use the queue. */
+    int fd;                /**< The eventfd. */
 };
 
 struct tern_completion_entry {
     struct tern_list node;
-    uint64_t process; /**< Its number, because it may end before this is taken. */
+    uint64_t process; /**< Number of the process. A pointer would not do: the process may end before the take. */
     struct tern_completion told;
 };
 
-/** A queue of the device, in its list `queues`. -ENOMEM; errors of eventfd. */
+/** Makes a queue of the device and puts it into the device's list `queues`. -ENOMEM; errors of eventfd. */
 int tern_completions_create(const struct tern_api *api, struct tern_device *dev, pthread_mutex_t *lock,
                             struct tern_list *queues, struct tern_completion_queue **out);
-/** -EBUSY: it has users. */
+/** Destroys a queue and its entries. -EBUSY: contexts use it. */
 int tern_completions_destroy(struct tern_completion_queue *q);
 /** As tern_completion_queue_take. */
 int tern_completions_take(struct tern_completion_queue *q, struct tern_completion *out, uint32_t max);
 
-/** Memory for a completion that is to come, of the process with this number; or NULL: there is none. */
+/** Allocates an entry for a later completion of the process with this number. NULL: out of memory. */
 struct tern_completion_entry *tern_completion_reserve(uint64_t process);
-/** Puts it, in no list by now, into the queue, which then owns it. */
+/** Puts an entry, which is in no list, into the queue. The queue owns it from then on. */
 void tern_completions_put(struct tern_completion_queue *q, struct tern_completion_entry *e,
                           const struct tern_completion *told);
-/** Drops what the queues have of the process. */
+/** Frees the entries of the process in all queues. */
 void tern_completions_drop(const struct tern_list *queues, uint64_t process);
-/** In the child of a fork: does what a signal handler may do. */
+/** Closes the descriptors in the child of a fork. Async-signal-safe. */
 void tern_completions_inherited(const struct tern_list *queues);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int registered; /* of once: 0 or an errno */
+static int registered; /* result of watch_forks: 0 or an errno */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tern_list watched = {&watched, &watched};
 
@@ -21,7 +21,8 @@ void tern_fork_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-/** The parent may have had many threads. */
+/** Runs in the child, with the lock held. Only async-signal-safe functions may be called: the parent may have had other
+ *  threads. */
 static void in_child(void)
 {
     TERN_LIST_EACH(node, &watched)

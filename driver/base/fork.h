@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Devices in the child of a fork. The child has a copy of the library's memory as it was at some moment, and none of
- * its threads: locks may be held for ever, and nothing would ever end. So every call that would lock or wait fails
- * there first (-ENODEV), and what the parent's device had open is closed, so that files, pipes and connections end with
- * the parent. A device that the child opens is like any other.
+ * Devices in the child of a fork. The child has a copy of the library's memory, but none of its threads: a lock may
+ * stay held for ever, and no work would ever end. Therefore each call on a device of the parent that would lock or wait
+ * fails with -ENODEV in the child. The descriptors of such a device are closed there, so that files, pipes and
+ * connections end with the parent. A device that the child opens is like any other.
  *
- * A handler of pthread_atfork tells the child, and not a comparison of process ids, which would cost a system call in
+ * A handler of pthread_atfork marks the devices. The alternative, to compare process ids, would cost a system call in
  * each call.
  */
 #ifndef TERN_BASE_FORK_H
@@ -15,21 +15,21 @@
 
 #include "base/list.h"
 
-/** Part of a device. */
+/** The part of a device that forks concern. */
 struct tern_fork {
-    struct tern_list node;
-    bool inherited; /**< This process is a child of the one that opened it; constant from the fork on. */
-    void (*in_child)(struct tern_fork *f); /**< Closes what is open; only what a signal handler may do as well. */
+    struct tern_list node; /**< Node of the list of all devices; guarded by tern_fork_lock. */
+    bool inherited; /**< This process is a child of the one that opened the device. Set at the fork only. */
+    void (*in_child)(struct tern_fork *f); /**< Closes the device's descriptors. Async-signal-safe. */
 };
 
-/** From now on a fork leaves its mark on the device. -ENOMEM. */
+/** Makes each fork mark the device in the child and call in_child there. -ENOMEM. */
 int tern_fork_watch(struct tern_fork *f, void (*in_child)(struct tern_fork *f));
-/** Of one that is watched. */
+/** Undoes tern_fork_watch. */
 void tern_fork_forget(struct tern_fork *f);
-/** 0, or -ENODEV with its sentence: this process was forked from the one that opened the device. Needs no lock. */
+/** 0, or -ENODEV with a sentence: this process was forked from the one that opened the device. Needs no lock. */
 int tern_fork_check(const struct tern_fork *f);
-/** No fork happens in between: for lists that the child looks through, and descriptors in them. Nothing is taken under
- *  it. */
+/** The lock that keeps forks away while it is held. The lists that in_child walks, and the descriptors in them, change
+ *  only with it held. No other lock is taken while it is held. */
 void tern_fork_lock(void);
 void tern_fork_unlock(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A piece of host memory on its way to device memory. */
+/** A piece of host memory that is to be written to device memory. */
 #ifndef TERN_BASE_IOVEC_H
 #define TERN_BASE_IOVEC_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct tern_iovec {
-    uint64_t address; /**< Physical, of device memory. */
+    uint64_t address; /**< Physical address in device memory. */
     const void *data;
     size_t size;      /**< Bytes. */
 };

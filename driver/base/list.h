@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A doubly linked ring: the node lies in its element, so inserting and removing cannot fail. */
+/** A circular doubly linked list. Nodes are members of the elements, so that insertion and removal cannot fail. */
 #ifndef TERN_BASE_LIST_H
 #define TERN_BASE_LIST_H
 
@@ -31,7 +31,7 @@ static inline void tern_list_append(struct tern_list *list, struct tern_list *no
     list->prev = node;
 }
 
-/** The node is then a list of its own: removing it twice does nothing. */
+/** Removes a node, which is an empty list afterwards: removing it again does nothing. */
 static inline void tern_list_remove(struct tern_list *node)
 {
     node->prev->next = node->next;

@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/** Is what stands in `size` bytes, with its NUL, a partition's name? 0; -EINVAL, with a sentence that says what one
- *  is. */
+/** Checks that `size` bytes have a partition's name with its NUL. -EINVAL, with a sentence that says what a name is. */
 int tern_name_check(const char *name, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-#define SIZE_MOST 65536u /* beyond is what was never set */
+#define SIZE_MOST 65536u /* a larger size was never set */
 
 static int size_of(const void *from, uint32_t *size)
 {

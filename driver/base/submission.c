@@ -8,9 +8,9 @@
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
-#define ARGS_WORD 2u /* struct tern_pkt_dispatch */
+#define ARGS_WORD 2u /* word of a dispatch packet that has the address, or the offset, of its arguments */
 
-/** The caller's packets may lie anywhere. */
+/** The word at byte `at` of the caller's packets, which need not be aligned. */
 static uint32_t word(const void *packets, uint32_t at)
 {
     uint32_t w;

@@ -5,7 +5,8 @@
 
 #define STACK_LEAST ((size_t)2 << 20)
 
-/** The default of the program (RLIMIT_STACK, unless it says otherwise), raised to what is needed. */
+/** Attributes with the program's default stack size (RLIMIT_STACK, unless the program sets another one), but at least
+ *  STACK_LEAST. */
 static int make_attributes(pthread_attr_t *attr)
 {
     size_t size = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A ticket lock: threads get it in the order in which they asked for it. The device thread takes the hal lock again
- * and again while it steps a simulator; with a plain mutex it would nearly always get it, and a thread that copies to
+ * A ticket lock: threads get it in the order in which they asked for it. The device thread takes the hal lock in quick
+ * succession while it steps a simulator. With a plain mutex it would nearly always win, and a thread that copies to
  * device memory would starve.
  */
 #ifndef TERN_BASE_TICKET_LOCK_H
@@ -13,7 +13,7 @@
 struct tern_ticket_lock {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    uint64_t next, serving; /* tickets: the next to be drawn, and that of the thread that has the lock */
+    uint64_t next, serving; /* tickets: the next one to be given out; that of the thread that has the lock */
 };
 
 static inline int tern_ticket_lock_init(struct tern_ticket_lock *t)

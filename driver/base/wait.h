@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The host's time, and waiting with a deadline. */
+/** The host's clock, and waiting with a deadline. */
 #ifndef TERN_BASE_WAIT_H
 #define TERN_BASE_WAIT_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/** CLOCK_MONOTONIC. */
+/** Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t tern_clock_ns(void)
 {
     struct timespec t;
@@ -16,12 +16,12 @@ static inline uint64_t tern_clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/** When a wait of so many milliseconds from now is over; meaningless if negative (for ever). */
+/** The time, of CLOCK_MONOTONIC, `ms` milliseconds from now. ms < 0 stands for no deadline, and gives the present. */
 static inline struct timespec tern_deadline(int64_t ms)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t most = (int64_t)1 << 40; /* far beyond any run, and no overflow */
+    int64_t most = (int64_t)1 << 40; /* 34 years, without an overflow */
     ms = ms < 0 ? 0 : ms > most ? most : ms;
     t.tv_sec += ms / 1000;
     t.tv_nsec += ms % 1000 * 1000000;
@@ -32,8 +32,8 @@ static inline struct timespec tern_deadline(int64_t ms)
     return t;
 }
 
-/** Until something changes (a condition of CLOCK_MONOTONIC, with its lock held): 0, or -ETIMEDOUT at the deadline.
- *  ms < 0: there is none. */
+/** Waits for a condition variable of CLOCK_MONOTONIC, with its lock held. 0, or -ETIMEDOUT at the deadline `until`.
+ *  ms < 0: there is no deadline. */
 static inline int tern_wait_changed(pthread_cond_t *changed, pthread_mutex_t *lock, int64_t ms,
                                     const struct timespec *until)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bridge.h calls, of either board.
+// The interface of both boards, by which bridge.h's functions call them.
 #ifndef TERN_BOARD_BOARD_HPP
 #define TERN_BOARD_BOARD_HPP
 
 #include "bridge.h"
 
 struct board {
-    uint64_t cycles = 0, active = 0;  // the last cycle in which something happened
+    uint64_t cycles = 0, active = 0;  // active: the last cycle with a bit on a line or a transfer of the link
     bool irq = false;
 
     board() = default;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board for simulation: board_core and its SDRAM chip, with the serial line as its only pins.
 //
-// As board_ulx3s, but for two things: one clock of 25 MHz, so that a byte of the line takes half the cycles that it
-// takes at 50 MHz, and a chip of 64 MiB, as the driver's tests ask for. The chip's clock lags by half a period: both
-// edges are evaluated anyway.
+// There are two differences from board_ulx3s. All logic has one clock of 25 MHz, so that a byte of the line takes half
+// the cycles that it takes at 50 MHz. The chip has 64 MiB, which the driver's tests need. The chip's clock lags by half
+// a period, which costs nothing: both edges are evaluated anyway.
 module board_chip (
     input  logic clk_i,
     input  logic rst_i,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Simulated boards, each Verilated. One thread.
+ * Simulated boards, each Verilated. The caller serialises all calls.
  *
- * board_link: the link alone (rtl/board/tern_link.sv), with any simulator of sim/include behind it, its registers at
- * the AXI4-Lite port and its memory at the AXI4 port; the device's time passes by tern_sim_api.
- * board_whole: rtl/board/board_core.sv, link, arbiter, SDRAM controller and device on one clock, and the SDRAM chip of
- * the benches, which ends the program if the controller breaks one of its times.
+ * board_link: the link alone (rtl/board/tern_link.sv), with any simulator of sim/include behind it. The simulator's
+ * registers are at the link's AXI4-Lite port, its memory at the AXI4 port. Device time passes by tern_sim_api.
+ * board_whole: rtl/board/board_core.sv, which has link, arbiter, SDRAM controller and device on one clock, and the
+ * SDRAM chip of the benches. The chip ends the program if the controller violates one of the chip's timings.
  */
 #ifndef TERN_BOARD_BRIDGE_H
 #define TERN_BOARD_BRIDGE_H
@@ -19,25 +19,26 @@
 extern "C" {
 #endif
 
-#define BOARD_CLOCK_HZ 25000000u /* of the link, as its parameters have it: 25 cycles are 3 bits */
+#define BOARD_CLOCK_HZ 25000000u /* clock of the link, as in its parameters: 25 cycles are 3 bits */
 #define BOARD_BAUD 3000000u
 
 struct board;
 
-/** NULL: no memory. The simulator stays the caller's, and must live longer. */
+/** Makes a board. The simulator stays the caller's and must outlive the board. NULL: out of memory. */
 struct board *board_link(const struct tern_sim_api *api, struct tern_sim *sim);
-/** NULL: no memory. */
+/** Makes a whole board. NULL: out of memory. */
 struct board *board_whole(void);
 void board_destroy(struct board *b);
-/** A cycle of the link: rx is the line from the host, the result the line to it. */
+/** Runs a cycle of the link. rx is the line from the host; the result is the line to the host. */
 bool board_clock(struct board *b, bool rx);
-/** So many cycles of the link are over: a device with a time of its own has as many. False: it failed, and said why. */
+/** Runs as many cycles of a device that has a time of its own, after `cycles` cycles of the link. False: the device
+ *  failed, and stderr says why. */
 bool board_follow(struct board *b, uint64_t cycles);
-/** So many cycles pass in which the link has nothing to do. False: as above. */
+/** Runs `cycles` cycles in which the link is idle. False: as above. */
 bool board_idle(struct board *b, uint64_t cycles);
-/** Cycles since anything but waiting happened: a bit on a line, a transfer of the link. */
+/** Cycles since the last activity, which is a bit on a line or a transfer of the link. */
 uint64_t board_quiet(const struct board *b);
-/** The device's interrupt. */
+/** State of the device's interrupt. */
 bool board_irq(const struct board *b);
 
 #ifdef __cplusplus

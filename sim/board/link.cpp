@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board of the link alone. Answers of memory and registers are late by a random number of cycles, and so is
-// the readiness for addresses and data: the same in each run.
+// The board of the link alone. Answers of memory and registers, and the readiness for addresses and data, are late by a
+// random number of cycles, which is the same in each run.
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -24,7 +24,7 @@ struct link_board final : board {
     tern_sim *sim;
     uint32_t random = 1;
     bool line = true;
-    // one transfer a master and direction: its address or data were taken, so many cycles until its answer
+    // one transfer per master and direction: address or data were accepted; cycles until the answer
     bool r_read = false, m_read = false, r_aw = false, r_w = false, m_aw = false, m_w = false;
     unsigned r_wait = 0, m_wait = 0, r_write_wait = 0, m_write_wait = 0;
     uint32_t r_waddr = 0, r_wdata = 0;
@@ -54,7 +54,7 @@ struct link_board final : board {
     bool idle(uint64_t n) override { return follow(n); }
 };
 
-/** What the strobes choose, in pieces of bytes that follow each other. */
+/** Writes the bytes that the strobes select. Consecutive bytes are written at once. */
 void link_board::write_memory()
 {
     const auto *bytes = reinterpret_cast<const uint8_t *>(m_wdata.data());
@@ -69,7 +69,7 @@ void link_board::write_memory()
     top->m_axi_bresp_i = resp;
 }
 
-/** What memory and registers drive in this cycle. */
+/** Drives the signals of memory and registers for this cycle. */
 void link_board::outputs()
 {
     Vtern_link *t = top.get();
@@ -85,7 +85,7 @@ void link_board::outputs()
     t->m_axi_bvalid_i = m_aw && m_w && !m_write_wait;
 }
 
-/** What they take at its end. */
+/** Takes the link's signals at the end of the cycle. */
 void link_board::inputs()
 {
     Vtern_link *t = top.get();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-board: a simulated board at a pseudo terminal (docs/board.md). What comes in there goes bit by bit over a serial
- * line into the Verilated link, behind which a simulated device is; and back.
+ * tern-board: a simulated board at a pseudo terminal (docs/board.md). Bytes from the terminal go bit by bit over a
+ * serial line into the Verilated link, behind which a simulated device is. The answers go the same way back.
  *
- * Time. A device behind the link alone has a cycle for each of the link's, as long as the link has something to do.
- * Else device time passes by itself until AWAKE_MS after the last byte: a device without a host uses no processor.
+ * Time. While the link is busy, a device behind the link alone has one cycle for each of the link's. While the link is
+ * idle, device time passes by itself until AWAKE_MS after the last byte, so that a device without a host uses no
+ * processor.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,9 +24,9 @@
 #include "wire.h"
 
 #define SLICE 256u
-#define QUIET 4096u   /* cycles: longer than anything of the link takes without a bit on a line */
+#define QUIET 4096u   /* cycles without a bit on a line after which the link is idle */
 #define AWAKE_MS 500
-#define NOBODY_MS 5   /* between two looks whether a host has opened the terminal */
+#define NOBODY_MS 5   /* time between two checks whether a host has opened the terminal */
 #define QUEUE 4096u
 
 static const char usage[] =
@@ -44,7 +45,7 @@ struct server {
     struct board *board;
     int pty;
     struct wire to, from;
-    uint8_t queue[QUEUE]; /* from the host; first and count */
+    uint8_t queue[QUEUE]; /* bytes from the host: `count`, the oldest at `first` */
     size_t first, count;
     bool line;
     uint64_t cycles;
@@ -65,7 +66,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/** The baud rate that the host has set: with another one than the link's, bits arrive at wrong times. */
+/** The baud rate that the host has set. If it is not the link's, bits arrive at wrong times. */
 static uint32_t host_baud(int pty)
 {
     static const struct {
@@ -83,7 +84,7 @@ static uint32_t host_baud(int pty)
     return 9600;
 }
 
-/** SLICE cycles of the link, then of the device. */
+/** Runs SLICE cycles of the link, then of the device. */
 static bool slice(struct server *s)
 {
     uint8_t out[SLICE];
@@ -103,13 +104,13 @@ static bool slice(struct server *s)
     }
     if (n && write(s->pty, out, n) < 0 && errno != EAGAIN) {
         fprintf(stderr, "tern-board: the terminal cannot be written: %s\n", strerror(errno));
-        return false; /* EAGAIN: nobody reads; a serial line loses it, too */
+        return false; /* EAGAIN means that nobody reads: the byte is lost, as on a serial line */
     }
     s->cycles += SLICE;
     return board_follow(s->board, SLICE);
 }
 
-/** What the host sent: how many bytes; -1, the terminal fails. */
+/** Reads bytes of the host into the queue. Returns their number; -1: the terminal has failed. */
 static ssize_t take(struct server *s, int wait_ms)
 {
     struct pollfd p = {.fd = s->pty, .events = POLLIN};
@@ -126,7 +127,7 @@ static ssize_t take(struct server *s, int wait_ms)
     }
     const uint32_t baud = n > 0 ? host_baud(s->pty) : s->to.baud;
     s->to.baud = s->from.baud = baud;
-    return n < 0 && (errno == EAGAIN || errno == EINTR || errno == EIO) ? 0 : n; /* EIO: the host has closed it */
+    return n < 0 && (errno == EAGAIN || errno == EINTR || errno == EIO) ? 0 : n; /* EIO: closed by the host */
 }
 
 static int run(struct server *s)
@@ -192,7 +193,7 @@ static bool device(struct server *s, const char *library, uint64_t mib)
     return s->board != NULL;
 }
 
-/** A number from 1 to most, or 0. */
+/** Parses a number from 1 to most; 0: it is none. */
 static uint64_t number(const char *text, uint64_t most)
 {
     char *end = NULL;

@@ -38,7 +38,7 @@ struct whole_board final : board {
         }
         return t->uart_tx_o;
     }
-    bool follow(uint64_t) override { return true; }  // it had them with those of the link
+    bool follow(uint64_t) override { return true; }  // the device runs with the link's clock
     bool idle(uint64_t n) override
     {
         while (n--) {

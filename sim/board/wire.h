@@ -8,18 +8,18 @@
 
 struct wire {
     uint32_t baud, clock_hz;
-    uint32_t noise;    /**< One bit in so many is wrong; 0: none. */
-    uint64_t random;   /**< Seed; then state. */
+    uint32_t noise;    /**< One bit of so many is wrong; 0: none. */
+    uint64_t random;   /**< State of the generator of noise; its seed at first. */
     uint64_t phase;
-    uint32_t bits;     /**< Of the frame that goes over: how many are done, or 0 to 10. */
+    uint32_t bits;     /**< Number of bits of the current frame that are done, 0 to 10. */
     uint16_t shift;
     bool busy, level, flip;
     uint64_t flipped, bytes;
 };
 
-/** The sender. A cycle: the line's level. *taken: *byte (if there is one) has been taken. */
+/** Runs a cycle of the sender and returns the line's level. there: `byte` is to be sent; *taken: it was taken. */
 bool wire_send(struct wire *w, bool there, uint8_t byte, bool *taken);
-/** The receiver. A cycle with this level: true, a byte is in *byte (its stop bit is not looked at). */
+/** Runs a cycle of the receiver with this level. True: *byte is a byte. The stop bit is not checked. */
 bool wire_receive(struct wire *w, bool level, uint8_t *byte);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two channels, reads and writes, each with slots for its transfers and a list of those that wait for their time.
- * Addresses and data of writes come independently: whichever is first takes a slot and waits in a queue of its kind,
- * the other completes the oldest slot there. Only one of the two queues has anything in it.
+ * The memory has two channels, reads and writes. Each has slots for its transfers, and a list of the transfers that
+ * wait for their time. Addresses and data of writes come independently: the one that comes first takes a slot and waits
+ * in the queue of its kind, and the other one completes the oldest slot of that queue. One of the two queues is always
+ * empty.
  */
 #include "dram.h"
 
@@ -25,7 +26,7 @@ struct transfer {
     uint32_t data[16];
 };
 
-/** Slots, oldest first. */
+/** A queue of slots, oldest first. */
 struct fifo {
     uint16_t slot[SLOTS];
     uint32_t head, count;
@@ -33,24 +34,24 @@ struct fifo {
 
 struct channel {
     struct transfer slot[SLOTS];
-    uint16_t free[SLOTS];    /* slots that are free, the last one is taken next */
-    uint32_t frees;
+    uint16_t free[SLOTS];    /* the free slots; the last one is taken next */
+    uint32_t frees;          /* number of free slots */
     uint16_t order[SLOTS];   /* transfers that wait for their time, oldest first */
-    uint32_t waiting;
-    uint32_t outstanding;    /* addresses taken and not answered */
-    struct transfer *answer; /* on the response channel */
+    uint32_t waiting;        /* number of these */
+    uint32_t outstanding;    /* number of addresses that were accepted and not answered */
+    struct transfer *answer; /* transfer on the response channel; NULL: none */
 };
 
 struct tern_dram {
     struct tern_dram_config config;
     uint8_t *memory;
     bool borrowed;           /* memory belongs to another port */
-    uint32_t joined;         /* ports that have joined this one */
-    uint64_t now, bus_free; /* bus_free in 1/64 cycle */
-    uint64_t next_refresh;
-    uint64_t random, stalls; /* generators: of extra latency, of pauses */
+    uint32_t joined;         /* number of ports that have joined this one */
+    uint64_t now, bus_free;  /* cycle; time at which the data bus is free, in 1/64 cycle */
+    uint64_t next_refresh;   /* cycle */
+    uint64_t random, stalls; /* random generators of the extra latency and of the pauses */
     struct channel rd, wr;
-    struct fifo addresses, data; /* of writes that have no data, or no address */
+    struct fifo addresses, data; /* writes that have no data yet; that have no address yet */
     struct tern_dram_out out;
 };
 
@@ -62,7 +63,8 @@ static uint32_t draw(uint64_t *random)
     return (uint32_t)(*random >> 16);
 }
 
-/** The same pages of noise again and again, copied when they are written: so all of it costs no host memory. */
+/** Fills memory with random contents: a file of 16 MiB is mapped again and again, and a page is copied only when it is
+ *  written. Hence the contents use little host memory. */
 static int fill(uint8_t *memory, uint64_t bytes)
 {
     enum { NOISE = 16 << 20 };
@@ -101,7 +103,7 @@ static bool valid(const struct tern_dram_config *c)
            (c->refresh ? c->refresh_cycles < c->refresh : !c->refresh_cycles);
 }
 
-/** A port as it is after reset; each draws its own random numbers. */
+/** Resets a port. Each port draws random numbers of its own. */
 static void begin(struct tern_dram *d, const struct tern_dram_config *config, uint32_t port)
 {
     d->config = *config;
@@ -177,7 +179,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/** A channel pauses in this cycle. */
+/** True: a channel pauses in this cycle. */
 static bool pauses(struct tern_dram *d)
 {
     return d->config.stall && draw(&d->stalls) % 256 < d->config.stall;
@@ -196,7 +198,7 @@ static uint32_t pop(struct fifo *f)
     return slot;
 }
 
-/** A slot that waits in f, else a new one. */
+/** Takes the oldest slot of f, which is complete now, or a free one. */
 static uint32_t slot_of(struct channel *c, struct fifo *f, bool *complete)
 {
     *complete = f->count != 0;
@@ -210,7 +212,7 @@ static void release(struct channel *c)
     c->answer = NULL;
 }
 
-/** Gives a complete transfer its turn on the data bus. */
+/** Schedules a complete transfer on the data bus. */
 static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
 {
     uint64_t at = later(d->now * LINE, d->bus_free);
@@ -223,7 +225,7 @@ static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
     c->order[c->waiting++] = (uint16_t)slot;
 }
 
-/** The oldest transfer, or with reordering any one, whose time has come and that overtakes none of its id. */
+/** Takes a transfer whose time has come: the oldest, or with reordering the first that overtakes none of its id. */
 static struct transfer *next(struct tern_dram *d, struct channel *c)
 {
     for (uint32_t i = 0; i < c->waiting; i++) {

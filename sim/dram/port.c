@@ -20,7 +20,7 @@ static bool same(const struct tern_port_burst *a, const struct tern_port_burst *
     return a->len == b->len && a->size == b->size && a->burst == b->burst;
 }
 
-/** What was held has stayed. */
+/** Checks that channels that were not ready in the last cycle have kept their payload. */
 static const char *held(const struct tern_port *p, const struct tern_dram_in *in, const struct tern_port_burst *ar,
                         const struct tern_port_burst *aw, bool wlast)
 {
@@ -69,7 +69,8 @@ static void hold(struct tern_port *p, const struct tern_dram_out *out, const str
     }
 }
 
-/** What is answered was asked. Before this cycle's requests are counted: an answer comes later than its request. */
+/** Checks that each answer belongs to a request. Called before this cycle's requests are counted, because an answer
+ *  comes later than its request. */
 static const char *answers(struct tern_port *p, const struct tern_dram_out *out, const struct tern_dram_in *in)
 {
     if (out->rvalid && !p->reads[out->rid]) {

@@ -2,22 +2,22 @@
 /**
  * The named memories, in cycles of the device's nominal clock (250 MHz, 4 ns).
  *
- * ideal: the default, and what the baselines of the benches are measured with. As fast as the port, never refreshed,
- * and with room for whatever the device can have outstanding, so that it pushes back on nothing.
+ * ideal: the default, with which the baselines of the benches are measured: as fast as the port, without refresh, and
+ * with room for all transfers that the device can have outstanding. Hence this memory never exerts back-pressure.
  *
  * hbm: one pseudo channel of an Alveo U55C.
- *   bandwidth  64 bits x 900 MHz x 2 = 14.4 GB/s = 57 bytes a cycle            [PG276, Raw Throughput Evaluation]
+ *   bandwidth  64 bits x 900 MHz x 2 = 14.4 GB/s = 57 bytes per cycle          [PG276, Raw Throughput Evaluation]
  *   refresh    tREFI 3.9 us = 975 cycles, tRFC 350 ns = 88 cycles (8-high stack) [the same]; leaves 13.1 GB/s, where
- *              13.3 GB/s were measured on a U280 [Wang et al.]
+ *              13.3 GB/s were measured on a U280 [Wang et al.].
  *   latency    closed page 122 ns = 31 cycles, page miss 138 ns = 35 cycles, on a U280 [Wang et al.]: 33, and 40 more
- *              for the way between a 512-bit port and the 256-bit port of another clock, which is our estimate
+ *              for the path from a 512-bit port to the 256-bit port of another clock, which is our estimate.
  *   reads      64: a port has 64 ids [PG276, Features]
  *   writes     32: our estimate
  *
  * ddr4: one channel of DDR4-2400 on an Alveo U200, U250 or U280.
- *   bandwidth  64 bits x 1200 MHz x 2 = 19.2 GB/s: more than the 64 bytes a cycle of the port
- *   refresh    tREFI 7.8 us = 1950 cycles, tRFC 350 ns = 88 cycles (8 Gb)      [JESD79-4]
- *   latency    closed page 90 ns = 23 cycles, page miss 107 ns = 27 cycles [Wang et al.]: 25, and 40 more as above
+ *   bandwidth  64 bits x 1200 MHz x 2 = 19.2 GB/s, more than the 64 bytes per cycle of the port.
+ *   refresh    tREFI 7.8 us = 1950 cycles, tRFC 350 ns = 88 cycles (8 Gb)      [JESD79-4].
+ *   latency    closed page 90 ns = 23 cycles, page miss 107 ns = 27 cycles [Wang et al.]: 25, and 40 more as above.
  *   reads, writes  64 and 32: our estimate
  *
  * PG276: AMD, AXI High Bandwidth Memory Controller. Wang et al.: Shuhai: Benchmarking High Bandwidth Memory on FPGAs.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Decoded blocks: from the words up to the next jump to operations that are ready to run. */
+/** Decoded blocks. The words up to the next jump become a block of operations that are ready to run. */
 #include "model.h"
 
 static uint32_t hash(uint32_t pc)
@@ -12,7 +12,7 @@ void block_flush(struct engine *e)
     e->simt.blocks.era++;
 }
 
-/** What the processor sees at pc, up to the end of the page. */
+/** The instruction memory from pc to the end of its page, in the host. NULL and *code: it cannot be fetched. */
 static const uint8_t *fetch(struct engine *e, uint32_t pc, uint32_t *code)
 {
     const struct tlb_entry *t = memory_page(&e->dev->mem, &e->space, pc, ACCESS_EXECUTE, code);
@@ -81,7 +81,7 @@ struct block *block_find(struct engine *e, uint32_t pc, uint32_t *code)
         return b;
     }
     if (b) {
-        *link = b->other; /* other code: it is not found again */
+        *link = b->other; /* the code has changed: the block is not found again */
         b->seen = s->era - 1;
         b->pc = 1;
     }

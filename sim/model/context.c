@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Context-save areas (docs/spec/context.yaml): their lines, in the pages that their list names, and the header, which
- *  is written last. Addresses are physical. */
+/** Context-save areas (docs/spec/context.yaml): the lines of an area, in the pages that its list names, and its header,
+ *  which is written last. Addresses are physical. */
 #include "model.h"
 
 #define LINES_PER_PAGE (PAGE / LINE)
 #define NAMES_A_PAGE (TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
 
-/** A fault names the area, not its line: the hardware has many lines under way at once. */
+/** Completes a fault, unless done. A fault names the area and not the line, because the hardware has many lines
+ *  outstanding at once. */
 static void check(const struct lines *s, bool done)
 {
     if (!done) {
@@ -14,7 +15,7 @@ static void check(const struct lines *s, bool done)
     }
 }
 
-/** Where the next line is, if there is no fault yet. False: there is one, of that access. */
+/** Finds the address of the next line. False: there is a fault, now or before, of that access. */
 static bool place(const struct lines *s, uint32_t access, uint64_t *at)
 {
     const uint32_t line = s->next ? LIST_LINES + s->next : 0, page = line / LINES_PER_PAGE;
@@ -81,7 +82,7 @@ uint32_t context_save(struct engine *e, struct fault *f)
     if (e->phase == PHASE_RUN) {
         c.executor = context_executor(e->packet[0] & 0xffu);
     } else if (e->resume.executor != TERN_CTX_EXECUTOR_NONE) {
-        return 0; /* it has not gone on yet: what the area holds is still its state */
+        return 0; /* the executor has not gone on yet: the area still has its state */
     }
     switch (c.executor) {
     case TERN_CTX_EXECUTOR_SIMT:

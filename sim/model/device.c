@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The device at its API: registers, time, the dirty plane. */
+/** The functions of the device's API: registers, time and the dirty plane. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 #define ACCESS_CYCLES 4u
 #define CLOCK_HZ 250000000u
 #define VERSION 0x000100u
-#define LINE_PAGES 512u /* whose dirty bits are a line */
+#define LINE_PAGES 512u /* pages whose dirty bits are a line */
 
 static uint32_t dev_read(struct tern_sim *d, uint32_t off)
 {
@@ -65,7 +65,7 @@ static uint32_t dev_read(struct tern_sim *d, uint32_t off)
     }
 }
 
-/** A line of a result: as any write, but it makes no page dirty. */
+/** Writes a line of a result. Other writes make their pages dirty; this one does not. */
 static void dirty_put(struct tern_sim *d, uint64_t at, const uint8_t *line)
 {
     memcpy(d->mem.data + at, line, LINE);
@@ -163,7 +163,7 @@ static uint32_t counter_read(const struct counters *c, uint32_t off)
     return off & 4 ? HI(v[i]) : LO(v[i]);
 }
 
-/** The registers for a crash dump. */
+/** Reads the registers that crash dumps use. */
 static uint32_t dump_read(const struct engine *e, uint32_t off)
 {
     const struct warp *w = &e->simt.warp[e->dbg_warp % WARPS];
@@ -428,7 +428,7 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
     if (config && config->mutant) {
         return -ENOTSUP; /* the model has no seeded bugs */
     }
-    /* large, and most of it is never touched */
+    /* mmap, because the struct is large and most of it is never touched */
     struct tern_sim *d = mmap(NULL, sizeof *d, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (d == MAP_FAILED) {
         return -ENOMEM;
@@ -438,7 +438,7 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
         munmap(d, sizeof *d);
         return r;
     }
-    if (config) { /* whole pages */
+    if (config) { /* the range of errors becomes one of whole pages */
         d->mem.error_first = config->dram_error_base / PAGE;
         d->mem.error_end = (config->dram_error_base + config->dram_error_bytes + PAGE - 1) / PAGE;
     }
@@ -472,7 +472,7 @@ static int model_dram(const struct tern_sim *sim, struct tern_sim_dram *out)
     return -ENOTSUP;
 }
 
-/** No rules of hardware: nothing here stalls. */
+/** The model has no rules to check: it has no handshakes. */
 static int model_violation(const struct tern_sim *sim, struct tern_sim_violation *out)
 {
     (void)sim;

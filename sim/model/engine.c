@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** HW queue, indications, and the packets of a buffer one after another. */
+/** HW queue, indications, and the execution of the packets of a buffer. */
 #include "model.h"
 
 #define PACKET_CYCLES 80u /* fetch of a packet from memory */
@@ -42,7 +42,7 @@ static void indicate(struct engine *e, uint32_t kind, uint64_t begin, const stru
 
 void engine_preempt(struct engine *e, uint32_t granularity)
 {
-    if (!engine_stops(e, granularity)) { /* only finer */
+    if (!engine_stops(e, granularity)) { /* a later request can only be finer */
         e->granularity = granularity;
     }
     e->stopping = e->queued != 0;
@@ -105,7 +105,7 @@ static void begin(struct engine *e)
     e->phase = PHASE_FETCH;
 }
 
-/** Whether what runs can be cut where it is. */
+/** True: the running buffer can be cut at its present state. */
 static bool at_cut(const struct engine *e)
 {
     if (e->phase == PHASE_IDLE || e->phase == PHASE_FETCH || (e->packet[0] & 0xffu) == TERN_PKT_FENCE_WAIT) {
@@ -122,7 +122,7 @@ static bool at_cut(const struct engine *e)
     }
 }
 
-/** Saves what runs, which takes its time. */
+/** Saves the state of the running buffer, and accounts the cycles of that. */
 static void cut(struct engine *e)
 {
     struct fault f = {0};
@@ -133,7 +133,7 @@ static void cut(struct engine *e)
     }
 }
 
-/** Indicates what was cut, and cancels what waits (P3). */
+/** Indicates the buffer that was cut, and cancels those that wait (P3). */
 static void stop(struct engine *e)
 {
     if (e->phase == PHASE_SAVED) {
@@ -147,7 +147,7 @@ static void stop(struct engine *e)
     e->stopping = false;
 }
 
-/** Reads the packet at the offset and checks what can be checked without running it. */
+/** Fetches the packet at the offset, and makes the checks that need no execution. */
 static bool fetch(struct engine *e, struct fault *f)
 {
     const struct submission *s = &e->queue[0];
@@ -182,7 +182,7 @@ static void next(struct engine *e)
     }
 }
 
-/** fence_signal and timestamp; fence_wait gives its answer in *open. */
+/** Runs fence_signal, timestamp or fence_wait. *open: a fence_wait is satisfied. */
 static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f)
 {
     struct tern_pkt_fence_wait p;
@@ -208,7 +208,7 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
     return true;
 }
 
-/** A page request is a request to stop at once, which nobody but the engine has made. */
+/** Stops the engine for a page request: as for a request to stop at once, which the engine itself makes. */
 static void stop_for_page(struct engine *e)
 {
     if (e->absent.code) {
@@ -216,7 +216,7 @@ static void stop_for_page(struct engine *e)
     }
 }
 
-/** Runs the packet that was fetched; cycles taken. */
+/** Runs the fetched packet. Returns the cycles taken. */
 static uint64_t run_packet(struct engine *e, uint64_t budget)
 {
     uint32_t opcode = e->packet[0] & 0xffu;
@@ -262,7 +262,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
     return cycles;
 }
 
-/** Starts an executor, or lets it go on. */
+/** Starts an executor, or resumes it. */
 static void start(struct engine *e, uint32_t executor, struct fault *f)
 {
     struct lines lines = {.e = e, .page = e->queue[0].save, .next = 1, .end = 1 + e->resume.lines, .f = f};
@@ -280,7 +280,7 @@ static void start(struct engine *e, uint32_t executor, struct fault *f)
     e->resume.executor = TERN_CTX_EXECUTOR_NONE;
 }
 
-/** Reserved bits and bounds of the packet; starts what does it. */
+/** Checks reserved bits and bounds of the packet, and starts its executor. */
 static void check(struct engine *e)
 {
     uint32_t opcode = e->packet[0] & 0xffu;

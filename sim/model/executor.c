@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** User executors: packet user_call, and what their functions ask for (executor.h). The list is that of docs/spec. */
+/** User executors: the packet user_call, and the functions that executors call (executor.h). docs/spec has the list of
+ *  executors. */
 #include "executor.h"
 
 #include "model.h"
@@ -19,7 +20,7 @@ static bool call(struct engine *e, uint64_t budget, uint64_t *cycles, struct fau
     return done;
 }
 
-/** The line of state, in which the executor's words alone may be set. */
+/** Reads the line of state, in which only the words that the executor knows may be set. */
 static void restore(struct engine *e, uint32_t known, struct lines *state, struct fault *f)
 {
     lines_get(state, e->user_state);
@@ -28,7 +29,7 @@ static void restore(struct engine *e, uint32_t known, struct lines *state, struc
     }
 }
 
-/** The function is called without a budget: it does no more than to check its arguments. */
+/** Starts a user executor. The executor's function is called without a budget, so it only checks its arguments. */
 void user_start(struct engine *e, struct lines *state, struct fault *f)
 {
     struct tern_pkt_user_call p;

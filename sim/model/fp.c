@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Zfinx, one lane at a time: every operation, rounding mode and special value. What is
- * common is in ops_float.c, too. */
+/** Zfinx, one lane at a time: every operation, rounding mode and special value. ops_float.c has a faster way for common
+ *  operands. */
 #include <math.h>
 
 #include "model.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** IEEE 754 binary32 on integers: the plain definition, every rounding mode. Slow; the fast path is fp.c. */
+/** IEEE 754 binary32 arithmetic on integers, by the plain definition, in every rounding mode. This is slow; fp.c has
+ *  the fast path. */
 #include "model.h"
 
 #define NV 16u
@@ -124,7 +125,7 @@ static uint32_t sum(bool ps, u128 pm, int pe, bool cs, u128 cm, int ce, uint32_t
     if (n) {
         sticky = n > 127 ? *low != 0 : (*low & (((u128)1 << n) - 1)) != 0;
         *low = n > 127 ? 0 : *low >> n;
-        *low |= sticky; /* far below the rounding bit: keeps the direction */
+        *low |= sticky; /* far below the rounding bit, so it only keeps the direction */
     }
     int e = pe > ce ? pe : ce;
     if (ps == cs) {
@@ -157,7 +158,7 @@ static uint32_t fma_exact(uint32_t ua, uint32_t ub, uint32_t uc, uint32_t rm, ui
 
 static uint32_t mul_exact(uint32_t ua, uint32_t ub, uint32_t rm, uint8_t *fl)
 {
-    uint32_t zero = (ua ^ ub) & 0x80000000u; /* a zero of the product's sign changes nothing */
+    uint32_t zero = (ua ^ ub) & 0x80000000u; /* adding a zero with the product's sign changes nothing */
     return fma_exact(ua, ub, zero, rm, fl);
 }
 

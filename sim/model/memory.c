@@ -6,8 +6,8 @@
 
 static uint8_t zero_page[PAGE];
 
-/** Zeros; pages that are never touched cost nothing. Not malloc: a leak checker does not look into the device, which is
- *  mapped too, and would take what is only known there for lost. */
+/** Maps zeroed memory, of which untouched pages use none of the host's. malloc would not do: the device is mapped as
+ *  well, so a leak checker would not see pointers in it and would report the memory as lost. */
 static void *map(uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -45,7 +45,7 @@ void memory_unreserve(struct memory *m, uint64_t pa, uint32_t n)
     }
 }
 
-/** What is wrong with an entry of the first or second level (pte.yaml). */
+/** The fault of an entry of the first or second level (pte.yaml); 0: none. */
 static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
 {
     bool r = pte & TERN_PTE_READ_MASK, w = pte & TERN_PTE_WRITE_MASK, x = pte & TERN_PTE_EXEC_MASK;
@@ -76,7 +76,7 @@ static uint32_t load_pte(struct memory *m, uint64_t pa, uint32_t *pte)
     return TERN_FAULT_NONE;
 }
 
-/** Walks the tables: a leaf in *pte, its physical page in *page. */
+/** Walks the tables. *pte is the leaf, *page its physical page. Returns a fault code. */
 static uint32_t walk(struct memory *m, uint32_t root, uint32_t va, uint32_t *pte, uint64_t *page)
 {
     uint32_t code = load_pte(m, (uint64_t)root * PAGE + (va >> 22) * 4u, pte);

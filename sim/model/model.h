@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functional model of a Tern device: what every packet, register and instruction does, without the RTL's structure.
+ * The functional model of a Tern device: the effect of every packet, register and instruction, without the RTL's
+ * structure.
  *
- * Time is counted roughly (one cycle a warp instruction, one a 64-byte line moved); everything else that a program can
- * see is exact. Engines run in turn in slices of device time, so two runs with the same accesses are the same. A kernel
- * runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and keeps
- * them, warp.c runs them for the lanes that are together and selects the next, ops_*.c say what each does.
- *   device.c   API, registers, time            engine.c  HW queue, indications, packets
- *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c
- *   executor.c user executors, whose functions are in user/: executor.h
- *   context.c  context-save areas              state.c   of a dispatch that is cut, to and from them
- *   simt.c     work-groups, barriers, turns    warp.c    divergence, instructions in order       decode.c, block.c
- *   ops_int.c, ops_flow.c, ops_memory.c, ops_float.c     fp.c, fp_exact.c   floating point a lane at a time
+ * Time is approximate: one cycle per warp instruction, one per moved line of 64 bytes. Everything else that a program
+ * can see is exact. Engines run in turn in slices of device time, so two runs with the same accesses are identical.
+ *
+ *   device.c    API, registers, time            engine.c   HW queue, indications, packets
+ *   memory.c    memory, translation, dirty bits mover.c    copy and fill
+ *   paging.c    privileged packets              executor.c user executors; their functions are in user/ (executor.h)
+ *   context.c   context-save areas              state.c    state of a dispatch in such an area
+ *   simt.c      work-groups, barriers, turns    warp.c     divergence; instructions of a warp in order
+ *   decode.c    a word to an instruction        block.c    words up to the next jump to a block of operations
+ *   ops_*.c     operations on all lanes         fp*.c      floating point, a lane at a time
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -36,7 +37,7 @@
 #ifndef MODEL_LMEM_KIB
 #define MODEL_LMEM_KIB 64
 #endif
-#define SIMT (MODEL_LANES > 0) /* without a SIMT executor its code has some geometry, and is never run */
+#define SIMT (MODEL_LANES > 0) /* false: the code of the SIMT executor is compiled with any geometry and never run */
 #define LANES (SIMT ? MODEL_LANES : 4)
 #define WARPS (SIMT ? MODEL_WARPS : 4)
 #define ENGINES MODEL_ENGINES
@@ -49,7 +50,8 @@
 
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE, ACCESS_ATOMIC };
 
-/** The first fault of a buffer. code 0: none. Of a kernel: the work-item, by group, warp in the group, lane. */
+/** The first fault of a buffer; code 0: none. A fault of a kernel names the work-item by group, warp in the group and
+ *  lane. */
 struct fault {
     uint32_t code, access, va, pc, warp, lane, group[3];
 };
@@ -58,21 +60,21 @@ struct fault {
 
 #define TLB_SIZE 1024u
 
-/** One translated page; a key of 0 is empty. Rights are checked when it is filled, one entry an access class. */
+/** A translated page. There is one entry per access class, whose rights were checked when it was filled. */
 struct tlb_entry {
-    uint64_t key;  /* virtual page, access class, + 1 */
-    uint8_t *host; /* of the page; the zero page is one of zeros for all */
-    uint64_t page; /* physical */
+    uint64_t key;  /* (virtual page << 2 | access class) + 1; 0: the entry is empty */
+    uint8_t *host; /* the page in the host; pages mapped as zeros share one */
+    uint64_t page; /* number of the physical page */
 };
 
-/** An address space as an engine sees it while a buffer runs. */
+/** The address space of a running buffer, or that of physical addresses. */
 struct space {
     uint32_t root;
     bool physical;
     struct tlb_entry tlb[TLB_SIZE];
 };
 
-/** Virtual addresses have 32 bits, physical ones 34, and they wrap. */
+/** Wraps an address: virtual ones have 32 bits, physical ones 34. */
 static inline uint64_t space_wrap(const struct space *s, uint64_t va)
 {
     return va & (s->physical ? 0x3ffffffffull : 0xffffffffull);
@@ -87,14 +89,14 @@ struct reservation {
 struct memory {
     uint8_t *data;
     uint64_t bytes;
-    uint8_t *dirty; /* one byte a page */
-    uint64_t error_first, error_end; /* pages that answer with an error */
+    uint8_t *dirty;                  /* one byte per page */
+    uint64_t error_first, error_end; /* range of pages that answer with an error */
     struct reservation reserved[ENGINES];
 };
 
 int memory_init(struct memory *m, uint64_t bytes);
 void memory_free(struct memory *m);
-/** The page of va, which is wrapped; NULL and *code if it may not be accessed so. */
+/** Translates the page of va, which is wrapped. NULL and *code: the access is not allowed. */
 const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access,
                                          uint32_t *code);
 static inline const struct tlb_entry *memory_page(struct memory *m, struct space *s, uint64_t va, uint32_t access,
@@ -103,12 +105,12 @@ static inline const struct tlb_entry *memory_page(struct memory *m, struct space
     const struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
     return t->key == (va / PAGE << 2 | access) + 1 ? t : memory_translate(m, s, va, access, code);
 }
-/** Copies n bytes, across pages. On a fault false, with f filled (code, access, va). */
+/** Copy n bytes, across pages. False: there was a fault, and f has its code, access and va. */
 bool memory_read(struct memory *m, struct space *s, uint64_t va, void *data, uint64_t n, struct fault *f);
 bool memory_write(struct memory *m, struct space *s, uint64_t va, const void *data, uint64_t n, struct fault *f);
 /** Drops the reservations on the words of [pa, pa + n). */
 void memory_unreserve(struct memory *m, uint64_t pa, uint32_t n);
-/** What a write of [pa, pa + n), in one page, entails. */
+/** Effects of a write of [pa, pa + n), which is in one page: dirty bit and reservations. */
 static inline void memory_written(struct memory *m, uint64_t pa, uint32_t n)
 {
     m->dirty[pa / PAGE] = 1;
@@ -122,13 +124,13 @@ void space_flush(struct space *s);
 
 /* --------------------------------------------------------------- context.c */
 
-#define SAVE_CYCLES 150u /* of a save or a restore, besides one a line */
+#define SAVE_CYCLES 150u /* cycles of a save or a restore, besides one per line */
 #define VECTOR_LINES ((LANES + 15u) / 16u)
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 31u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
-/** Header and state (without a SIMT executor one line, of mover or user executor); and with an entry of the list, 16 a
- *  line, for each of their pages but the first. */
+/** Lines of the header and the largest state. Without a SIMT executor the state is one line, of mover or user executor.
+ *  SAVE_LINES adds the list of pages: an entry for each page but the first, 16 per line. */
 #define STATE_LINES (SIMT ? 2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
                             PENDING * (1u + 3u * VECTOR_LINES) : 2u)
 #define LIST_LINES (STATE_LINES > PAGE / LINE ? (STATE_LINES - PAGE / LINE + 1022u) / 1023u : 0u)
@@ -136,8 +138,8 @@ void space_flush(struct space *s);
 
 struct engine;
 
-/** The header (0) and the state (from 1 on) of a context-save area, one line after the other, wherever its pages are.
- *  The first fault stays in f; from then on, lines are not written, and those that are read are zero. */
+/** A sequence of lines of a context-save area, whatever its pages are: line 0 is the header, the state begins at line
+ *  1. f has the first fault. After a fault, lines are not written, and lines that are read are zero. */
 struct lines {
     struct engine *e;
     uint64_t page;
@@ -146,13 +148,13 @@ struct lines {
 };
 
 void lines_put(struct lines *s, const void *line);
-/** Beyond the end: fault context_invalid. */
+/** Reads a line. Beyond the end it is the fault context_invalid. */
 void lines_get(struct lines *s, void *line);
-/** The state of the executor that runs, then the header. The lines it takes; f filled on a fault. */
+/** Writes the state of the running executor, then the header. Returns the number of lines; f is set on a fault. */
 uint32_t context_save(struct engine *e, struct fault *f);
-/** The header of a saved context. False: f is filled. */
+/** Reads the header of a saved context. False: f is set. */
 bool context_load(struct engine *e, struct tern_ctx *c, struct fault *f);
-/** Which executor runs a packet: TERN_CTX_EXECUTOR_*. */
+/** The executor that runs a packet, TERN_CTX_EXECUTOR_*. */
 uint32_t context_executor(uint32_t opcode);
 
 /* ------------------------------------------------------------- decode.c, block.c */
@@ -166,30 +168,30 @@ struct instruction {
 struct core;
 struct warp;
 struct op;
-/** Runs an operation for the active lanes of a warp; what comes after it. */
+/** Runs an operation for the active lanes of a warp. Returns how the warp goes on, STEP_*. */
 typedef int handler(struct core *c, struct warp *w, const struct op *o);
 enum {
     STEP_NEXT, STEP_JUMP, STEP_BARRIER, STEP_EXIT, STEP_FAULT,
-    STEP_PART /* done but for lanes whose pages are absent: what is left of it is in simt.unfinished */
+    STEP_PART /* done, except for lanes whose pages are absent; the rest is in simt.unfinished */
 };
 
-/** An instruction, ready to run. */
+/** An instruction that is ready to run. */
 struct op {
     handler *run;
-    uint32_t imm;             /* of auipc the sum, of jumps the target */
+    uint32_t imm;             /* immediate; auipc: the sum; jumps: the target */
     uint16_t code;            /* enum opcode */
     uint8_t rd, rs1, rs2, rs3, rm; /* a write to register 0 goes to SINK */
 };
 #define SINK 32u
 
-/** Instructions in a row, in one page; only the last one jumps, waits, exits or always faults. */
+/** Consecutive instructions in one page. Only the last one may jump, wait, exit, or fault in any case. */
 struct block {
     uint32_t pc, count;
-    uint32_t seen;            /* the era in which it was compared with memory */
+    uint32_t seen;            /* era in which the words were last compared with memory */
     const struct op *op;
     const uint32_t *word;
-    struct block *other;      /* of the same hash */
-    struct block *next[2];    /* where it went last: not taken, taken */
+    struct block *other;      /* next block with the same hash */
+    struct block *next[2];    /* last successor: jump not taken, taken */
 };
 
 #define BLOCK_LENGTH 64u
@@ -197,8 +199,8 @@ struct block {
 #define BLOCK_OPS 65536u
 #define BLOCK_HASH 4096u
 
-/** All blocks of an engine. They live on from dispatch to dispatch; a flush begins an era, and makes sure that the code
- *  is the same before a block runs again. When there is no room, all are forgotten. */
+/** All blocks of an engine. Blocks stay valid from dispatch to dispatch. A flush begins an era: a block is compared
+ *  with memory before it runs for the first time in an era. When there is no room, all blocks are dropped. */
 struct blocks {
     uint32_t era, n_blocks, n_ops;
     struct block *hash[BLOCK_HASH];
@@ -208,12 +210,12 @@ struct blocks {
 };
 
 void decode(uint32_t word, struct instruction *out);
-/** False for branches, stores, fences, barrier, exit: their rd field is no register. */
+/** False for branches, stores, fences, barrier and exit, whose rd field is not a register. */
 bool writes_register(uint16_t op);
 
-/** The block at pc. NULL and *code: it cannot be fetched. Valid until the next call. */
+/** The block at pc, valid until the next call. NULL and *code: it cannot be fetched. */
 struct block *block_find(struct engine *e, uint32_t pc, uint32_t *code);
-/** Instruction memory may have changed. */
+/** Called when instruction memory may have changed. */
 void block_flush(struct engine *e);
 
 /* ----------------------------------------------------------- simt.c, warp.c */
@@ -222,20 +224,20 @@ typedef uint32_t vec __attribute__((vector_size(LANES * 4)));
 
 struct warp {
     vec x[33];                 /* registers, and SINK */
-    vec on;                    /* all ones in the active lanes */
+    vec on;                    /* active lanes, as a vector: all ones in an active lane, else 0 */
     uint32_t fflags[LANES], frm[LANES];
-    uint32_t pc[LANES];        /* of lanes that are not active */
-    uint8_t depth[LANES];      /* their call depth */
-    uint32_t lid[3][LANES];
-    uint32_t any_frm;          /* OR of frm */
-    uint32_t born;             /* lanes that had a work-item at the launch */
+    uint32_t pc[LANES];        /* pc of the lanes that are not active */
+    uint8_t depth[LANES];      /* call depth of the lanes that are not active */
+    uint32_t lid[3][LANES];    /* local id */
+    uint32_t any_frm;          /* OR of all frm */
+    uint32_t born;             /* mask of the lanes that had a work-item at the launch */
     uint32_t live, waiting, active; /* masks; active is a subset of live & ~waiting */
-    uint32_t at, at_depth;     /* of the active lanes */
-    /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
+    uint32_t at, at_depth;     /* pc and call depth of the active lanes */
+    /* lowest pc of other lanes of the same depth, at which the active lanes stop and lanes are selected again */
     uint32_t merge;
-    uint32_t backward, turn;   /* rotation: partial backward jumps taken, next lane to favour */
-    uint32_t quantum;          /* instructions left of a rotated choice; 0: normal policy */
-    bool hot;                  /* a part has done an atomic operation */
+    uint32_t backward, turn;   /* rotation: backward jumps that a part has taken; next lane to favour */
+    uint32_t quantum;          /* remaining instructions of lanes chosen by rotation; 0: chosen by the normal policy */
+    bool hot;                  /* a part of the lanes has done an atomic operation */
     uint32_t slot;
 };
 
@@ -246,7 +248,8 @@ struct group {
     bool busy;
 };
 
-/** A memory instruction, or what is left of it: the lanes in p.mask, whose addresses are those of memory. */
+/** The lanes p.mask of a memory instruction that have not been done. Addresses in private windows are replaced by those
+ *  of the backing memory. */
 struct unfinished {
     struct tern_ctx_simt_pending p;
     uint32_t address[LANES], data[LANES], compare[LANES];
@@ -259,37 +262,38 @@ struct simt {
     uint32_t next[3]; /* next group to launch */
     uint64_t groups_left, groups_running;
     uint32_t turn;
-    uint8_t lmem[LMEM_BYTES + PAGE]; /* a page may begin anywhere in it */
+    uint8_t lmem[LMEM_BYTES + PAGE]; /* local memory; the extra page is for accesses of a page at any offset */
     bool lres_valid;
     uint32_t lres_word, lres_thread;
-    struct unfinished unfinished[PENDING]; /* they wait for pages: nothing runs before it was cut and resumed */
+    struct unfinished unfinished[PENDING]; /* wait for pages; nothing runs until the dispatch was cut and resumed */
     uint32_t n_unfinished;
     uint32_t last_root;
     bool clean;
     struct blocks blocks;
 };
 
-/** A warp while it runs. */
+/** A running warp. */
 struct core {
     struct engine *e;
     struct fault *f;
-    uint32_t index;            /* hardware warp */
-    uint64_t time;             /* at which the block's first instruction was issued */
+    uint32_t index;            /* number of the hardware warp */
+    uint64_t time;             /* device time at which the block's first instruction was issued */
     const struct block *block;
-    uint32_t taken;            /* lanes that a branch takes */
-    vec target;                /* of jalr */
+    uint32_t taken;            /* mask of the lanes that take the branch */
+    vec target;                /* target of jalr */
 };
 
-/** Lanes to run; they run together from here on. */
+/** Makes the lanes of the mask the active ones. */
 void warp_activate(struct warp *w, uint32_t mask);
-/** Chooses among the lanes that can run: deepest call, then lowest pc. The lanes that ran must be parked. */
+/** Chooses the active lanes among those that can run: deepest call, then lowest pc. The lanes that ran must be
+ *  parked. */
 void warp_select(struct warp *w);
-/** Runs up to `limit` instructions of a warp from time `now` on; the number run. *step: why it stopped, STEP_NEXT: the
- *  limit. At STEP_BARRIER and STEP_EXIT the last instruction is one, and nothing else has been done about it. */
+/** Runs up to `limit` instructions of a warp from time `now` on, and returns their number. *step says why it stopped;
+ *  STEP_NEXT: at the limit. After STEP_BARRIER and STEP_EXIT the caller handles the last instruction. */
 uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, int *step, struct fault *f);
-/** The active lanes begin to wait at a barrier, or end. */
+/** Makes the active lanes wait at a barrier, or end. */
 void warp_leave(struct warp *w, bool exits);
-/** Every lane's pc and depth into the arrays. */
+/** Writes pc and depth of the active lanes into the arrays, so that all lanes are parked. */
 void warp_park(struct warp *w);
 
 /* ---------------------------------------------------------------- engine.c */
@@ -310,7 +314,7 @@ struct counters {
     uint64_t l1_hit, l1_miss, ic_miss, tlb_hit, tlb_miss, rd_lines, wr_lines;
 };
 
-/** What a copy or fill still has to do, as in the state of one that is cut. */
+/** The rest of a copy or fill, as in the state of one that is cut. */
 struct box {
     uint32_t width, rows, src_pitch, src_slice_pitch, dst_pitch, dst_slice_pitch;
     uint32_t left, rows_left, slices_left;
@@ -326,21 +330,21 @@ struct engine {
     struct indication ind[INDICATIONS];
     uint32_t n_ind;
     bool refused, stopping;
-    uint32_t granularity; /* of the stop */
-    struct fault absent;  /* the page request because of which it stops; code 0: none */
+    uint32_t granularity; /* granularity of the request to stop */
+    struct fault absent;  /* page request for which the engine stops; code 0: none */
     enum phase phase;
     uint32_t offset;
     uint64_t begin;
     uint32_t packet[32];
-    struct tern_ctx resume; /* executor: none once it goes on */
+    struct tern_ctx resume; /* saved context to resume; its executor is NONE once that has gone on */
     struct box box;
-    uint32_t user_state[16]; /* of the user executor that runs: its line of state */
+    uint32_t user_state[16]; /* line of state of the running user executor */
     struct space space, physical;
     struct simt simt;
     struct counters count;
     uint32_t dbg_warp;
     struct tern_sim *dev;
-    uint64_t now; /* how far it has run: behind device time, or ahead by what is left of a long packet */
+    uint64_t now; /* device time up to which it has run; it may be ahead by the rest of a long packet */
 };
 
 struct tern_sim {
@@ -353,14 +357,14 @@ struct tern_sim {
     bool dirty_error;
     tern_sim_observer observer; /* NULL: none */
     void *observer_user;
-    fenv_t callers;  /* of the thread in the call that goes on, if */
-    bool arithmetic; /* an engine has computed in it (device_arithmetic) */
+    fenv_t callers;  /* the caller's floating-point environment, valid if `arithmetic` */
+    bool arithmetic; /* an engine has computed in this call (device_arithmetic) */
 };
 
 /**
- * Before an engine computes: kernels use the host's arithmetic as it is by default, whatever mode the caller has, which
- * is restored when the call returns. Not at each call: most are register accesses while nothing runs, and the change
- * costs more than the access.
+ * Called before an engine computes. Kernels use the host's default floating-point environment, whatever the caller's
+ * is; the caller's is restored when the call of the API returns. This is not done in each call, because most calls are
+ * register accesses while nothing runs, and the change costs more than the access.
  */
 void device_arithmetic(struct tern_sim *d);
 
@@ -377,16 +381,18 @@ static inline bool engine_stops(const struct engine *e, uint32_t granularity)
     return e->stopping && e->granularity >= granularity;
 }
 
-/* Each executor: start checks the packet and begins it, or with `state` goes on; f is filled on a fault. run goes on
- * for about `budget` cycles; the cycles taken, *done at the end. save: the state of what is cut. */
+/* Functions of an executor:
+ *   start  checks the packet and begins it, or resumes it from `state`; f is set on a fault
+ *   run    runs it for about `budget` cycles and returns the cycles taken; *done: it has ended
+ *   save   writes the state of a packet that is cut */
 
 void mover_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t mover_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
 void mover_save(const struct engine *e, struct lines *state);
 
-/** Packets of paging buffers that are done at once; cycles taken. */
+/** Runs a packet of paging buffers that is done at once. Returns the cycles taken. */
 uint64_t paging_run(struct engine *e, struct fault *f);
-/** Entries from pa on lie in one table. */
+/** True: `count` entries from pa on are in one table. */
 bool table_holds(uint64_t pa, uint32_t count);
 
 void user_start(struct engine *e, struct lines *state, struct fault *f);
@@ -395,29 +401,29 @@ void user_save(const struct engine *e, struct lines *state);
 
 void simt_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
-/** Selection of warps begins anew. */
+/** Resets the selection of warps. */
 void simt_reset(struct engine *e);
-/** Puts a group into a slot, its warps at their beginning. */
+/** Launches a group in a slot. */
 void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3]);
-/** When no work-item of a group can run: opens its barrier if every work-item waits at the same one, else a fault of
- *  the lowest barrier at which any waits and the first work-item there. */
+/** Called when no work-item of a group can run. Opens the barrier if every work-item waits at the same one. Otherwise
+ *  it is a fault of the lowest barrier at which work-items wait, and of the first work-item there. */
 void simt_barrier(struct simt *s, struct group *g, struct fault *f);
-/** Where the work-items of a group wait. The lowest barrier and the first warp of the group and lane
- * there; false: none waits. */
+/** Finds the lowest barrier at which work-items of a group wait, and the first warp of the group and lane there. False:
+ *  none waits. */
 bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane,
                 bool *parted);
-/** What the executor was asked to do cannot go on before a page is there: the first such access counts. */
+/** Requests a page, without which the executor cannot go on. Only the first request counts. */
 static inline void page_request(struct engine *e, const struct fault *f)
 {
     e->absent = e->absent.code ? e->absent : *f;
 }
 void state_save(struct engine *e, struct lines *state);
-/** Of a checked dispatch, with all slots empty. */
+/** Restores the state of a dispatch that was checked. All slots are empty before. */
 void state_restore(struct engine *e, struct lines *state, struct fault *f);
 
 /* ------------------------------------------------------------ ops_*.c, fp*.c */
 
-/** The handlers of each kind; NULL: not of this kind. */
+/** The handler of an instruction, by kind; NULL: the instruction is not of this kind. */
 handler *int_handler(const struct instruction *i);
 handler *flow_handler(const struct instruction *i);
 handler *memory_handler(const struct instruction *i);
@@ -425,8 +431,9 @@ handler *float_handler(const struct instruction *i);
 
 #define MEMORY_CAS 9u /* amocas on the memory channel */
 
-/** Of a memory instruction that was cut, the lanes that are left. Loads and atomics leave what is for rd in result.
- *  *done: those whose pages are there; of others the first one is the engine's page request, if it has none yet. */
+/** Runs the remaining lanes of a memory instruction that was cut. Loads and atomics write the values for rd to result.
+ *  *done is the mask of the lanes whose pages are there. The first other lane becomes the engine's page request, if
+ *  there is none yet. False: there was a fault. */
 bool memory_replay(struct engine *e, const struct unfinished *u, uint32_t *result, uint32_t *done, struct fault *f);
 
 static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t va, uint32_t lane)
@@ -435,11 +442,11 @@ static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t 
     return STEP_FAULT;
 }
 
-/** op(a, b, c) of one lane, flags or-ed into fl. rm: 0 to 4. op: arithmetic, conversion or class. */
+/** op(a, b, c) of one lane. op is arithmetic, a conversion or fclass; rm is 0 to 4. Flags are or-ed into *fl. */
 uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl);
 
 enum fp_kind { FP_ADD, FP_MUL, FP_FMA, FP_DIV, FP_SQRT };
-/** Exact arithmetic on integers, all five rounding modes; FP_FMA is a * b + c. */
+/** Exact arithmetic, on integers, in all five rounding modes. FP_FMA is a * b + c. */
 uint32_t fp_exact(enum fp_kind kind, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *flags);
 
 enum opcode {

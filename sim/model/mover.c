@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copy, fill and pte_copy, which is a copy of one row. */
+/** The packets copy, fill and pte_copy, which is a copy of one row. */
 #include "model.h"
 
 static uint64_t wide(uint32_t lo, uint32_t hi)
@@ -12,9 +12,9 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* A box may be larger than anyone can wait for: it is done in pieces, and can be cut between them. */
+/* A box may be large, so it is done in pieces, between which it can be cut. */
 
-/** Past `bytes` of a row; at its end to the next row. */
+/** Advances by `bytes` of a row, and at the end of the row to the next one. */
 static void box_advance(const struct engine *e, struct box *b, uint32_t bytes)
 {
     b->left -= bytes;
@@ -32,8 +32,9 @@ static void box_advance(const struct engine *e, struct box *b, uint32_t bytes)
     }
 }
 
-/** Copies bytes of a row that leave neither page; how many. A destination line is written when its bytes have been
- *  read: so of a fault on each side the read counts, if its byte belongs to the first line that cannot be written. */
+/** Copies bytes of a row that stay in one page on both sides, and returns their number. A destination line is written
+ *  after its bytes were read. Therefore, if both sides fault, the read's fault counts if its byte belongs to the first
+ *  line that cannot be written. */
 static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_t left, struct fault *f)
 {
     struct memory *m = &e->dev->mem;
@@ -60,7 +61,7 @@ static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_
     return part;
 }
 
-/** Fills bytes of a row that do not leave the page; how many. */
+/** Fills bytes of a row that stay in one page, and returns their number. */
 static uint32_t fill_piece(struct engine *e, const struct box *b, uint64_t dst, struct fault *f)
 {
     uint8_t row[PAGE + LINE];
@@ -76,7 +77,7 @@ static bool is_fill(const struct engine *e)
     return (e->packet[0] & 0xffu) == TERN_PKT_FILL;
 }
 
-/** The box of a packet; a fault code. */
+/** Reads the box of a packet. Returns a fault code. */
 static uint32_t box_of(const struct engine *e, struct box *b)
 {
     union {
@@ -113,7 +114,7 @@ static uint32_t box_of(const struct engine *e, struct box *b)
     return reserved ? TERN_FAULT_PACKET_RESERVED : ok ? TERN_FAULT_NONE : TERN_FAULT_PACKET_BOUNDS;
 }
 
-/** Goes on where a box of this packet was cut. */
+/** Restores the position at which the box of this packet was cut. False: the state is impossible. */
 static bool box_restore(struct engine *e, struct box *b, const uint32_t *line)
 {
     struct tern_ctx_mover_state s;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating point of all lanes at once: results and flags, both exact, whatever the host.
+ * Floating point of all lanes at once. Results and flags are exact on any host.
  *
- * Finite numbers in round-to-nearest are computed in double precision, which holds the product of two floats exactly. A
- * sum is rounded to odd there (its error is known, Knuth's two-sum), so rounding it again, to a float, is right; a
- * quotient or root rounded twice is right anyway (53 >= 2 * 24 + 2). What the float lacks of the double is inexactness,
- * and the double shows underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
- * A shorter way when the lanes have raised inexact already: the host's own float operation, if its result is an
- * ordinary number, for then nothing but inexact could be raised.
+ *   operands                  method
+ *   finite, round to nearest  double precision, then a rounding to float
+ *   the same, and inexact     the host's float operation, if its result is an ordinary number: no other flag can be
+ *   was raised in all lanes   raised then
+ *   all others                lane by lane, by fp.c
+ *
+ * Rounding twice is correct. The product of two floats is exact in a double. A sum is rounded to odd in the double (its
+ * error is known by Knuth's two-sum), and rounding such a value again is exact. A quotient or root may be rounded
+ * twice, because 53 >= 2 * 24 + 2. The flag inexact is raised if the float differs from the double, and underflow is
+ * seen in the double.
  */
 #include <math.h>
 
@@ -20,7 +24,7 @@
 #define NX 1u
 #define MINUS 0x80000000u
 #define QNAN 0x7fc00000u
-#define TINY (0x1p-126 - 0x1p-151) /* below this a result is tiny, rounded to nearest with an unbounded exponent */
+#define TINY (0x1p-126 - 0x1p-151) /* results below this are tiny after rounding to nearest with any exponent */
 
 struct floats {
     float f[LANES];
@@ -35,7 +39,7 @@ static struct floats to_floats(const vec *v)
 
 /* ------------------------------------------------------------ common parts */
 
-/** Each lane by itself. */
+/** Computes each lane by itself. */
 static int slowly(struct core *c, struct warp *w, const struct op *o)
 {
     for (uint32_t m = w->active; m; m &= m - 1) {
@@ -49,7 +53,7 @@ static int slowly(struct core *c, struct warp *w, const struct op *o)
     return STEP_NEXT;
 }
 
-/** The lowest lane whose rounding mode does not exist, or LANES. */
+/** The lowest lane with an invalid rounding mode, or LANES. */
 static uint32_t bad_rounding(const struct warp *w, const struct op *o)
 {
     uint32_t m = o->rm == 7 && w->any_frm ? w->active : 0;
@@ -83,7 +87,7 @@ static void finish(struct warp *w, const struct op *o, const struct floats *resu
     }
 }
 
-/** All active lanes of v are numbers: neither infinite nor NaN. */
+/** True: all active lanes of v are finite. */
 static bool all_finite(const struct warp *w, const vec *v)
 {
     const vec bad = (vec)((*v & 0x7f800000u) == 0x7f800000u) & w->on;
@@ -94,7 +98,8 @@ static bool all_finite(const struct warp *w, const vec *v)
     return !r;
 }
 
-/** Inexact is raised in all active lanes, and all results have exponents from which nothing else is to be feared. */
+/** True: inexact is raised in all active lanes, and no result has an exponent with which another flag could be
+ *  raised. */
 static bool ordinary(const struct warp *w, const struct floats *result)
 {
     uint32_t bits[LANES], r = 0;
@@ -113,19 +118,19 @@ static void finish_ordinary(struct warp *w, const struct op *o, const struct flo
     w->x[o->rd] = (r & w->on) | (w->x[o->rd] & ~w->on);
 }
 
-/** Flags of a result r whose exact value is on the same side of TINY as `exact`. */
+/** Flags of a result r. `exact` is on the same side of TINY as the exact value. */
 static uint32_t raised(uint32_t inexact, double exact, float r)
 {
     return inexact * NX | (inexact & (fabs(exact) < TINY)) * UF | (uint32_t)(fabsf(r) > 0x1.fffffep127f) * OF;
 }
 
-/** The same if s is the exact value, or lies between the same two floats. */
+/** Flags of a result r, if s is the exact value or lies between the same two floats. */
 static uint32_t flags_of(double s, float r)
 {
     return raised((double)r != s, s, r);
 }
 
-/** p + c, rounded to odd: of the two doubles next to an inexact sum the one whose last bit is 1. */
+/** p + c rounded to odd: an inexact sum becomes that of the two nearest doubles whose last bit is 1. */
 static double sum_to_odd(double p, double c)
 {
     double s = p + c, q = s - p, rest = (p - (s - q)) + (c - q);
@@ -140,20 +145,20 @@ static double sum_to_odd(double p, double c)
 
 /* -------------------------------------------------------------- arithmetic */
 
-/** The operands with their signs as the operation takes them: a + b, a * b, a / b, a * b + k. */
+/** Operands with the signs that the operation uses: a + b, a * b, a / b, a * b + k. */
 struct operands {
     struct floats a, b, k;
     vec bits[3];
 };
 
-/** How an operation is done in all lanes. */
+/** The functions by which an operation is computed in all lanes. */
 struct method {
     uint32_t operands;
-    /* for the counter of multiply-adds */
+    /* it counts as a multiply-add */
     bool counts;
-    /* beyond operands that are not finite */
+    /* operands that go to fp.c, besides those that are not finite */
     bool (*special)(const struct warp *w, const struct operands *v);
-    void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: no gain */
+    void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: not faster */
     void (*exact)(const struct operands *v, struct floats *r, uint32_t *flags);
 };
 
@@ -208,7 +213,7 @@ ALL_LANES_DO(quick_sqrt, sqrtf(v->a.f[l]))
 #ifdef FP_FAST_FMAF
 ALL_LANES_DO(quick_fma, fmaf(v->a.f[l], v->b.f[l], v->k.f[l]))
 #else
-#define quick_fma NULL /* fmaf is a library function, slower than the exact way */
+#define quick_fma NULL /* fmaf is a library function here, slower than the exact method */
 #endif
 
 static void exact_add(const struct operands *v, struct floats *r, uint32_t *flags)
@@ -238,7 +243,7 @@ static void exact_fma(const struct operands *v, struct floats *r, uint32_t *flag
     }
 }
 
-/** Inexact, if the result times the divisor, exact in a double, is not the dividend. */
+/** Division. A result is inexact if result * divisor, which is exact in a double, is not the dividend. */
 static void exact_div(const struct operands *v, struct floats *r, uint32_t *flags)
 {
     for (int l = 0; l < LANES; l++) {
@@ -297,7 +302,7 @@ ARITHMETIC(run_fnmadd, fused, MINUS, 0, MINUS)
 
 /* ------------------------------------------------------------- conversions */
 
-/* From an integer: a double holds it. */
+/* Conversion from an integer, which a double holds exactly. */
 #define FROM_INTEGER(name, type)                                                     \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \
@@ -322,7 +327,7 @@ ARITHMETIC(run_fnmadd, fused, MINUS, 0, MINUS)
 FROM_INTEGER(run_from_int, int32_t)
 FROM_INTEGER(run_from_uint, uint32_t)
 
-/** To an integer: the modes that compilers use are to nearest and towards zero. */
+/** Conversion to an integer in the modes that compilers use, to nearest and towards zero. */
 static int run_to_integer(struct core *c, struct warp *w, const struct op *o)
 {
     uint32_t bad = bad_rounding(w, o), flags[LANES], beyond = 0;
@@ -336,10 +341,10 @@ static int run_to_integer(struct core *c, struct warp *w, const struct op *o)
     if (!nearest && o->rm != 1) {
         return slowly(c, w, o);
     }
-    double low = o->code == OP_FCVT_W_S ? -0x1p31 : 0, high = 0x1p31 - 1; /* of unsigned ones the lower half */
+    double low = o->code == OP_FCVT_W_S ? -0x1p31 : 0, high = 0x1p31 - 1; /* only the lower half of unsigned numbers */
     for (int l = 0; l < LANES; l++) {
         double d = (double)a.f[l], i = nearest ? rint(d) : trunc(d);
-        uint32_t outside = !((i >= low) & (i <= high)); /* NaN, too */
+        uint32_t outside = !((i >= low) & (i <= high)); /* also for NaN */
         beyond |= outside & w->on[l];
         r[l] = (uint32_t)(int32_t)(outside ? 0 : i);
         flags[l] = i != d ? NX : 0;
@@ -365,13 +370,13 @@ static uint32_t is_signaling(uint32_t x)
     return is_nan(x) & !(x & 0x400000u);
 }
 
-/** A number's place in the order of all, -0 below +0. */
+/** The rank of a number in the order of all numbers; -0 is below +0. */
 static int32_t rank(uint32_t x)
 {
     return (int32_t)(x ^ (uint32_t)((int32_t)x >> 31) >> 1);
 }
 
-/* A handler that computes r from x and y, and `invalid`. */
+/* Defines a handler that computes r, and `invalid`, from x and y. */
 #define COMPARISON(name, result, invalid)                                            \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Jumps, CSRs, barrier and exit, and what is not an instruction. */
+/** Jumps, CSRs, barrier and exit, and illegal instructions. */
 #include "model.h"
 
 typedef int32_t svec __attribute__((vector_size(LANES * 4)));
@@ -9,7 +9,7 @@ static uint32_t first_lane(uint32_t mask)
     return (uint32_t)__builtin_ctz(mask);
 }
 
-/** The lanes of `mask` in which v is not zero; v is 0 or all ones. */
+/** The lanes of `mask` in which v is not 0. Each lane of v is 0 or all ones. */
 static uint32_t to_mask(const vec *v, uint32_t mask)
 {
     uint32_t r = 0;
@@ -101,7 +101,7 @@ static bool csr_read(const struct core *c, const struct warp *w, uint32_t number
     const uint32_t global[3] = {p->global_x, p->global_y, p->global_z};
     const uint32_t local[3] = {p->local_x, p->local_y, p->local_z};
     uint32_t all = 0, d = number >= TERN_CSR_LOCAL_ID_X ? (number - TERN_CSR_LOCAL_ID_X) % 3 : 0;
-    const uint32_t *each = NULL; /* to be added, by lane */
+    const uint32_t *each = NULL; /* values to be added, by lane */
     if (number >= TERN_CSR_GLOBAL_ID_X && number <= TERN_CSR_FULL_SIZE_Z) {
         d = (number - TERN_CSR_GLOBAL_ID_X) % 3;
     }

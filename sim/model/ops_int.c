@@ -6,7 +6,7 @@ typedef int32_t svec __attribute__((vector_size(LANES * 4)));
 
 #define SIGNED(v) ((svec)(v))
 
-/* A handler for `expression` of the vectors a and b and the number imm. */
+/* Defines a handler for `expression`, of the vectors a and b and the number imm. */
 #define OP(name, expression)                                                         \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \
@@ -18,7 +18,7 @@ typedef int32_t svec __attribute__((vector_size(LANES * 4)));
         return STEP_NEXT;                                                            \
     }
 
-/* The same for an expression of a[l], b[l], a lane at a time. */
+/* Defines a handler for an expression of a[l] and b[l], a lane at a time. */
 #define LANE_OP(name, expression)                                                    \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \

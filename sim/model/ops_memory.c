@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Loads, stores and atomics. If the lanes stay within one page, as nearly always, one translation and one check serve
- *  all of them; else each lane is located by itself. A fault leaves registers and memory as they were. */
+/** Loads, stores and atomics. If all lanes access one page, which is the common case, one translation and one check
+ *  serve all of them; otherwise each lane is located by itself. A fault leaves registers and memory as they were. */
 #include "model.h"
 
 #define FOR_LANES(l, mask) \
@@ -14,7 +14,7 @@ struct place {
 
 /* --------------------------------------------------------- lane by lane */
 
-/** What is wrong with an address before it is translated. */
+/** The fault of an address that is wrong before translation; 0: none. */
 static uint32_t window_fault(const struct simt *s, uint32_t va, uint32_t size)
 {
     if (va % size) {
@@ -30,7 +30,7 @@ static uint32_t window_fault(const struct simt *s, uint32_t va, uint32_t size)
                                                                                       : TERN_FAULT_NONE;
 }
 
-/** Where a word of the private window of a lane lives; lanes lie side by side. */
+/** The address in memory of a word of a lane's private window. Words of different lanes lie side by side. */
 static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
 {
     const struct tern_pkt_dispatch *p = &c->e->simt.p;
@@ -38,9 +38,13 @@ static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
     return p->stack + (c->index * LANES << p->stack_log2) + ((off >> 2) * LANES + l) * 4 + (off & 3u);
 }
 
-/** Where each lane's address is: the lanes that have a place. If it is not all, c->f has a fault, and there are none;
- *  or page_absent, and the others are left over. Windows first: an address that is wrong by itself comes before
- *  any that is not mapped, and that before any whose page is absent. */
+/**
+ * Locates each lane's address, and returns the mask of the lanes that were located. If lanes are missing, c->f says
+ * why:
+ *   page_absent   the missing lanes wait for their pages
+ *   other faults  the mask is 0
+ * Faults are found in this order: an address outside of its window, a page that is not mapped, an absent page.
+ */
 static uint32_t locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
                        struct place *place)
 {
@@ -77,8 +81,8 @@ static uint32_t locate(struct core *c, const struct warp *w, const vec *va, uint
     return w->active & ~absent;
 }
 
-/** After an instruction was done for the lanes that locate gave: what comes next. The others are put aside; all that it
- *  says of the instruction but the lanes is in u. */
+/** Ends an instruction that was done for the lanes that locate returned, and returns STEP_*. The other lanes are added
+ *  to simt.unfinished; u has all fields that do not depend on the lanes. */
 static int leave_rest(struct core *c, const struct warp *w, const struct op *o, const vec *va, uint32_t done,
                       struct unfinished u)
 {
@@ -121,13 +125,13 @@ static void written(struct engine *e, const struct place *p)
 
 /* ------------------------------------------------------- lanes together */
 
-/** The lanes' accesses when one page holds them all. */
+/** Accesses of all lanes in one page. */
 struct span {
-    uint8_t *host;  /* of the page; of the first lane's word, active or not, if they are in a row */
-    uint64_t page;  /* physical; UINT64_MAX: local memory */
-    bool in_row;    /* one word after the other, by lane */
-    bool same;      /* one address */
-    vec offset;     /* in the page, safe to read in all lanes */
+    uint8_t *host;  /* the page in the host; if in_row, the word of lane 0, even if that is not active */
+    uint64_t page;  /* number of the physical page; UINT64_MAX: local memory */
+    bool in_row;    /* the lanes access consecutive words */
+    bool same;      /* the lanes access one address */
+    vec offset;     /* byte offset in the page, which is valid also in lanes that are not active */
 };
 
 static uint32_t any(const vec *v)
@@ -139,7 +143,7 @@ static uint32_t any(const vec *v)
     return r;
 }
 
-/** False: they do not lie so, or one is to fault. */
+/** Finds the span of the accesses. False: they are not in one page, or one of them faults. */
 static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
                      struct span *s)
 {
@@ -159,7 +163,7 @@ static bool together(struct core *c, const struct warp *w, const vec *va, uint32
     }
     s->in_row = size == 4 && !s->same && row % PAGE + 4 * LANES <= PAGE && !off_row;
     if (first >= TERN_WIN_LOCAL_BASE) {
-        if (first >= TERN_WIN_PRIVATE_BASE) { /* of all lanes the same word: they lie in a row */
+        if (first >= TERN_WIN_PRIVATE_BASE) { /* the same word of all lanes: these words are consecutive in memory */
             if (!s->same || size != 4 || window_fault(t, first, 4)) {
                 return false;
             }
@@ -186,7 +190,7 @@ static bool together(struct core *c, const struct warp *w, const vec *va, uint32
     return true;
 }
 
-/** A lane holds a reservation that a write may end: the lanes must be looked at one by one. */
+/** True: there is a reservation, which a write may end. The lanes must be done one by one then. */
 static bool reserved(const struct core *c)
 {
     const struct reservation *r = c->e->dev->mem.reserved;
@@ -238,7 +242,7 @@ LOAD(run_lw, int32_t)
 LOAD(run_lbu, uint8_t)
 LOAD(run_lhu, uint16_t)
 
-/* Of several lanes that write one place the last one wins. */
+/* If several lanes write one address, the last lane wins. */
 static int store(struct core *c, struct warp *w, const struct op *o, uint32_t size)
 {
     const vec va = w->x[o->rs1] + o->imm, data = w->x[o->rs2];
@@ -320,7 +324,8 @@ static uint32_t amo_value(uint16_t op, uint32_t old, uint32_t b)
     }
 }
 
-/** LR: takes the engine's one reservation. SC: gives up what this thread holds; 0 if that was for this word. */
+/** LR (take): takes the engine's only reservation. SC: ends the thread's reservation, and returns 0 if that was one of
+ *  this word. */
 static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread, bool take)
 {
     struct reservation *r = &e->dev->mem.reserved[e->index];
@@ -346,7 +351,7 @@ static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread
     return !held;
 }
 
-/** One lane's; what it leaves in rd. */
+/** Does the atomic operation of one lane. Returns the value for rd. */
 static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint32_t b, uint32_t compare,
                     uint32_t thread)
 {
@@ -371,7 +376,7 @@ static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint
     return result;
 }
 
-/** Atomic operations by their number on the memory channel. */
+/** The atomic operations, indexed by their numbers on the memory channel. */
 static const uint16_t channel[] = {OP_AMOSWAP, OP_AMOADD,  OP_AMOXOR,  OP_AMOAND,  OP_AMOOR, OP_AMOMIN,
                                    OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC};
 #define CHANNEL (sizeof channel / sizeof channel[0])
@@ -393,7 +398,7 @@ static int run_amo(struct core *c, struct warp *w, const struct op *o)
     vec r = w->x[o->rd];
     FOR_LANES(l, done)
     {
-        /* rs3 of amocas is rd */
+        /* rs3 of amocas is its rd */
         r[l] = amo(c->e, &place[l], o->code, w->x[o->rs2][l], w->x[o->rs3][l], c->index * LANES + l);
     }
     w->x[o->rd] = r;
@@ -405,7 +410,7 @@ static int run_amo(struct core *c, struct warp *w, const struct op *o)
 
 /* ------------------------------------------------------------------ replay */
 
-/** The address that the kernel used, of a lane's in the backing store of the private windows. */
+/** The private-window address that belongs to a lane's address in the backing memory. */
 static uint32_t window_address(const struct tern_pkt_dispatch *p, uint32_t warp, uint32_t address)
 {
     uint32_t off = address - p->stack - (warp * LANES << p->stack_log2);
@@ -418,7 +423,7 @@ static uint32_t extend(uint32_t v, uint32_t log2_bytes, bool is_unsigned)
     return is_unsigned ? v : (uint32_t)((int32_t)(v << shift) >> shift);
 }
 
-/** Where the lanes' addresses are; those whose pages are there. False: a fault. */
+/** Locates the lanes' addresses. *done is the mask of the lanes whose pages are there. False: there was a fault. */
 static bool locate_rest(struct engine *e, const struct unfinished *u, struct place *place, uint32_t *done,
                         struct fault *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Privileged packets that are done at once. */
+/** Privileged packets, each done at once. */
 #include "model.h"
 
 static uint64_t wide(uint32_t lo, uint32_t hi)
@@ -41,7 +41,7 @@ static void tlb_flush(struct engine *e, const uint32_t *w, struct fault *f)
         f->code = TERN_FAULT_PACKET_BOUNDS;
     } else {
         space_flush(&e->space);
-        e->simt.clean = e->simt.clean && !p.all && p.count; /* another process may get the root */
+        e->simt.clean = e->simt.clean && !p.all && p.count; /* the root may belong to another process next */
     }
 }
 

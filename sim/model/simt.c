@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Work-groups on warps: launch, barriers, end, and the warps' turns. */
+/** Work-groups on warps: launch, barriers, ends, and the turns of the warps. */
 #include "model.h"
 
 #define BURST 64u /* instructions of a warp before the next warp's turn */
@@ -73,7 +73,8 @@ void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3])
     s->groups_running++;
 }
 
-/** The next groups of the range, x fastest, into the slots that are free, unless a stop waits for those that run. */
+/** Launches the next groups of the range, x fastest, in the free slots, unless a request to stop waits for the groups
+ *  that run. */
 static void launch(struct engine *e)
 {
     struct simt *s = &e->simt;
@@ -174,7 +175,7 @@ void simt_barrier(struct simt *s, struct group *g, struct fault *f)
     }
 }
 
-/** The active lanes of a warp have come to a barrier, or their end. */
+/** Handles a barrier or exit of the active lanes of a warp. */
 static void leave(struct engine *e, struct warp *w, bool exits, struct fault *f)
 {
     struct simt *s = &e->simt;

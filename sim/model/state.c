@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A dispatch that is preempted: its state to the lines of a context-save area and back (docs/spec/context.yaml). What
- *  the state of a group's barrier is follows from which work-items wait and which have ended, so it is written for
- *  others and not read. */
+/** Writes the state of a preempted dispatch to the lines of a context-save area, and reads it (docs/spec/context.yaml).
+ *  The state of a group's barrier is written for other devices, but not read: it follows from the work-items that wait
+ *  and those that have ended. */
 #include "model.h"
 
 #define LANES_OF_LINE 16u
-#define VECTORS (32u / LANES) /* of scalars */
+#define VECTORS (32u / LANES) /* number of vectors that hold the scalars */
 
 static void put_vector(struct lines *s, const uint32_t *v)
 {
@@ -31,7 +31,7 @@ static void get_vector(struct lines *s, uint32_t *v)
 
 /* -------------------------------------------------------------------- save */
 
-/** Registers that do not hold one value in all live lanes. */
+/** Mask of the registers whose values differ between live lanes. */
 static uint32_t vectors(const struct warp *w)
 {
     uint32_t mask = 0;
@@ -43,7 +43,7 @@ static uint32_t vectors(const struct warp *w)
     return mask;
 }
 
-/** Vectors of scalars that are not all zero, a bit each. */
+/** Mask of the vectors of scalars that are not all zero. */
 static uint32_t scalars(const struct warp *w)
 {
     uint32_t mask = vectors(w), found = 0;
@@ -179,7 +179,7 @@ static bool invalid(struct lines *s)
     return false;
 }
 
-/** The place of a group in the range; false: outside. */
+/** Finds the index of a group in the range. False: the group is outside of the range. */
 static bool in_range(const struct simt *t, const uint32_t id[3], uint64_t *index)
 {
     *index = ((uint64_t)id[2] * t->p.groups_y + id[1]) * t->p.groups_x + id[0];
@@ -223,7 +223,7 @@ static bool get_slot(struct lines *s, struct simt *t, uint32_t slot)
     return true;
 }
 
-/** Over a warp that has just been launched. */
+/** Restores a warp, which was launched just before. */
 static void get_warp(struct lines *s, struct warp *w, uint32_t found, uint32_t vectors)
 {
     uint32_t lane[LANES], pc[LANES], value[LANES], live = 0;
@@ -260,7 +260,7 @@ static void get_warp(struct lines *s, struct warp *w, uint32_t found, uint32_t v
     memset(&w->x[0], 0, sizeof w->x[0]);
 }
 
-/** Goes on with a memory instruction. Its result is for the warp that asked, if that still runs. */
+/** Continues a memory instruction. Results go to the warp that issued it, if that still runs. */
 static void get_pending(struct lines *s, struct engine *e)
 {
     uint32_t line[16], result[LANES], done;
@@ -289,13 +289,13 @@ static void get_pending(struct lines *s, struct engine *e)
         t->warp[u.p.warp].x[u.p.rd][__builtin_ctz(m)] = result[__builtin_ctz(m)];
     }
     u.p.mask &= ~done;
-    if (u.p.mask) { /* it goes back to where it came from */
+    if (u.p.mask) { /* the rest stays unfinished */
         u.p.private_ &= u.p.mask;
         t->unfinished[t->n_unfinished++] = u;
     }
 }
 
-/** Runs what can run, if all is there; the groups whose last warp has ended are gone. */
+/** Resumes the warps if all pages are there, and removes groups whose last warp has ended. */
 static void go_on(struct simt *t, struct lines *s)
 {
     for (uint32_t i = 0; i < t->p.group_slots; i++) {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One warp: its instructions in order, and which lanes run next when they do not all agree. Deepest call first,
- *  then lowest pc; every 16th backward jump of a part of the warp (every 4th if the part has done an atomic
- *  operation, as lanes that spin do) gives other lanes 32 instructions, so that a lane that spins cannot keep the
- *  others from what it waits for. */
+/**
+ * One warp: its instructions in order, and the choice of the lanes that run next when lanes diverge.
+ *
+ * Policy: the lanes with the deepest call run first, and of these the ones with the lowest pc.
+ * Rotation: every 16th backward jump of a part of the lanes gives other lanes 32 instructions. If the part has done an
+ * atomic operation, as lanes that spin do, every 4th jump does. Without this, lanes that spin could keep others from
+ * doing what they wait for.
+ */
 #include "model.h"
 
 #define ROTATE_EVERY 16u
@@ -24,7 +28,7 @@ void warp_activate(struct warp *w, uint32_t mask)
     }
 }
 
-/** The active lanes are to go on at pc. */
+/** Records that the active lanes go on at pc. */
 static void park(struct warp *w, uint32_t pc)
 {
     for (uint32_t m = w->active; m; m &= m - 1) {
@@ -64,7 +68,7 @@ void warp_select(struct warp *w)
     warp_activate(w, chosen);
 }
 
-/** Lets the lanes that share pc and depth of the next lane in turn, of those that did not run, run for a while. */
+/** Activates, for a quantum, the lanes with the pc and depth of the next lane in turn that did not run. */
 static void rotate(struct warp *w)
 {
     uint32_t others = runnable(w) & ~w->active, later = others & (uint32_t)(~0ull << w->turn), chosen = 0;
@@ -99,7 +103,7 @@ void warp_leave(struct warp *w, bool exits)
     }
 }
 
-/** What comes after the jump o at pc; quantum_end: it was the last instruction of a rotated choice. */
+/** Chooses the next pc and lanes after the jump o at pc. quantum_end: it was the last instruction of a rotation. */
 static void jump(struct core *c, struct warp *w, const struct op *o, uint32_t pc, bool quantum_end)
 {
     bool indirect = o->code == OP_JALR, calls = (indirect || o->code == OP_JAL) && o->rd == 1;
@@ -142,7 +146,7 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/** How many instructions of a block may run before another warp may have to. */
+/** Number of instructions of a block that may run before lanes or warps must be chosen again. */
 static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t limit)
 {
     uint32_t n = least(b->count, limit);
@@ -168,7 +172,7 @@ static void observe(const struct core *c, const struct warp *w, const struct op 
     c->e->dev->observer(c->e->dev->observer_user, &r);
 }
 
-/** The block at the warp's pc, most often the one that came after `last` before. */
+/** The block at the warp's pc. Mostly it is the one that followed `last` before, which is remembered. */
 static struct block *follow(struct core *c, const struct warp *w, struct block *last)
 {
     uint32_t code = 0;

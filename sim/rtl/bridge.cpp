@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Verilated tern_top behind the C API of tern_sim.h, with the memory of sim/dram at its AXI4 ports.
 //
-// The only C++ of the project: Verilator's classes are C++. A cycle is two evaluations: clock low, in which the inputs
-// of the cycle settle, and clock high, the edge. An idle device (no work, no access, no transfer) is not evaluated:
-// nothing but its time would change, so its time register is set forward (rtl/public.vlt makes it writable).
+// This is C++ because Verilator's classes are. A cycle takes two evaluations: clock low, in which the inputs of the
+// cycle settle, and clock high, the edge. An idle device (no work, no access, no transfer) is not evaluated: only its
+// time would change, so its time register is advanced instead (public.vlt makes it writable).
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,15 +33,15 @@ constexpr uint64_t limit = 4ull << 30;  // the dirty plane's room
 constexpr uint64_t page = 4096;
 constexpr unsigned access_limit = 256;  // cycles
 constexpr unsigned reset_cycles = 8;
-constexpr unsigned settle_cycles = 520;  // the fabric clears its hazard table
+constexpr unsigned settle_cycles = 520;  // in which the fabric clears its hazard table
 #ifdef TERN_OLD_CONTENTS
 constexpr int power_on_seed = 1;
 #endif
 
-/** Signals of all memory ports lie side by side, port 0 lowest. */
+/** Number of memory ports. A signal has the bits of all ports side by side, port 0 lowest. */
 constexpr unsigned ports = sizeof(std::remove_reference_t<decltype(Vtern_top::m_axi_rdata_i)>) / 64;
 
-/** What a port drives on a signal of `width` bits a port. */
+/** The bits of a port of a signal with `width` bits per port. */
 template <typename T>
 uint64_t at(const T &signal, unsigned port, unsigned width)
 {
@@ -52,7 +52,7 @@ uint64_t at(const T &signal, unsigned port, unsigned width)
     }
 }
 
-/** Drives a port's bits of a signal that is no wider than 64 bits for all of them. */
+/** Drives the bits of a port of a signal that has at most 64 bits for all ports. */
 template <typename T>
 void drive(T &signal, unsigned port, unsigned width, uint64_t value)
 {
@@ -69,7 +69,7 @@ struct free_dram {
 struct tern_sim {
     std::unique_ptr<VerilatedContext> context;
     std::unique_ptr<Vtern_top> top;
-    std::unique_ptr<tern_dram, free_dram> dram[ports];  // the first has the memory
+    std::unique_ptr<tern_dram, free_dram> dram[ports];  // the first owns the memory
     std::unique_ptr<VerilatedFstC> trace;
     std::unique_ptr<observer> watch;
 #ifdef TERN_COVERAGE
@@ -79,7 +79,7 @@ struct tern_sim {
     tern_sim_dram timing = {};
     tern_sim_violation violation = {};
     bool broken = false;
-    uint64_t ticks = 0;  // of the waveform: two a cycle
+    uint64_t ticks = 0;  // time of the waveform, two per cycle
     bool idle = false;
 
     uint64_t &time() { return top->rootp->tern_top__DOT__u_regs__DOT__time_q; }
@@ -132,7 +132,7 @@ struct tern_sim {
             if (valid) {
                 check(p, *tern_dram_out(dram[p].get()), in);
             }
-            tern_dram_clock(dram[p].get(), &in);  // before the device moves on: in.wdata points into it
+            tern_dram_clock(dram[p].get(), &in);  // before the device's edge, because in.wdata points into the device
         }
         t->clk_i = 1;
         eval();
@@ -144,7 +144,7 @@ struct tern_sim {
         }
     }
 
-    /** The rules of an AXI port. */
+    /** Checks the rules of an AXI port. */
     void check(unsigned p, const struct tern_dram_out &o, const tern_dram_in &in)
     {
         const Vtern_top *t = top.get();
@@ -162,7 +162,7 @@ struct tern_sim {
         }
     }
 
-    /** No transfer is under way at any port. */
+    /** True: no port has an outstanding transfer. */
     bool memory_idle() const
     {
         for (const auto &d : dram) {
@@ -182,7 +182,7 @@ struct tern_sim {
         }
     }
 
-    /** Until done() or too late. */
+    /** Runs cycles until done(). False: access_limit cycles have passed. */
     template <typename F>
     bool until(F done)
     {
@@ -201,7 +201,7 @@ struct tern_sim {
 
 namespace {
 
-/** Switches a seeded bug on: 0, or -ENOTSUP if there are none in this build, or -EINVAL. */
+/** Switches a seeded bug on. -ENOTSUP: this build has none; -EINVAL: there is no such bug. */
 int select_mutant([[maybe_unused]] tern_sim *s, uint32_t mutant)
 {
 #ifdef TERN_MUTANTS
@@ -250,7 +250,7 @@ int create(const tern_sim_config *config, tern_sim **out)
     s->context = std::make_unique<VerilatedContext>();
     s->context->traceEverOn(true);
 #ifdef TERN_OLD_CONTENTS
-    s->context->randReset(2);  // so are registers and on-chip memories
+    s->context->randReset(2);  // registers and on-chip memories are random as well
     s->context->randSeed(power_on_seed);
 #endif
     s->top = std::make_unique<Vtern_top>(s->context.get(), "tern");
@@ -280,7 +280,7 @@ int create(const tern_sim_config *config, tern_sim **out)
             s->cycle();
         }
 #else
-        *plane = 0;  // it is zero when the simulation begins: no need to wait until it has cleared itself
+        *plane = 0;  // the plane is zero when the simulation begins: it need not clear itself
 #endif
     }
     for (unsigned i = 0; i < settle_cycles; i++) {
@@ -294,7 +294,7 @@ void destroy(tern_sim *s)
 {
     if (s) {
         s->top->final();
-        // Destructors use the thread's context, which may be that of another device, already gone.
+        // Destructors use the thread's context, which may be that of another device that no longer exists.
         Verilated::threadContextp(s->context.get());
         delete s;
     }
@@ -361,7 +361,7 @@ int step(tern_sim *s, uint64_t max_cycles, bool *irq)
     const Vtern_top *t = s->top.get();
     for (uint64_t i = 0; i < max_cycles && !t->irq_o && !s->broken; i++) {
         if (t->idle_o && s->memory_idle()) {
-            // a few cycles more, for what leaves the last stage
+            // a few more cycles drain the last stage; then time is advanced
             if (s->idle) {
                 s->time() += max_cycles - i;
                 break;

@@ -19,10 +19,10 @@
 namespace {
 
 std::mutex lock;
-std::set<Vtern_top *> alive;    // lock
-std::vector<uint64_t> gone;     // lock; counts of devices that are no more
+std::set<Vtern_top *> alive;    // the existing devices; guarded by lock
+std::vector<uint64_t> gone;     // counts of destroyed devices; guarded by lock
 
-/** The counters of a device; how many is known only to the generated code. */
+/** The counters of a device. Only the generated code knows their number. */
 std::span<std::atomic<uint32_t>> counters(Vtern_top &top)
 {
     return top.rootp->vlSymsp->__Vcoverage;
@@ -52,7 +52,7 @@ coverage_counters::~coverage_counters()
 
 int coverage_counters::write(const char *path)
 {
-    // Verilator's writer says nothing when it cannot open the file
+    // Verilator's writer reports no error if it cannot open the file
     FILE *f = std::fopen(path, "w");
     if (!f) {
         return -errno;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage counted by all devices of the process (the coverage build only).
+// Coverage counted by all devices of the process, in the coverage build.
 //
-// Verilator keeps the counters in each device, and they go with it; but a test that makes a new device for each of its
-// cases needs the sum over all of them. So a device leaves its counts behind when it goes.
+// Verilator's counters are members of a device and are destroyed with it. A test that makes a new device for each case
+// needs the sum over all of them. Therefore the counts of a device are added to a common sum when it is destroyed.
 #ifndef TERN_COVERAGE_H
 #define TERN_COVERAGE_H
 
@@ -12,7 +12,7 @@ class coverage_counters {
 public:
     explicit coverage_counters(Vtern_top &top);
     ~coverage_counters();
-    /** What all devices have counted until now. 0 or -errno. */
+    /** Writes the sum of the counts of all devices. 0 or -errno. */
     int write(const char *path);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See observe.h. signals.inc, written by the build, lists ENGINE(number, path) and LANE(engine, lane, registers): the
-// names that Verilator gives to instances depend on the geometry.
+// The observer of observe.h. The build writes signals.inc, which lists ENGINE(number, path) and LANE(engine, lane,
+// registers), because Verilator's names of instances depend on the geometry.
 #include "observe.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned engine_count = 2, warp_count = 32, lane_count = 32, registers = 32;
 constexpr uint32_t executor_checks = 1;  // simt_executor.state_q: a dispatch begins
 
-/** A register or memory of the design, whatever Verilator's type for it. */
+/** A register or memory of the design, of any type that Verilator gives it. */
 class signal {
 public:
     signal() = default;
@@ -27,7 +27,7 @@ public:
     elements_(N)
     {
     }
-    /** Word `word` of element `index`. */
+    /** The word `word` of element `index`. */
     uint32_t get(size_t index = 0, size_t word = 0) const
     {
         uint32_t v = 0;
@@ -41,7 +41,7 @@ private:
     size_t bytes_ = 0, elements_ = 1;
 };
 
-/** Whether the rd field of an instruction is a register that it writes. */
+/** True: the instruction writes the register in its rd field. */
 bool writes(uint32_t word)
 {
     switch (word & 0x7f) {
@@ -137,7 +137,7 @@ void observer::clock(uint64_t now)
         engine &e = engines_[n];
         if (e.executor.get() == executor_checks) {
             for (warp &w : e.warps) {
-                w.queue.clear();  // left over from a dispatch that has faulted, or from a reset
+                w.queue.clear();  // drop what a faulted dispatch or a reset has left
             }
         }
         if (e.freed.get()) {

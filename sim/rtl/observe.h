@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executors of the Verilated device have run, instruction by instruction: tern_sim_api.observe.
+// Reports the instructions that the executors of the Verilated device have run: tern_sim_api.observe.
 //
-// The device is looked at after each clock edge, and only its registers and memories are: nothing of the design changes
-// for it, and a device that is not observed pays nothing. An instruction is in stage X exactly if it was issued; what
-// was put back or killed before never gets there. Its result counts as written when the scoreboard frees its register:
-// it then lies in the register file, and the next write to it is cycles away, whichever unit it comes from.
+// The observer reads registers and memories of the device after each clock edge. The design is not changed for it, and
+// a device without an observer has no cost. An instruction reaches stage X exactly if it was issued; one that was put
+// back or killed before does not. A result counts as written when the scoreboard frees the register. The value is in
+// the register file then, and the next write to the register is cycles away, whichever unit makes it.
 #ifndef TERN_OBSERVE_H
 #define TERN_OBSERVE_H
 
@@ -19,7 +19,7 @@ class observer {
 public:
     observer(const Vtern_top &top, tern_sim_observer f, void *user);
     ~observer();
-    /** After each rising edge of the clock. */
+    /** Called after each rising edge of the clock. */
     void clock(uint64_t now);
 
 private:

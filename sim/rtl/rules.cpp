@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message is `[time] %Error: FILE:LINE: Assertion failed in DEVICE.tern_top.INSTANCE.RULE: 'assert' failed.`
+// Parses messages like `[time] %Error: FILE:LINE: Assertion failed in DEVICE.tern_top.INSTANCE.RULE: 'assert' failed.`
 #include "rules.h"
 
 #include <cstdarg>
@@ -11,7 +11,7 @@
 
 namespace {
 
-thread_local char message[1024];  // the last one printed
+thread_local char message[1024];  // the last message printed
 thread_local tern_sim_violation first;
 thread_local bool failed;
 
@@ -46,8 +46,8 @@ bool tern_rules_take(tern_sim_violation *out)
     return true;
 }
 
-// Verilator's name for what stops a simulation: a failed assertion, here. The simulation goes
-// on to the end of this cycle.
+// Verilator calls this function to stop a simulation, here because of a failed assertion. The simulation goes on to the
+// end of the cycle.
 void vl_stop(const char *file, int line, const char *)
 {
     if (failed) {
@@ -61,7 +61,7 @@ void vl_stop(const char *file, int line, const char *)
     while (rule > path && rule[-1] != '.') {
         rule--;
     }
-    const char *device = std::strchr(path, '.');  // its name says nothing
+    const char *device = std::strchr(path, '.');  // the name of the device has no meaning
     path = device && device < rule ? device + 1 : path;
     copy(first.rule, sizeof first.rule, rule, end);
     copy(first.module, sizeof first.module, path, rule > path ? rule - 1 : path);

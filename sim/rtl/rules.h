@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an assertion of the RTL says when it fails, instead of Verilator's end of the process (VL_USER_STOP, VL_PRINTF).
+// Records failed assertions of the RTL. Without this, Verilator would end the process (VL_USER_STOP, VL_PRINTF).
 #pragma once
 
-/** Where Verilator prints to: the text before a stop is the message of the assertion. */
+/** Verilator's print function. The text printed before a stop is the message of the assertion. */
 int tern_rules_print(const char *format, ...);
 
 struct tern_sim_violation;
 
-/** The assertion that has failed on this thread since the last call, the first of them: true, and
- * all of *out but the cycle. */
+/** Takes the first assertion that has failed on this thread since the last call. True: *out is set, except the
+ *  cycle. */
 bool tern_rules_take(tern_sim_violation *out);

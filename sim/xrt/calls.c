@@ -46,7 +46,7 @@ static long to_device(struct device *d, const uint8_t *request, size_t size, uin
     if (!m) {
         return -EPROTO;
     }
-    device_write(d, m->address + m->offset, m->data.data, m->data.len); /* where nothing is, a write is lost */
+    device_write(d, m->address + m->offset, m->data.data, m->data.len); /* outside of memory, a write is lost */
     const long r = moved(m->data.len, NULL, out);
     tern_emulation__to_device__free_unpacked(m, NULL);
     return r;
@@ -64,7 +64,7 @@ static long from_device(struct device *d, const uint8_t *request, size_t size, u
     if (n > CALLS_DATA) {
         return -EPROTO;
     }
-    memset(data, 0xff, n); /* what a card reads where nothing is */
+    memset(data, 0xff, n); /* outside of memory, a card reads ones */
     return moved(n, device_read(d, from, data, n) ? data : memset(data, 0xff, n), out);
 }
 
@@ -111,7 +111,7 @@ long calls_serve(struct device *d, uint32_t api, const uint8_t *request, size_t 
         a.ack = device_time(d);
         return pack(&a.base, out);
     }
-    default: /* of buffers, of the environment, the end, and what later versions may have */
+    default: /* calls for buffers, the environment and the end, and unknown ones of later versions */
         return acknowledged(out);
     }
 }

@@ -53,7 +53,7 @@ struct device *device_open(const struct device_settings *settings)
     return d;
 }
 
-/** A device that has broken a rule of its own does nothing any more: the log says which rule. */
+/** True: the result is no error. If the device has broken a rule, which stops it, the log says which one. */
 static bool good(struct device *d, int result)
 {
     struct tern_sim_violation v;

@@ -12,7 +12,7 @@
 #include "tern/tern_hw.h"
 
 #define HEAD 9u
-#define PROMISED 64u /* bytes that do not come; XRT has room for them (calls.h) */
+#define PROMISED 64u /* announced bytes that do not follow; XRT has room for them (calls.h) */
 #define LATE_S 2
 
 enum what { NONE, KILL, STOP, CLOSE, CUT, PROMISE, SHORT, EMPTY, GARBAGE, LATE, WHATS };
@@ -23,10 +23,10 @@ static const char *const calls[CALLS] = {"any", "alloc", "to", "from", "write", 
 
 static enum what what;
 static enum call call;
-static unsigned long left;   /* calls until it happens; 0: it has */
-static bool rung;            /* a doorbell has been written */
+static unsigned long left;   /* number of calls until the fault; 0: it has happened */
+static bool rung;            /* a doorbell was written */
 
-/** The name that `text` is, up to `end`. */
+/** The index of the name that the `size` characters of `text` are; n: there is none. */
 static unsigned find(const char *const *names, unsigned n, const char *text, size_t size)
 {
     unsigned i = 0;
@@ -91,7 +91,7 @@ static bool is_call(uint32_t api, const uint8_t *request, size_t size, uint64_t 
     return false;
 }
 
-/** The message again with half of its data; none, where it has none. */
+/** Replaces the message by one with half of its data, or by an empty one if it has none. Returns its size. */
 static size_t halved(uint32_t api, uint8_t *message, size_t size)
 {
     size_t n = 0;
@@ -145,7 +145,7 @@ struct fault fault_answer(uint32_t api, const uint8_t *request, size_t request_s
     case EMPTY:
         return sized(answer, 0);
     case GARBAGE:
-        memset(answer + HEAD, 0xff, size); /* an endless number of a field */
+        memset(answer + HEAD, 0xff, size); /* a number of a field that never ends */
         return none;
     case LATE:
         nanosleep(&(struct timespec){.tv_sec = LATE_S, .tv_nsec = 0}, NULL);

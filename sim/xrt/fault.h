@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Faults of this simulator on purpose, for tests of what is behind XRT: TERN_HW_EMU_FAULT=WHAT@CALL[:N] in the
- * environment, at the Nth call (1: the first) of that kind. Without it there are none.
+ * Injection of faults into this simulator, for tests of the code above XRT. TERN_HW_EMU_FAULT=WHAT@CALL[:N] in the
+ * environment injects a fault at the Nth call of that kind, the first by default.
  *
- * CALL: any, alloc, to (memory), from (memory), write (registers), read (registers), doorbell (a write of an engine's),
- * polling (a read of registers after that).
+ * CALL:
+ *   any       any call.
+ *   alloc     an allocation.
+ *   to, from  a write, a read of memory.
+ *   write     a write of registers.
+ *   read      a read of registers.
+ *   doorbell  a write of an engine's doorbell.
+ *   polling   a read of registers after a doorbell.
  *
  * WHAT, in place of the answer:
- *   kill      the process ends by SIGKILL
- *   stop      the process stops by SIGSTOP
- *   close     the connection ends, and the process with it
- *   cut       half of the answer, then as close
- *   promise   the header tells more bytes than come
- *   short     a message whose data is half as long as was asked for; other messages are empty
- *   empty     a message of no bytes
- *   garbage   as many bytes as the answer has, that are no message
- *   late      the answer, after two seconds
+ *   kill      the process ends by SIGKILL.
+ *   stop      the process stops by SIGSTOP.
+ *   close     the connection and the process end.
+ *   cut       half of the answer, then as close.
+ *   promise   a header that announces more bytes than follow.
+ *   short     a message with half of the requested data; other messages are empty.
+ *   empty     a message of no bytes.
+ *   garbage   as many bytes as the answer has, which are no message.
+ *   late      the answer, after two seconds.
  */
 #ifndef TERN_EMULATION_FAULT_H
 #define TERN_EMULATION_FAULT_H
@@ -24,16 +30,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** false: the text in the environment is no fault, and a sentence on stderr says so. */
+/** Reads the environment. False: the text there is no fault, and a sentence on stderr says so. */
 bool fault_begin(void);
 
-/** What to do with an answer of `size` bytes behind its header of 9, which has been changed if it is to be wrong. */
+/** The treatment of an answer, which has been changed in place if it is to be wrong. */
 struct fault {
-    size_t bytes; /**< To be sent, the header included. */
-    bool ends;    /**< Then the connection is closed. */
+    size_t bytes; /**< Number of bytes to send, with the header of 9 bytes. */
+    bool ends;    /**< The connection is to be closed after them. */
 };
 
-/** Called with each answer before it is sent; does not return from kill. registers: the address of the device's. */
+/** Called with each answer before it is sent. size: bytes behind the header. registers: address of the device's
+ *  registers. Does not return from `kill`. */
 struct fault fault_answer(uint32_t api, const uint8_t *request, size_t request_size, uint64_t registers,
                           uint8_t *answer, size_t size);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-hw-emu: a simulated device that serves XRT's emulation (hw_emu). XRT starts it from the xclbin
- * (scripts/xclbin); it ends with XRT's program.
+ * tern-hw-emu: a simulated device that serves XRT's emulation (hw_emu). XRT starts this program from the xclbin
+ * (scripts/xclbin), and it ends with XRT's program.
  *
- * The end. XRT has a second socket, for what a device wants of the host's memory, and when it closes a card it waits
- * until nobody may come there any more, 5 s: this program wants nothing, and comes when XRT closes.
+ * Framing. A request is 09 size:u64 15 api:u32 and a message of `size` bytes. An answer is 09 size:u64 and a message.
+ * Integers are little-endian. There is one request at a time.
  *
- * Framing: a request is 09 size:u64 15 api:u32 and a message of `size` bytes, its answer 09 size:u64 and a message,
- * integers little-endian. One at a time.
+ * Closing. XRT has a second socket, for calls of a device that accesses the host's memory. When XRT closes a card, it
+ * waits up to 5 s for a connection there. This program has no such calls, and connects only to end that wait.
  *
- * Time. A card's passes by itself. Here it passes between requests, and only until the host has asked nothing for
- * AWAKE_MS: a driver that has work on the device polls it, and a device without work does not use a processor of the
- * host. Requests come in rows, as XRT has one for each register: after each, time stands for NEXT_NS, in which the next
- * is waited for; not after a register is read, as by a host that polls. Then it passes in slices of about SLICE_NS of
- * the host's time, as a request waits for their end. It passes no faster than on a card: when nothing happens on the
- * device, the processor is the host program's.
+ * Time. The time of a card passes by itself. Here device time passes between requests:
+ *   - It stops when the host has sent no request for AWAKE_MS. A driver with work on the device polls it, and a device
+ *     without work should not use a processor of the host.
+ *   - XRT sends one request per register, so requests come in bursts. After a request, time stands still for NEXT_NS,
+ *     in which the next one is waited for. After a read of a register, which may be a poll, it does not stand still.
+ *   - Time passes in slices of about SLICE_NS of the host's time, because a request waits for the end of a slice.
+ *   - Time passes no faster than on a card, so that the host's program has the processor while the device is idle.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -38,10 +39,10 @@
 #define CYCLE_NS 4 /* at 250 MHz */
 #define NEXT_NS 40000
 #define AWAKE_MS 50
-#define RAISED_NS 1000000 /* how long a request is waited for while the interrupt is raised, and time stands */
+#define RAISED_NS 1000000 /* wait for a request while the interrupt is raised, in which time stands still */
 #define REQUEST_MAX (256u << 20)
 #define CONNECT_MS 30000
-#define LATE_MS 200 /* between two waits of 5 s XRT does not listen */
+#define LATE_MS 200 /* time to retry a connection: XRT does not listen all the time */
 
 static const char usage[] =
     "usage: tern-hw-emu --library FILE --registers ADDRESS:BYTES --memory ADDRESS:BYTES\n"
@@ -54,8 +55,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** Where XRT's library has the socket for its calls, or for those of the device: by the user's name, or without that at
- *  a fixed place. false: the path is too long. */
+/** The path of the socket of XRT's library for its own calls, or for those of the device. The path has the user's name;
+ *  without a name it is a fixed one. False: the path is too long. */
 static bool socket_path(bool own_calls, struct sockaddr_un *path)
 {
     const char *user = getenv("USER"), *id = getenv("EMULATION_SOCKETID");
@@ -67,7 +68,8 @@ static bool socket_path(bool own_calls, struct sockaddr_un *path)
     return n >= 0 && (size_t)n < sizeof path->sun_path;
 }
 
-/** A connection to one of them, at which XRT may listen late, by `ms`. -1: it does not, and `path` is where. */
+/** Connects to one of these sockets, on which XRT may begin to listen up to `ms` milliseconds later. -1: it does not
+ *  listen; *path is the socket's path. */
 static int connect_to(bool own_calls, int64_t ms, struct sockaddr_un *path)
 {
     if (!socket_path(own_calls, path)) {
@@ -91,7 +93,7 @@ static int connect_to(bool own_calls, int64_t ms, struct sockaddr_un *path)
     }
 }
 
-/** To where XRT makes its calls. */
+/** Connects to the socket of XRT's calls. */
 static int connect_xrt(void)
 {
     struct sockaddr_un path;
@@ -102,7 +104,7 @@ static int connect_xrt(void)
     return s;
 }
 
-/** XRT is closing: it is not to wait for this device's own calls. That it may wait is no error. */
+/** Ends XRT's wait for calls of the device, when XRT closes. A failure is no error: XRT then waits. */
 static void close_calls(void)
 {
     struct sockaddr_un path;
@@ -112,7 +114,7 @@ static void close_calls(void)
     }
 }
 
-/** XRT has closed, or its program has ended: it leaves the sockets. */
+/** Removes the sockets, which XRT leaves when it has closed or its program has ended. */
 static void remove_sockets(void)
 {
     struct sockaddr_un path;
@@ -151,7 +153,7 @@ static bool put(int fd, const void *data, size_t size)
     return true;
 }
 
-/** One request and its answer; *read: it was of a register. 1: there may be more; 0: XRT has closed; -1: failed, with a
+/** Serves one request. *read: it was a read of registers. 1: served; 0: XRT has closed; -1: it failed, with a
  *  sentence. */
 static int serve(int fd, struct device *d, uint64_t registers, bool *read)
 {
@@ -191,7 +193,7 @@ static int serve(int fd, struct device *d, uint64_t registers, bool *read)
     return put(fd, answer, fault.bytes) && !fault.ends && api != TERN_EMULATION__API__CLOSE;
 }
 
-/** Lets a slice of time pass, and finds how many cycles the next one has: how long the next request is waited for. */
+/** Runs a slice, and adapts the number of cycles of the next one. Returns the time to wait for the next request. */
 static int64_t pass(struct device *d)
 {
     static uint32_t cycles = 16;
@@ -227,7 +229,7 @@ static int run(int fd, struct device *d, uint64_t registers)
     return r ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/** ADDRESS:BYTES. */
+/** Parses ADDRESS:BYTES. */
 static bool range(const char *text, uint64_t *address, uint64_t *bytes)
 {
     char *end = NULL;
@@ -275,9 +277,9 @@ int main(int argc, char **argv)
     if (!fault_begin()) {
         return 2;
     }
-    prctl(PR_SET_PDEATHSIG, (unsigned long)SIGCONT); /* when XRT's program has ended a stopped one goes on */
+    prctl(PR_SET_PDEATHSIG, (unsigned long)SIGCONT); /* a stopped process goes on when XRT's program has ended */
     prctl(PR_SET_TIMERSLACK, 1000UL);
-    signal(SIGINT, SIG_IGN); /* of the terminal: it is for XRT's program, whose end is the end of this one */
+    signal(SIGINT, SIG_IGN); /* the terminal's SIGINT ends XRT's program, and this one ends with it */
     struct device *d = device_open(&s);
     const int fd = d ? connect_xrt() : -1;
     const int r = fd >= 0 ? run(fd, d, s.registers) : EXIT_FAILURE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The user executor saxpy: y[i] += a * x[i], in order, a line of y at a time. */
+/** The user executor saxpy: y[i] += a * x[i] for ascending i, a line of y at a time. */
 #include "../executor.h"
 
 #define LINE 64u
@@ -18,7 +18,7 @@ bool user_saxpy(struct executor_call *c)
     while (*done < n) {
         const uint32_t xa = x + 4 * *done, ya = y + 4 * *done, fits = (LINE - ya % LINE) / 4;
         const uint32_t part = fits < n - *done ? fits : n - *done;
-        uint32_t xs[LINE / 4], ys[LINE / 4]; /* a line of y is written when all its elements have been read */
+        uint32_t xs[LINE / 4], ys[LINE / 4]; /* a line of y is written after all its elements were read */
         if (!executor_may_go_on(c, part)) {
             return false;
         }

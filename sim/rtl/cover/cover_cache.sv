@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of an access in the data cache, as coverage points. Bound into lsu_cache only by the coverage build.
+// Outcomes of accesses to the data cache, as coverage points. Bound into lsu_cache only by the coverage build.
 
 module cover_cache #(
     parameter int LANES = 16
@@ -45,7 +45,7 @@ module cover_cache #(
   install_waits:        cover property (@(posedge clk_i) install_valid && !install);
   cleared_while_used:   cover property (@(posedge clk_i) clear_i && (load || store || amo));
 
-  if (LANES >= 16) begin : g_full  // a word a lane: fewer do not fill a line of 64 bytes
+  if (LANES >= 16) begin : g_full  // with a word per lane, fewer lanes do not fill a line of 64 bytes
     store_full_line:    cover property (@(posedge clk_i) t1_go && store && !hit && full);
   end
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How lanes fall into lines, as coverage points. Bound into lsu_coalesce only by the coverage build.
+// Distribution of lanes over lines, as coverage points. Bound into lsu_coalesce only by the coverage build.
 
 module cover_coalesce #(
     parameter int LANES = 16

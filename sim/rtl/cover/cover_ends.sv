@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How memory requests end, as coverage points. Bound into mem_port only by the coverage build. A busy write port
-// is none: the simulated memory takes an address and its data in each cycle until 256 writes are under way, as
-// many as the port has room for.
+// Ends of memory requests, as coverage points. Bound into mem_port only by the coverage build. There is no point for a
+// busy write port: the simulated memory accepts an address and its data in each cycle until 256 writes are outstanding,
+// for which the port has room.
 
 module cover_ends (
     input logic        clk_i,

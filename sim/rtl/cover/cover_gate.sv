@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where requests of the engines meet, as coverage points. Bound into mem_gate only by the coverage build.
+// Conflicts between requests of the engines, as coverage points. Bound into mem_gate only by the coverage build.
 
 module cover_gate #(
     parameter int ENGINES = 2
@@ -19,7 +19,7 @@ module cover_gate #(
     input logic [2*ENGINES-1:0] class_q
 );
 
-  logic [2:0] waits;                 // a head waits for requests in flight, by class
+  logic [2:0] waits;                 // by class: a head waits for requests in flight
   always_comb begin
     waits = '0;
     for (int e = 0; e < ENGINES; e++)

@@ -31,7 +31,7 @@ module cover_local #(
     input logic             holds
 );
 
-  logic fewer;                       // banks than lanes: some word was given to several
+  logic fewer;                       // fewer banks than lanes are used: lanes share a word
   always_comb begin
     int n;
     n = 0;

@@ -58,8 +58,9 @@ module cover_mmu #(
     input logic                   mem_req_ready_i
 );
 
-  // looked: a request that the TLB has the page of leaves B; ok: to memory, or with zeros. waited: one whose walk is
-  // done leaves C; found: the walk found the page. misses: one in B waits for a walk, or wants to.
+  // looked: a request leaves stage B, and the TLB has its page. ok: it goes to memory, or returns zeros.
+  // waited: a request leaves stage C, and its walk is done. found: the walk found the page.
+  // misses: a request in B waits for a walk, or needs one.
   logic looked, ok, waited, found, misses, writes;
   assign looked = b_sent && !b_plain && !refusing_q;
   assign ok = looked && b_check == tern_spec_pkg::FAULT_NONE;

@@ -27,7 +27,7 @@ module cover_mover (
     input logic       stopped_q
 );
 
-  logic halted_q;  // the end to come was asked for
+  logic halted_q;  // the coming end was requested
   always_ff @(posedge clk_i) halted_q <= halt || (halted_q && state_q == 3'd4);
 
   copy_aligned:       cover property (@(posedge clk_i) step && !is_fill && dst_first && rotate == '0);

@@ -42,7 +42,7 @@ module cover_retain #(
     input logic [ENTRY_W-1:0]    left_entry_o
 );
 
-  // offers: an instruction is taken to be saved or done again; part: not all its lanes are
+  // offers: an instruction is taken out, to be saved or repeated; part: without some of its lanes
   logic offers, part;
   assign offers = pend_valid_o && pend_ready_i;
   assign part = pend_mask_o != masks[at][LANES-1:0];

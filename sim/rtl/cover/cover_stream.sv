@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State on its way to and from the pages of a save area, as coverage points. Bound into cp_stream only by the coverage
-// build.
+// Transfers of state to and from the pages of a save area, as coverage points. Bound into cp_stream only by the
+// coverage build.
 
 module cover_stream #(
     parameter int PAGE_LOG2 = 6

@@ -30,7 +30,7 @@ module cover_walker #(
 );
   logic looked, answered, unused;
   logic [WALKS-1:0] asked;
-  assign unused = &{1'b0, state_q};  // but for one bit of each walk
+  assign unused = &{1'b0, state_q};  // all but one bit of each walk are unused
   assign looked = |look_2_q;
   assign answered = |data_q && !bus;
   for (genvar w = 0; w < WALKS; w++) begin : g_walk

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Crash dumps: what an engine was doing when it had to be reset, as a text file that the fault message names.
+ * Crash dumps: the state of an engine before a reset, as a text file that the fault message names.
  *
- * The text is made in memory, under the locks; a file of a new name gets it without them, because no call must wait for
- * a disk. Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the
- * user alone (0600): it holds packets, and so addresses, of processes.
+ * The text is composed in memory with the locks held. The file is written without them, because no call of the driver
+ * may wait for a disk. No failure is reported to the caller: the message says why there is no dump. The file has mode
+ * 0600, because it has packets, and therefore addresses, of processes.
  */
 #include "os/observe/crash.h"
 
@@ -18,19 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PACKETS_SHOWN 8u /* the last ones up to the one that runs */
+#define PACKETS_SHOWN 8u /* number of packets shown, the last of which is the running one */
 #define NAMES_TRIED 1000
 
 /* ------------------------------------------------------------------- text */
 
-/** Bytes of the packet at `at`; 0: none that the engine would take. */
+/** Bytes of the packet at byte `at`; 0: the engine would not accept it. */
 static uint32_t packet_bytes(const struct tern_chunk *s, uint32_t at)
 {
     const uint32_t bytes = tern_pkt_lines(s->job->packets[at / 4] & TERN_PKT_OPCODE_MASK) * TERN_PKT_LINE_BYTES;
     return bytes <= s->start + s->size - at ? bytes : 0;
 }
 
-/** The last packets of a chunk up to the one at byte `last` of it. */
+/** Prints the last packets of a chunk up to the one at byte `last`. */
 static void show_packets(FILE *out, const struct tern_chunk *s, uint32_t last)
 {
     uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1, words[TERN_CHUNK_BYTES / 4];
@@ -114,7 +114,7 @@ char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *w
 
 /* ------------------------------------------------------------------- file */
 
-/** Makes a folder and what it lies in. */
+/** Makes a folder and its parents. */
 static int make_folder(const char *path)
 {
     char part[PATH_MAX];
@@ -129,7 +129,7 @@ static int make_folder(const char *path)
     return mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
 }
 
-/** Makes a file of a new name. */
+/** Creates a file with a new name in the folder. */
 static int open_new(const char *folder, char *path, size_t size)
 {
     char when[32] = "";
@@ -158,7 +158,7 @@ static int open_new(const char *folder, char *path, size_t size)
     return -EEXIST;
 }
 
-/** A file in the first of the folders that can be used. */
+/** Creates a file in the first folder that can be used. */
 static int open_file(char *path, size_t size)
 {
     const char *wanted = secure_getenv("TERN_CRASH_DIR"), *state = secure_getenv("XDG_STATE_HOME"),

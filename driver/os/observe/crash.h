@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Crash dumps: what an engine was doing when it had to be reset. */
+/** Crash dumps: the state of an engine before it is reset because it did not answer. */
 #ifndef TERN_OS_CRASH_H
 #define TERN_OS_CRASH_H
 
 #include "os/os.h"
 
-/** The text of a dump of the engine, whose HW queue the scheduler still has; NULL: no memory.
- * dev->lock held; takes the hal lock. */
+/** Composes the text of a dump of the engine, whose HW queue is still known to the scheduler. NULL: out of memory. With
+ *  dev->lock held; takes the hal lock. */
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**
- * Writes the text into a new file: in TERN_CRASH_DIR if that is set and not empty; else in $XDG_STATE_HOME/tern or
- * ~/.local/state/tern; else in /tmp. said: for the fault message, "crash dump: PATH", or why there is none.
- * It may take long: to be called with no lock held.
+ * Writes the text to a new file in the first of these folders that is set and can be used: TERN_CRASH_DIR,
+ * $XDG_STATE_HOME/tern, ~/.local/state/tern, /tmp. said, for the fault message, becomes "crash dump: PATH", or the
+ * reason why there is none. The call may take long, and must be made without a lock.
  */
 void tern_crash_write(const char *text, char *said, size_t size);
 

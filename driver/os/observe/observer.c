@@ -13,9 +13,9 @@
 struct tern_observer {
     struct tern_trace *trace;      /* NULL: none */
     struct tern_stats_file *stats; /* NULL: none */
-    uint64_t due; /* ns of CLOCK_MONOTONIC: not before */
-    uint64_t free; /* memory_free as it was published */
-    bool stale;
+    uint64_t due;  /* earliest time of the next publication, in ns of CLOCK_MONOTONIC */
+    uint64_t free; /* memory_free as it was last published */
+    bool stale;    /* there may be changes that have not been published */
 };
 
 static uint64_t clock_ns(void)
@@ -45,7 +45,7 @@ static struct tern_trace_ctx trace_ctx(const struct tern_device *dev, const stru
     return w;
 }
 
-/** The job is among those that have not ended, most often in front. */
+/** The label of the context's job with this fence id. The job has not ended, and mostly is the first. */
 static const char *label_of(const struct tern_sched_context *s, uint64_t fence)
 {
     TERN_LIST_EACH(node, &s->jobs)
@@ -86,7 +86,7 @@ void tern_observer_ended(struct tern_device *dev, const struct tern_job *job)
     if (dev->observer && dev->observer->trace) {
         const struct tern_trace_ctx w = trace_ctx(dev, job->context, name);
         tern_trace_ended(dev->observer->trace, &w, job->fence, (int)job->result, dev->sched.now);
-        if (!tern_sched_pending(&dev->sched)) { /* once its owner knows, the process may end without another word */
+        if (!tern_sched_pending(&dev->sched)) { /* the program may end, without a close, once it knows of the end */
             tern_trace_idle(dev->observer->trace);
         }
     }

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The observers: the trace of a device (trace.h) and the statistics that it publishes (tern/tern_stats.h). Both are
- * optional, and neither changes what the device does or makes a call fail.
+ * The observer of a device: its trace (trace.h) and the statistics that it publishes (tern/tern_stats.h). Both are
+ * optional. Neither changes the behaviour of the device or makes a call fail.
  *
- * Thread: dev->lock is held, except in open and close.
+ * Locks. All functions except open, close and inherited are called with dev->lock held.
  */
 #ifndef TERN_OS_OBSERVER_H
 #define TERN_OS_OBSERVER_H
 
 #include "os/os.h"
 
-#define TERN_PUBLISH_NS 100000000u /**< Not more often than this. */
+#define TERN_PUBLISH_NS 100000000u /**< Shortest time, in ns, between two publications. */
 
-/** dev->observer: NULL if neither is on. Before the device's thread starts. */
+/** Sets dev->observer, which is NULL if neither part is on. Called before the device's thread starts. */
 void tern_observer_open(struct tern_device *dev);
-/** After the device's thread has ended. */
+/** Called after the device's thread has ended. */
 void tern_observer_close(struct tern_device *dev);
 
-/** In the child of a fork: lets go of the parent's statistics, without a lock. The trace does so by itself. */
+/** Closes the parent's statistics in the child of a fork. The trace has a fork handler of its own. */
 void tern_observer_inherited(struct tern_device *dev);
 
-/** The scheduler's ops->event; user is the device. */
+/** The scheduler's operation `event`; user is the device. */
 void tern_observer_event(void *user, const struct tern_sched_event *event);
-/** A job of a context has come back. */
+/** Called when a job of a context has ended. */
 void tern_observer_ended(struct tern_device *dev, const struct tern_job *job);
-/** Publishes if it is due. The device's thread calls it in each round, and before and after it sleeps. */
+/** Publishes the statistics if that is due. The device's thread calls it in each round, and before and after a
+ *  sleep. */
 void tern_observer_look(struct tern_device *dev);
-/** What is published has changed, without an event of the scheduler. */
+/** Called when published values have changed without an event of the scheduler. */
 void tern_observer_changed(struct tern_device *dev);
-/** Something may have happened that is not published yet. */
+/** True: there may be changes that have not been published. */
 bool tern_observer_stale(const struct tern_device *dev);
 
 #endif

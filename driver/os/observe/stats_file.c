@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Making, filling and removing a statistics file (stats_file.h). */
+/** Creation, update and removal of a statistics file (stats_file.h). */
 #include "os/observe/stats_file.h"
 
 #include <dirent.h>
@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define PER_PROCESS 64 /* devices that one process can show */
+#define PER_PROCESS 64 /* largest number of devices that a process publishes */
 
 struct tern_stats_file {
     struct tern_stats *map;
-    int fd; /* keeps the lock */
+    int fd; /* holds the lock of the file */
     char path[PATH_MAX];
 };
 
@@ -32,7 +32,7 @@ static int open_folder(char path[PATH_MAX])
     }
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && (fstat(fd, &s) || s.st_uid != getuid() || (s.st_mode & 022))) {
-        close(fd); /* another user may put files there */
+        close(fd); /* another user could put files there */
         return -1;
     }
     return fd;
@@ -52,7 +52,7 @@ static void remove_dead(int folder, const char *name)
 
 static void remove_all_dead(int folder)
 {
-    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir takes it */
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir owns it */
     DIR *d = own < 0 ? NULL : fdopendir(own);
     for (struct dirent *e; d && (e = readdir(d));) {
         const size_t n = strlen(e->d_name);
@@ -68,9 +68,9 @@ static void remove_all_dead(int folder)
 }
 
 /**
- * Gives the file its size, with room on the disk: a page of the mapping that finds none would end the
- * program (SIGBUS). So would SIGXFSZ where files are limited (`ulimit -f`): it is blocked meanwhile, and
- * taken away if it was not there before.
+ * Sets the size of the file and allocates it on the disk. Otherwise, on a full disk, a write to the mapping would end
+ * the program with SIGBUS. Where the size of files is limited (`ulimit -f`), the allocation raises SIGXFSZ, which would
+ * end the program as well. That signal is blocked meanwhile, and taken if it was not pending before.
  */
 static bool make_room(int fd, size_t size)
 {
@@ -87,7 +87,8 @@ static bool make_room(int fd, size_t size)
     return good;
 }
 
-/** A file of this process that did not exist. It is locked before it has a name that readers and cleaners look at. */
+/** Creates a file of this process that did not exist. The file is locked before it gets the name by which readers and
+ *  other processes find it. */
 static int create(struct tern_stats_file *f, const char *folder, uint32_t *device)
 {
     char temporary[PATH_MAX];
@@ -150,7 +151,7 @@ struct tern_stats *tern_stats_begin(struct tern_stats_file *f)
 {
     const uint64_t s = atomic_load_explicit(&f->map->sequence, memory_order_relaxed);
     atomic_store_explicit(&f->map->sequence, s + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release); /* what follows is not seen before the odd number */
+    atomic_thread_fence(memory_order_release); /* the odd number is visible before the writes that follow */
     return f->map;
 }
 
@@ -175,7 +176,7 @@ void tern_stats_file_destroy(struct tern_stats_file *f)
     if (!f) {
         return;
     }
-    if (f->map->pid == (uint32_t)getpid()) { /* not in the child of a fork, whose parent goes on */
+    if (f->map->pid == (uint32_t)getpid()) { /* a child of a fork leaves the file to its parent */
         unlink(f->path);
     }
     munmap(f->map, sizeof *f->map);

@@ -2,15 +2,19 @@
 /**
  * The events of the scheduler as tracks (trace.h).
  *
- * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of
- * the device. An engine's slices (the format's word, here for a chunk that ran) are written when they end, with both
- * times. A context's track is opened and closed as its state changes; since indications come late, a
- * change may carry a time before what was already written: readers sort, but a track's own changes must be in order, so
- * no time of a track is before the last.
+ * Groups. The format calls groups of tracks processes. Group 1 has the engines, group 2 the driver's own contexts, and
+ * groups from 3 on the processes of the device.
  *
- * Any object may be dropped (trace_out.h). What must be paired or come first follows what was taken and not what
- * was offered: names are written again until they are taken, a state ends only if its beginning is in the file, and
- * when there is room again, the states in the file end, a mark says how much is missing, and those of now begin.
+ * Order. A slice of an engine (the format's word, here for a chunk that ran) is written when it ends, with both times.
+ * A track of a context gets a begin and an end for each state. Indications come late, so a change may have a time
+ * before events that were already written. Readers sort events, but the changes of one track must be in order.
+ * Therefore a time of a track is never set before the last one.
+ *
+ * Dropped objects. Any object may be dropped (trace_out.h), so this file records which objects were accepted:
+ *   - a name is written again until it is accepted;
+ *   - a state is ended only if its begin was accepted;
+ *   - when there is room again, all states in the file are ended, a mark says how many events are missing, and the
+ *     present states begin.
  */
 #include "os/observe/trace.h"
 
@@ -35,25 +39,25 @@ struct track {
     bool named, waiting;
     uint32_t group, id;
     enum state state;
-    bool unwritten;     /* the beginning of the state is not written yet: perhaps it ends when it begins */
-    bool open;          /* the beginning of a state is in the file, and no end */
-    uint64_t last;      /* time of its last change */
-    uint64_t begun;     /* of the chunk that runs */
-    uint64_t submitted, ended; /* jobs: the last whose arrow has begun, and ended */
-    bool resumed;
+    bool unwritten;     /* the begin of the state is not written yet: the state may end at the same time */
+    bool open;          /* the file has the begin of a state, and no end */
+    uint64_t last;      /* time of the last change, in cycles */
+    uint64_t begun;     /* time at which the running chunk began, in cycles */
+    uint64_t submitted, ended; /* fence ids of the last jobs whose arrows have begun, and have ended */
+    bool resumed;       /* the running chunk was resumed */
 };
 
 struct tern_trace {
     struct tern_trace_out *out;
     uint64_t clock_hz, last_count;
-    uint64_t queued; /* jobs that have not ended */
-    uint32_t tracks, processes;
-    struct track *track; /* by context id */
-    bool *process;       /* by process id: its name has been written */
+    uint64_t queued; /* number of jobs that have not ended */
+    uint32_t tracks, processes; /* sizes of the two arrays */
+    struct track *track; /* indexed by context id */
+    bool *process;       /* indexed by process id: the name was written */
     struct track system[TERN_ENGINES_MAX + 1];
 };
 
-/** Microseconds with three digits behind the point. */
+/** A time as text, in microseconds with at least three digits behind the point. */
 struct stamp {
     char text[32];
 };
@@ -71,8 +75,8 @@ static struct stamp microseconds(uint64_t ns, const char *more)
 }
 
 /**
- * A moment; all are a tenth of a nanosecond late. Readers make whole nanoseconds of a double by cutting: 0.291 would
- * become 290, and what begins where another ends would begin before.
+ * A time of an event, 0.1 ns late. Readers convert a double to whole nanoseconds by truncation: 0.291 us would become
+ * 290 ns, and an event that begins at the end of another would begin before it.
  */
 static struct stamp at(const struct tern_trace *t, uint64_t cycles)
 {
@@ -84,8 +88,8 @@ static uint32_t group(const struct tern_trace_ctx *w)
     return w->system ? GROUP_DRIVER : GROUP_FIRST + w->process_id;
 }
 
-/* Numbers of tracks are not used twice, not even in different groups: not all readers keep them apart. 0
- * is the idle task to some. */
+/* Numbers of tracks are unique over all groups, because some readers ignore the group. No track is 0, which some
+ * readers take for the idle task. */
 
 static uint32_t engine_track(uint32_t engine)
 {
@@ -99,7 +103,8 @@ static uint32_t track_of(const struct tern_trace_ctx *w)
 
 /* ------------------------------------------------------------------ names */
 
-/** False: dropped. what: "process" (a group) or "thread" (a track). Its place among others is that of its number. */
+/** Writes a name. what is "process" for a group, or "thread" for a track; place is its position among the others.
+ *  False: dropped. */
 static bool put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place,
                      const char *name)
 {
@@ -112,7 +117,7 @@ static bool put_name(struct tern_trace *t, const char *what, uint32_t pid, uint3
     return taken;
 }
 
-/** tid: any track of the group; where it is missing, readers make up one with the number of the group. */
+/** Names a group. tid is any track of the group; without one, readers invent a track with the number of the group. */
 static bool name_group(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
     return put_name(t, "process", pid, tid, pid, name);
@@ -123,7 +128,7 @@ static bool name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const c
     return put_name(t, "thread", pid, tid, tid, name);
 }
 
-/** Room for an id in an array that grows. False: no memory. */
+/** Makes an array large enough for an id. False: out of memory. */
 static bool reach(void **array, uint32_t *n, uint32_t id, size_t size)
 {
     if (id < *n) {
@@ -140,7 +145,7 @@ static bool reach(void **array, uint32_t *n, uint32_t id, size_t size)
     return true;
 }
 
-/** The context's track; at its first event, its names are written. NULL: no memory. */
+/** The context's track, whose names are written at its first event. NULL: out of memory. */
 static struct track *find(struct tern_trace *t, const struct tern_trace_ctx *w)
 {
     struct track *k;
@@ -170,7 +175,8 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_ctx *w)
 
 /* ------------------------------------------------------------------ arrows, counters, states */
 
-/** An end or a step of the arrow of a job: 's', 't' or 'f'. It binds to the slice that the track has at that time. */
+/** Writes a point of the arrow of a job: its start 's', a step 't', or its end 'f'. Readers attach the point to the
+ *  slice of the track at that time. */
 static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time,
                   const struct tern_trace_ctx *w, uint64_t job)
 {
@@ -188,10 +194,10 @@ static void count(struct tern_trace *t, uint64_t time)
                    (unsigned long long)t->queued);
 }
 
-/** Writes that the state has begun; whatever holds on to it comes behind that. */
+/** Writes the begin of the state. Marks and arrows of the state must come behind it. */
 static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_ctx *w)
 {
-    if (k->unwritten && !k->open) { /* open: an end was dropped, and is made up for with the rest */
+    if (k->unwritten && !k->open) { /* open here: the last end was dropped, and mend() writes it */
         k->open = tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}",
                                  state_names[k->state], group(w), track_of(w), at(t, k->last).text);
     }
@@ -227,10 +233,10 @@ static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t 
                    name, pid, tid, at(t, time).text, args);
 }
 
-/* ------------------------------------------------------------------ what was dropped */
+/* ------------------------------------------------------------------ after dropped objects */
 
-/** If its state was begun, it may have changed since: it ends, and that of now begins with the
- * next word about the context. */
+/** Ends the state in the file, which may have changed since. The present state begins with the next event of the
+ *  context. */
 static void mend_track(struct tern_trace *t, struct track *k, uint64_t time)
 {
     end_state(t, k, time);
@@ -238,7 +244,7 @@ static void mend_track(struct tern_trace *t, struct track *k, uint64_t time)
     k->unwritten = k->state != IDLE && !k->open;
 }
 
-/** Goes on after objects were dropped, if there is room again. */
+/** Restores the tracks after objects were dropped, as soon as there is room. */
 static void mend(struct tern_trace *t, uint64_t time)
 {
     const uint64_t dropped = tern_trace_dropped(t->out);
@@ -282,7 +288,7 @@ static void ended(struct tern_trace *t, struct track *k, uint64_t job, uint64_t 
     count(t, time);
 }
 
-/** What ran on an engine, from k->begun on. */
+/** Writes the slice of a chunk that ran on an engine from k->begun on. */
 static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                          const struct track *k, const char *label, const char *why)
 {
@@ -331,7 +337,7 @@ static void began(struct tern_trace *t, const struct tern_sched_event *e, const 
     k->resumed = e->kind == TERN_EV_RESUMED;
 }
 
-/** It needs a page: which one is told on the context's track. */
+/** Handles a page request. The context's track gets a mark with the page's address. */
 static void asked(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                   struct track *k, const char *label)
 {

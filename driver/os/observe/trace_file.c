@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Opening what TERN_TRACE names (trace_file.h). */
+/** Opening of the file that TERN_TRACE names (trace_file.h). */
 #include "os/observe/trace_file.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static bool is_fifo(const char *path)
     return lstat(path, &s) == 0 && S_ISFIFO(s.st_mode);
 }
 
-/** What was opened, before anything is done to it. */
+/** Checks an opened file before it is changed. */
 static int check(int fd, bool own, const char **why)
 {
     struct stat s;

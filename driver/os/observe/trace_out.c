@@ -22,10 +22,10 @@
 #define CHUNKS (TERN_TRACE_BYTES / CHUNK)
 #define SPARES 4u
 #define TRIES 1000
-#define POLL_MS 20            /* how often the thread checks `abandoned` */
-#define PATIENCE_MS 2000      /* a close waits so long for a file that takes nothing */
-#define PATIENCE_ALL_MS 10000 /* and so long in all */
-#define STALL_S 60            /* and so long for a thread that gets no further, as in a write that does not return */
+#define POLL_MS 20            /* interval in which the thread checks `abandoned` */
+#define PATIENCE_MS 2000      /* time that a close waits for a file that takes nothing */
+#define PATIENCE_ALL_MS 10000 /* time that a close waits for a file in all */
+#define STALL_S 60            /* time that a close waits for a thread without progress, as in a write that hangs */
 
 struct chunk {
     struct chunk *next;
@@ -34,24 +34,24 @@ struct chunk {
 };
 
 struct tern_trace_out {
-    struct tern_trace_out *next; /* in open_files, under its lock */
-    bool inherited;              /* by the child of a fork; constant from the fork on */
+    struct tern_trace_out *next; /* in the list open_files; guarded by list_lock */
+    bool inherited;              /* this process is a child of a fork, whose parent has the trace; set at the fork */
     char path[PATH_MAX];
-    atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. The thread's, once it runs */
-    atomic_bool abandoned;       /* the trace is not waited for any more */
-    atomic_bool closing;         /* it is waited for; set under the lock */
-    _Atomic uint64_t progress;   /* counts writes that wrote something */
-    uint64_t refused, refused_in_all; /* ns that the thread has waited for the file since then; its own */
-    pthread_mutex_t lock;        /* everything below; nothing is written under it */
+    atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. Only the thread sets it */
+    atomic_bool abandoned;       /* the rest of the trace is lost, and nobody waits for it */
+    atomic_bool closing;         /* a close waits for the end; set with lock held */
+    _Atomic uint64_t progress;   /* number of writes that wrote something */
+    uint64_t refused, refused_in_all; /* ns that the thread waited for the file: since progress, in all; the thread's */
+    pthread_mutex_t lock;        /* guards all fields below; not held during writes */
     pthread_cond_t work, written;
-    struct chunk *first, *last;  /* what is to be written, the last one still growing */
-    struct chunk *spare;         /* at most SPARES, for use again */
-    uint32_t spares;
-    uint32_t chunks;             /* these, and the one that is being written */
-    bool any, flush, failed, done;
-    bool dropping;
-    uint64_t dropped, dropped_in_all;
-    uint32_t users;              /* the thread and the owner: the last frees */
+    struct chunk *first, *last;  /* chunks to be written; the last one is still being filled */
+    struct chunk *spare;         /* at most SPARES free chunks */
+    uint32_t spares;             /* number of free chunks */
+    uint32_t chunks;             /* number of chunks in the list, and of the one being written */
+    bool any, flush, failed, done; /* there is an object; write soon; a write failed; the thread has ended */
+    bool dropping;               /* objects are dropped until half of the buffer is free */
+    uint64_t dropped, dropped_in_all; /* numbers of dropped objects: since there was room, in all */
+    uint32_t users;              /* of the thread and the owner, those that still use it; the last one frees it */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +70,7 @@ char *tern_trace_escape(const char *text, char *out, size_t size)
     return out;
 }
 
-/** The rest of the trace is lost. */
+/** Gives up the rest of the trace. */
 static void give_up(struct tern_trace_out *o, const char *why)
 {
     fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path, why);
@@ -80,9 +80,9 @@ static void give_up(struct tern_trace_out *o, const char *why)
 /* ---------------------------------------------------------------- the thread */
 
 /**
- * The file takes nothing now: waits a little, for fd if it is one. False: a close has waited for the file for long
- * enough. The time is that for which this thread has been refused, not that for which the close has waited: a busy
- * host may not let the thread run.
+ * Waits for a short time until the file takes bytes. fd is -1 for a FIFO without a reader. False: a close has waited
+ * long enough. That is measured by the time for which the file has refused this thread. The time of the close would not
+ * do, because a busy host may not let the thread run.
  */
 static bool wait_for_file(struct tern_trace_out *o, int fd)
 {
@@ -101,7 +101,7 @@ static bool wait_for_file(struct tern_trace_out *o, int fd)
     return false;
 }
 
-/** A FIFO's reader may come later than the program. False: the trace is abandoned, or it cannot be opened. */
+/** Waits until a FIFO has a reader. False: the trace was abandoned, or the FIFO cannot be opened. */
 static bool await_reader(struct tern_trace_out *o)
 {
     const char *why = "";
@@ -120,7 +120,7 @@ static bool await_reader(struct tern_trace_out *o)
     return fd >= 0;
 }
 
-/** False: it failed, or the trace is abandoned. */
+/** Writes a chunk. False: a write has failed, or the trace was abandoned. */
 static bool write_all(struct tern_trace_out *o, const struct chunk *c)
 {
     const int fd = atomic_load(&o->fd);
@@ -153,7 +153,7 @@ static void release(struct tern_trace_out *o)
     }
 }
 
-/** The next chunk to be written, taken out; NULL: the array is complete. o->lock held. */
+/** Takes the next chunk to be written. NULL: the array is complete. o->lock held. */
 static struct chunk *take(struct tern_trace_out *o)
 {
     while (!o->first || !(o->first->next || o->flush || o->closing)) {
@@ -167,12 +167,12 @@ static struct chunk *take(struct tern_trace_out *o)
     o->first = c->next;
     if (!o->first) {
         o->last = NULL;
-        o->flush = false; /* all that there was when it was asked for; what comes while this is written may wait */
+        o->flush = false; /* this chunk was the last one at the flush; later objects may wait */
     }
     return c;
 }
 
-/** Keeps a chunk that has been written, so that a trace that is kept up with takes no memory. o->lock held. */
+/** Keeps a written chunk for reuse, so that a trace whose file keeps up allocates nothing. o->lock held. */
 static void put_by(struct tern_trace_out *o, struct chunk *c)
 {
     if (o->spares == SPARES) {
@@ -221,7 +221,8 @@ static void *write_chunks(void *user)
 
 /* ------------------------------------------------------------------ objects */
 
-/** Room for an object at the end, or NULL. over: beyond the bound, for the end of the array. o->lock held. */
+/** The chunk with room for one more object, or NULL. over: the limit may be exceeded, for the end of the array. o->lock
+ *  held. */
 static struct chunk *room(struct tern_trace_out *o, bool over)
 {
     if (o->last && CHUNK - o->last->used >= OBJECT_MAX) {
@@ -244,7 +245,7 @@ static struct chunk *room(struct tern_trace_out *o, bool over)
         *(o->last ? &o->last->next : &o->first) = c;
         o->last = c;
         o->chunks++;
-        pthread_cond_signal(&o->work); /* the one before it is complete */
+        pthread_cond_signal(&o->work); /* the chunk before it is complete */
     }
     return c;
 }
@@ -254,7 +255,7 @@ __attribute__((format(printf, 2, 0))) static void append(struct tern_trace_out *
     struct chunk *c = o->last;
     memcpy(c->text + c->used, o->any ? ",\n" : "[\n", 2);
     const int n = vsnprintf(c->text + c->used + 2, OBJECT_MAX - 8, format, ap);
-    if (n > 0 && (size_t)n < OBJECT_MAX - 8) { /* callers bound their strings; half an object would spoil all */
+    if (n > 0 && (size_t)n < OBJECT_MAX - 8) { /* half an object would make the whole file invalid */
         c->used += (size_t)n + 2;
         o->any = true;
     }
@@ -311,7 +312,7 @@ void tern_trace_flush(struct tern_trace_out *o)
 
 /* ---------------------------------------------------------------- life, death */
 
-/** With %p replaced. False: too long. */
+/** Replaces %p in the name. False: the path is too long. */
 static bool expand(const char *name, char path[PATH_MAX])
 {
     size_t n = 0;
@@ -337,7 +338,8 @@ static void after_fork(void)
     pthread_mutex_unlock(&list_lock);
 }
 
-/** The child has not the thread, and closes the file, whose reader would wait for the child's end too. */
+/** Closes the files in the child of a fork, which does not have the threads. Otherwise a reader of a pipe would wait
+ *  for the child's end as well. */
 static void in_child(void)
 {
     for (struct tern_trace_out *o = open_files; o; o = o->next) {
@@ -357,7 +359,7 @@ static void watch_forks(void)
     fork_error = pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/** The thread, and what it needs; then the trace is in the list. -errno. */
+/** Starts the thread and adds the trace to the list. -errno. */
 static int start(struct tern_trace_out *o)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -434,7 +436,7 @@ static void end_array(struct tern_trace_out *o)
     c->used += (size_t)snprintf(c->text + c->used, 8, o->any ? "\n]\n" : "[]\n");
 }
 
-/** Lets the thread come to its end, for a bounded time. o->lock held. */
+/** Waits, for a limited time, until the thread has ended. o->lock held. */
 static void finish(struct tern_trace_out *o)
 {
     if (!o->closing) {
@@ -476,8 +478,8 @@ void tern_trace_out_close(struct tern_trace_out *o)
 }
 
 /**
- * A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end.
- * The priority: after what closes devices at the end of a program.
+ * Completes the files of a program that ends without closing its devices. Other threads may still run. The priority
+ * makes this run after the destructors that close devices.
  */
 __attribute__((destructor(101))) static void finish_all(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Partitions as objects: names, lists, and the calls (partition.h). Where their memory comes from: ranges.c. */
+/** Partitions as objects: names, lists, and the calls of the API (partition.h). ranges.c moves memory between them. */
 #include "os/part/partition.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void free_memory(struct tern_partition *p)
     free(p->ranges);
 }
 
-/** One that is in no list; with dev->lock held, if it has been in one. */
+/** Frees a partition that is in no list. dev->lock is held, unless it has never been in one. */
 static void free_partition(struct tern_partition *p)
 {
     free_memory(p);
@@ -100,7 +100,7 @@ void tern_partition_leave(struct tern_process *proc)
 
 /* --------------------------------------------------------------------- calls */
 
-/** Bytes as pages; at most what a partition can have. */
+/** Converts bytes to pages. -EINVAL, with a sentence: no whole pages, or too few or too many for a partition. */
 static int pages_of(uint64_t bytes, const char *what, uint32_t least, uint32_t *out)
 {
     if (bytes % TERN_PAGE || bytes / TERN_PAGE < least || bytes / TERN_PAGE > UINT32_MAX >> 1) {
@@ -117,7 +117,7 @@ static int check_share(uint32_t share)
                                                               TERN_WEIGHT_MAX);
 }
 
-/** Host memory for so many pages more: as they say, or as much for each page as the default partition has. */
+/** Host pages of a partition with `pages` pages: those of `bytes`, or as many per page as the default partition has. */
 static int host_of(const struct tern_device *dev, uint64_t bytes, uint32_t pages, uint32_t *out)
 {
     const struct tern_partition *from = &dev->partition;
@@ -128,7 +128,7 @@ static int host_of(const struct tern_device *dev, uint64_t bytes, uint32_t pages
     return 0;
 }
 
-/** The partition that a call is to change, which has no processes. */
+/** Finds a partition that a call is to change, which must not have processes. */
 static int find_empty(struct tern_device *dev, const char *name, struct tern_partition **out)
 {
     struct tern_partition *p = tern_partition_find(dev, name);
@@ -213,7 +213,7 @@ int tern_os_partition_resize(struct tern_device *dev, const char *name, uint64_t
     }
     pthread_mutex_lock(&dev->lock);
     r = find_empty(dev, name, &p);
-    if (!r) { /* as much host memory for each page as it has */
+    if (!r) { /* host memory per page stays the same */
         host = p->count ? (uint32_t)((uint64_t)p->host * pages / p->count) : p->host;
         r = pages > p->count ? tern_ranges_grow(dev, p, pages - p->count, host - p->host)
                              : tern_ranges_shrink(dev, p, p->count - pages, p->host - host);

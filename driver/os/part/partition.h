@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Partitions: virtual instances of the device (M2). A partition has ranges of device memory, perhaps not contiguous,
- * with an allocator of its own, host memory for what is evicted from them, a share of the engines, and processes. The
- * device begins with one, "default", that has everything; others take free memory from it and give it back.
+ * Partitions: virtual instances of the device (M2). A partition has
+ *   - ranges of device memory, which need not be contiguous, with an allocator of its own;
+ *   - host memory for memory that is evicted from these ranges;
+ *   - a share of the engines;
+ *   - processes.
+ * A device begins with one partition, "default", which has everything. Other partitions take free memory from it, and
+ * give it back.
  *
- * All that a process has of memory comes from its partition, and stays in it: memory cannot be imported by a process of
- * another one. What a partition promises, evicts and frees is counted by itself, so that what its processes do takes no
- * page of another (M5). Allocators of partitions number the same pages of the device: a page is free in one of them at
- * most, and moves with what it is known to hold: one that was used is dirty, and is scrubbed before it is used again
- * (A7).
+ * All memory of a process comes from its partition and stays there: a process of another partition cannot import it.
+ * Each partition counts its own commitments, evictions and frees, so that its processes take no page of another
+ * partition (M5). The allocators of all partitions use the same page numbers. A page is free in at most one of them. A
+ * page that was used moves as a dirty one, and is scrubbed before it is used again (A7).
  *
- * Alternative dropped: one allocator with an owner for each page. Taking a page would look for the owner's, and the
- * blocks of several owners would not merge.
+ * Alternative dropped: one allocator with an owner for each page. An allocation would have to search for pages of its
+ * owner, and blocks of different owners would not merge.
  */
 #ifndef TERN_OS_PARTITION_H
 #define TERN_OS_PARTITION_H
@@ -27,42 +30,43 @@ struct tern_device;
 struct tern_process;
 struct tern_sched_partition;
 
-#define TERN_PARTITION_LEAST 64u /**< Pages of the smallest. */
+#define TERN_PARTITION_LEAST 64u /**< Number of pages of the smallest partition. */
 
-/** dev->lock guards all of it. */
+/** A partition. dev->lock guards all fields. Sizes are in pages. */
 struct tern_partition {
-    struct tern_list node; /**< In dev->partitions. */
+    struct tern_list node; /**< Node of dev->partitions. */
     char name[TERN_PARTITION_NAME];
-    struct tern_sched_partition *sched; /**< Its share of the engines; of the default one, the scheduler's first. */
-    uint32_t owner;             /**< The user that made it, where there are several. */
-    struct tern_list processes; /**< By proc->member. */
+    struct tern_sched_partition *sched; /**< The scheduler's part of it; for "default", the first one. */
+    uint32_t owner;             /**< The user that made it, where there are several users. */
+    struct tern_list processes; /**< Processes of the partition, by proc->member. */
     uint32_t process_count;
-    struct tern_pages *pages;   /**< Those of its ranges that are free. */
-    struct tern_run *ranges;    /**< In order, disjoint, none next to another. */
+    struct tern_pages *pages;   /**< The allocator, which has the free pages of its ranges. */
+    struct tern_run *ranges;    /**< Its ranges: sorted, disjoint, not adjacent. */
     uint32_t range_count, range_room;
-    uint32_t count;     /**< Pages that there are to give. */
-    uint32_t host;      /**< Pages of the host that may hold what was evicted. */
-    uint32_t committed; /**< Pages of all allocations that may be evicted, wherever they are: at most count + host. */
-    uint32_t movable;   /**< Pages that such allocations have on the device. */
-    uint32_t making;    /**< Allocations that are just being mapped. */
-    struct tern_list shared;   /**< Memories that several allocations map, if some of them may be evicted. */
+    uint32_t count;     /**< Number of pages of its ranges that can be allocated. */
+    uint32_t host;      /**< Number of pages of the host for evicted memory. */
+    uint32_t committed; /**< Pages of all its evictable allocations, on the device or not; at most count + host. */
+    uint32_t movable;   /**< Pages that evictable allocations have on the device. */
+    uint32_t making;    /**< Number of allocations that are being mapped. */
+    struct tern_list shared;   /**< Memories that several allocations map and that may be evicted. */
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
-    /* What the pager has to do for it (pager.c). */
-    struct tern_list absent;      /**< Contexts held because something is absent, oldest first. */
-    struct tern_context *goes_on; /**< The one of them whose page comes before what is more urgent; NULL: none. */
-    uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn from it, */
-    uint64_t lent_stay;           /**< and how long the stay after that was (stay.c). */
-    struct tern_list wishes;      /**< Of calls that wait: for pages, or for an allocation. */
-    uint32_t place;               /**< Among all, when statistics were last published. */
-    uint64_t paged;               /**< The pager's last round in which it was looked at. */
+    /* State of the pager (pager.c). */
+    struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
+    struct tern_context *goes_on; /**< Context in `absent` whose pages come before more urgent ones; NULL: none. */
+    uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn of FOCUS. */
+    uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (stay.c). */
+    struct tern_list wishes;      /**< Requests of calls that wait for free pages or for an allocation. */
+    uint32_t place;               /**< Index in the statistics that were last published. */
+    uint64_t paged;               /**< Number of the pager's round in which it was last served. */
 };
 
-/** The default partition, with pages [first, end) of the device; clean: they read zero. -ENOMEM. */
+/** Makes the default partition, with pages [first, end) of the device. clean: the pages read zero. -ENOMEM. */
 int tern_partition_begin(struct tern_device *dev, uint32_t first, uint32_t end, bool clean);
 void tern_partition_end(struct tern_device *dev);
-/** The partition of this name; NULL or empty: the default one. NULL: there is none, with a sentence. */
+/** The partition with this name; a NULL or empty name stands for the default one. NULL, with a sentence: there is
+ *  none. */
 struct tern_partition *tern_partition_find(struct tern_device *dev, const char *name);
-/** A process is in it from now on, or no longer. */
+/** Add a process to the partition, and remove it. */
 void tern_partition_join(struct tern_partition *p, struct tern_process *proc);
 void tern_partition_leave(struct tern_process *proc);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Ranges of partitions (ranges.h). Pages move only while they are free: runs are taken from one allocator, the lists of
- * ranges get room for them, and only then, when nothing can fail any more, they go to the other allocator.
+ * Ranges of partitions (ranges.h). Only free pages are moved. Runs are taken from one allocator, then the lists of
+ * ranges are enlarged, and at last, when nothing can fail any more, the runs are given to the other allocator.
  */
 #include "os/part/ranges.h"
 
@@ -16,7 +16,7 @@ typedef unsigned long long ull;
 
 /* -------------------------------------------------------------------- lists */
 
-/** Room for so many ranges more. */
+/** Makes room for `more` ranges. */
 static int reserve(struct tern_partition *p, uint32_t more)
 {
     if (p->range_count + more > p->range_room) {
@@ -31,7 +31,7 @@ static int reserve(struct tern_partition *p, uint32_t more)
     return 0;
 }
 
-/** The first range that does not end before the page. */
+/** Index of the first range that does not end before the page. */
 static uint32_t place_of(const struct tern_partition *p, uint32_t page)
 {
     uint32_t low = 0, high = p->range_count;
@@ -46,7 +46,7 @@ static uint32_t place_of(const struct tern_partition *p, uint32_t page)
     return low;
 }
 
-/** Puts `n` ranges in the place of `was`. */
+/** Replaces `was` ranges, from index i on, by n others. */
 static void splice(struct tern_partition *p, uint32_t i, uint32_t was, const struct tern_run *by, uint32_t n)
 {
     memmove(&p->ranges[i + n], &p->ranges[i + was], (p->range_count - i - was) * sizeof *p->ranges);
@@ -54,7 +54,7 @@ static void splice(struct tern_partition *p, uint32_t i, uint32_t was, const str
     p->range_count += n - was;
 }
 
-/** A run of no range: one more, or part of those beside it. */
+/** Adds a run to the ranges, and merges it with adjacent ones. */
 static void add(struct tern_partition *p, const struct tern_run *run)
 {
     const uint32_t i = place_of(p, run->page);
@@ -72,11 +72,11 @@ static void add(struct tern_partition *p, const struct tern_run *run)
     splice(p, i, was, &all, 1);
 }
 
-/** A run of one range. */
+/** Removes a run from the range that has it. */
 static void cut(struct tern_partition *p, const struct tern_run *run)
 {
     uint32_t i = place_of(p, run->page), n = 0;
-    i += p->ranges[i].page + p->ranges[i].count == run->page; /* that one ends just there */
+    i += p->ranges[i].page + p->ranges[i].count == run->page; /* skips a range that ends at the run */
     const uint32_t first = p->ranges[i].page, end = first + p->ranges[i].count, after = run->page + run->count;
     struct tern_run left[2];
     if (run->page > first) {
@@ -102,7 +102,7 @@ static void give_all(struct tern_pages *to, const struct runs *r)
     }
 }
 
-/** So many of the free pages, superpages first. They are free no more. -ENOMEM: they are. */
+/** Takes free pages from the allocator, superpages first. -ENOMEM: none are taken. */
 static int take(struct tern_pages *from, uint32_t pages, struct runs *out)
 {
     *out = (struct runs){0};
@@ -119,7 +119,7 @@ static int take(struct tern_pages *from, uint32_t pages, struct runs *out)
         }
         struct tern_run *run = &out->run[out->count++];
         if (pages < TERN_PAGES_SPAN || tern_pages_take_large(from, run)) {
-            tern_pages_take(from, pages, run); /* there are as many */
+            tern_pages_take(from, pages, run); /* cannot fail: the caller has checked the number of free pages */
         }
         pages -= run->count;
     }
@@ -155,7 +155,7 @@ static int move(struct tern_partition *from, struct tern_partition *to, uint32_t
 
 /* -------------------------------------------------------------------- calls */
 
-/** A process whose work may be refused, or fail, if its partition has so many pages less. NULL: there is none. */
+/** A process whose work may be refused, or fail, if the partition loses so many pages. NULL: there is none. */
 static const struct tern_process *needing(const struct tern_partition *p, uint32_t pages)
 {
     const uint64_t most = (uint64_t)tern_pages_free_count(p->pages) + p->movable;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Completion queues of a device of this process (base/completions.h). */
+/** Completion queues of devices of this process (base/completions.h). */
 #include <errno.h>
 
 #include "base/completions.h"

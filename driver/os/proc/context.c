@@ -35,7 +35,7 @@ static void give_save(struct tern_context *c)
     c->save_runs = 0;
 }
 
-/** The context-save area, in whatever pages are free, made empty by an engine. dev->lock held. */
+/** Allocates the context-save area, in any free pages, and lets an engine initialise it. dev->lock held. */
 static int make_save(struct tern_context *c)
 {
     const uint32_t pages = c->proc->dev->kmd.save_pages;
@@ -182,7 +182,7 @@ int tern_context_make_data(struct tern_context *c, uint32_t address)
     }
     r = tern_allocation_make(c->proc, &want, &data);
     pthread_mutex_lock(&dev->lock);
-    if (!r && c->data) { /* another thread was faster */
+    if (!r && c->data) { /* another thread has allocated the data meanwhile */
         tern_retire(data);
     } else if (!r) {
         c->data = data;
@@ -235,7 +235,7 @@ void tern_os_context_destroy(struct tern_context *c)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Queues the job, if there is one: NULL, for lack of memory. quiet: tern_os_submit_quietly. */
+/** Queues a job. job NULL: its allocation has failed. quiet: as in tern_os_submit_quietly. */
 static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
@@ -383,7 +383,7 @@ void tern_os_device_trust(struct tern_device *dev)
     dev->policy.realtime = true;
 }
 
-/** CAP_SYS_NICE of the calling thread: what Linux requires for a priority above that of others. */
+/** True: the calling thread has CAP_SYS_NICE, which Linux requires for raised priorities. */
 static bool may_go_first(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data that travel in a DMA buffer: arguments of kernels. In the job they lie behind the packets; each chunk takes them
- * to pages of its own beside its place in the arena, in the same write. Where that is gets known when a chunk is
- * placed, so packets name offsets, and here they become addresses. A preempted chunk that goes on, on whichever
- * engine, finds its data as they were.
+ * Data of DMA buffers, which are arguments of kernels. In a job the data follow the packets. Each chunk copies them to
+ * pages of its slot, in the same write as its packets. The slot is known only when a chunk is made, so packets name
+ * offsets, which this file replaces by addresses. A preempted chunk finds its data unchanged on any engine.
  *
- * The pages are made when a context first wants them, among the low addresses, where the process has its buffers, and
- * not in the arena at the end: a kernel that reads its arguments brings page tables that buffers near them need too.
- * In the arena they cost histogram and mandelbrot of tests/bench 112 and 171 cycles more, and the others up to 147
- * less.
+ * Addresses. The pages are allocated when a context first needs them, among the low addresses, where the process has
+ * its buffers. A kernel that reads its arguments then loads page-table entries that buffers near them need as well.
+ * With pages at the end of the arena, histogram and mandelbrot of tests/bench took 112 and 171 cycles more, and the
+ * other benches up to 147 cycles less.
  *
- * The alternative, memory of the client's that it writes before it submits, takes a lock, the hal lock and a
- * wake-up of its thread more for each dispatch, and the client must know when the memory is free again.
+ * Alternative dropped: memory of the client, which it writes before it submits. Each dispatch would take one more
+ * dev->lock, hal_lock and wake-up, and the client would have to know when the memory is free again.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,11 +18,11 @@
 #include "base/error.h"
 #include "os/os.h"
 
-#define ARGS_WORD 2u /* struct tern_pkt_dispatch */
+#define ARGS_WORD 2u /* word of a dispatch packet that has the address, or the offset, of its arguments */
 
 _Static_assert(TERN_DATA_MAX == TERN_DATA_PAGES * TERN_PAGE, "they fit their place");
 
-/** Where the data are in the address space of the chunk's process. */
+/** Address of the chunk's data in the address space of its process. */
 static uint32_t address(const struct tern_chunk *s)
 {
     return (TERN_CONTEXT_OF(s->context)->data->va + s->slot * TERN_DATA_PAGES) * TERN_PAGE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A fault as a sentence: the process and its work, the access, the address, and what lies near.
+ * A fault as a sentence: the process and its work, the access, the address, and allocations near the address.
  *
- * The device names a work-item by group, warp and lane; its global id follows from the dispatch packet, of which the
- * job has a copy. The text depends on what happened only, not on the engine: every backend gives the same one.
+ * The device names a work-item by group, warp and lane. The work-item's global id is computed from the dispatch packet,
+ * of which the job has a copy. The text does not depend on the engine or the backend.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 #include "os/os.h"
 
-#define NEAR 0x10000u /* bytes: farther off, an allocation is no explanation */
+#define NEAR 0x10000u /* bytes: an allocation farther away does not explain the address */
 
-/** Adds to the sentence; what does not fit is cut off. */
+/** Appends to the sentence. Text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, const char *format, ...)
 {
     size_t at = strlen(f->message);
@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, cons
     va_end(list);
 }
 
-/** What lies near an address that is in no allocation. */
+/** Names the allocations near an address that is in none. */
 static void say_near(struct tern_fault *f, const struct tern_process *proc, uint32_t address)
 {
     const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
@@ -45,15 +45,14 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
     }
 }
 
-/** It is of a block that is not on the device: work used what it had not named. */
+/** True: the address is in a block that is not on the device, so the work has used memory that it had not named. */
 static bool evicted(const struct tern_process *proc, uint32_t address)
 {
     const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
     return a && a->mem && a->mem->movable && !a->asked && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
 }
 
-/** The access and what was wrong with it, for faults that are about an address; else the
- * interface description's words. */
+/** Describes the access and its error, for faults with an address; other faults in the words of docs/spec. */
 static void say_what(struct tern_fault *f, const struct tern_process *proc, const struct tern_pkt_dispatch *d)
 {
     static const char *const by_kernel[] = {"load from", "store to", "jump to", "atomic access to"};
@@ -62,7 +61,7 @@ static void say_what(struct tern_fault *f, const struct tern_process *proc, cons
     const char *access = (f->has_item ? by_kernel : by_engine)[f->access & 3];
     switch (f->code) {
     case TERN_FAULT_PAGE:
-    case TERN_FAULT_PAGE_ABSENT: /* of what cannot wait for it */
+    case TERN_FAULT_PAGE_ABSENT: /* the access cannot wait for the page */
         say(f, "%s 0x%08x, which is %s", access, f->address,
             evicted(proc, f->address) ? "evicted, and not in the working set of the context" : "not mapped");
         say_near(f, proc, f->address);
@@ -91,7 +90,7 @@ static void say_what(struct tern_fault *f, const struct tern_process *proc, cons
     }
 }
 
-/** The dispatch packet at this offset of the job, if it is one. */
+/** Reads the dispatch packet at this offset of the job. False: there is none. */
 static bool dispatch_at(const struct tern_job *job, uint32_t offset, struct tern_pkt_dispatch *out)
 {
     const uint32_t bytes = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
@@ -100,7 +99,7 @@ static bool dispatch_at(const struct tern_job *job, uint32_t offset, struct tern
            tern_pkt_dispatch_unpack(out, job->packets + offset / 4) == 0;
 }
 
-/** Work-item `number` of a group of the range. false: there is no such one. */
+/** Finds the global id of work-item `number` of a group. False: the range has no such work-item. */
 static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3], uint32_t number, uint32_t item[3])
 {
     const uint32_t local[3] = {d->local_x, d->local_y, d->local_z}, edge[3] = {d->edge_x, d->edge_y, d->edge_z};
@@ -117,7 +116,7 @@ static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3]
     return number == 0;
 }
 
-/** The process, context, buffer and kernel. */
+/** Names the process, and the kernel or the label of the job. */
 static void say_work(struct tern_fault *f, const struct tern_process *proc, const struct tern_job *job, bool kernel)
 {
     say(f, "process '%.40s': %s%.60s: ", proc->name, kernel ? "kernel " : "",
@@ -149,7 +148,7 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
     struct tern_pkt_dispatch d = {0};
     const bool in_dispatch = dispatch_at(job, ind->offset, &d);
     const bool alone = job->size == TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
-    /* pc is zero if no kernel ran, and if one jumped there; without a kernel nothing executes */
+    /* pc is 0 if no kernel ran, and if a kernel jumped to 0; only a kernel makes accesses to execute */
     const bool ran = ind->pc || ind->access == TERN_ENGINE_IND_INFO_ACCESS_EXECUTE;
     uint32_t item[3] = {0};
     say_work(&f, proc, job, in_dispatch && (ran || alone));

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Monitored fences (S3): a value in a page of its own. Every write by an engine happens while device time passes, every
- * write by the host kicks, and a process fails in a run of the scheduler; all advance dev->progress, and a waiter
- * sleeps only if progress has not moved since before it read the value. So no wake-up is lost. (The last write of an
- * engine is followed by the run of the scheduler that finds it idle.)
+ * Monitored fences (S3): each is a value in a page of its own.
+ *
+ * No wake-up is lost. A waiter sleeps only if dev->progress has not changed since before it read the value. All events
+ * that may end a wait change dev->progress:
+ *   - an engine writes the value, which happens while device time passes. After the last write of an engine, the
+ *     scheduler runs once more and finds the engine idle;
+ *   - the host writes the value, and kicks the device thread;
+ *   - the process goes into error, in a run of the scheduler.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +81,7 @@ int tern_os_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     dev->fence_waiters++;
-    tern_device_wake(dev); /* to look more often */
+    tern_device_wake(dev); /* with a waiter, the device thread checks more often */
     while (!r) {
         uint64_t before = dev->progress, now = 0;
         int error = tern_process_check(proc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** All processes stop at a moment of device time (hold.h). */
+/** Stopping all processes at a given device time (hold.h). */
 #include "os/proc/hold.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device of this process in the child of a fork (base/fork.h). */
+/** Devices of this process in the child of a fork (base/fork.h). */
 #ifndef TERN_OS_INHERIT_H
 #define TERN_OS_INHERIT_H
 
 struct tern_device;
 
-/** From now on a fork leaves its mark on the device. -ENOMEM. */
+/** Makes each fork mark the device in the child (tern_fork_watch). -ENOMEM. */
 int tern_inherit_watch(struct tern_device *dev);
-/** 0, or -ENODEV with its sentence: this process was forked from the one that opened the device. Needs no lock. */
+/** 0, or -ENODEV with a sentence: this process was forked from the one that opened the device. Needs no lock. */
 int tern_inherit_check(const struct tern_device *dev);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Jobs, and the paging buffers that the driver runs for itself. */
+/** Jobs, and the paging buffers of the driver itself. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Taking a process away from the device at any moment. In this order: it is in error, so that nothing new begins and
- * its work ends; all its buffers have ended and been reported; calls that were making something for it have ended; its
- * allocations are freed as those of others are (retire.c), its tables at last. A copy to or from its memory holds the
- * hal lock for a piece, and then sees that the process was killed (allocation.c); pages are free only after paging
- * buffers that the scheduler queues with the hal lock held. So no copy reaches a page of another process.
+ * Removes a process from the device at any time. The steps are:
+ *   1. The process goes into error, so that nothing new begins and its work ends.
+ *   2. Wait until all its buffers have ended and been reported.
+ *   3. Wait until the calls that make objects for it have ended.
+ *   4. Free its allocations, as those of other processes are (retire.c), and its page tables at last.
+ *
+ * No copy reaches a page of another process. A copy to or from the process's memory takes the hal lock for each piece,
+ * and then sees that the process was killed (allocation.c). Pages become free only after paging buffers, which the
+ * scheduler queues with the hal lock held.
  *
  * Contexts, allocations and fences stay as memory of the host, marked as gone, because threads may be about to use
- * them: their destroy functions free them, or tern_process_destroy all at once.
+ * them. Their destroy functions free them, or tern_process_destroy frees all at once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +36,7 @@ void tern_process_leave(struct tern_process *proc)
     }
 }
 
-/** All its work has ended and been reported, and no call makes anything for it. */
+/** True: all work of the process has ended and been reported, and no call makes objects for it. */
 static bool at_rest(const struct tern_process *proc)
 {
     TERN_LIST_EACH(node, &proc->contexts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes: an address space each, and the unit of fault containment. */
+/** Processes. Each has an address space, and is the unit of fault containment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,8 @@ static void free_process(struct tern_process *proc)
     free(proc);
 }
 
-/** Root table: a zeroed page, scrubbed by an engine if it is not known to read zero (A7). dev->lock held. */
+/** Allocates the root table, a page of zeros. An engine scrubs the page unless it is known to read zero (A7). dev->lock
+ *  held. */
 static int make_root(struct tern_process *proc)
 {
     struct tern_paging p = {0};
@@ -98,7 +99,7 @@ static int make_root(struct tern_process *proc)
     return 0;
 }
 
-/** The flushes of its end, made ahead. */
+/** Allocates the paging jobs that the end of the process needs, so that the end cannot fail. */
 static int make_flushes(struct tern_process *proc)
 {
     struct tern_paging p = {0};
@@ -124,7 +125,7 @@ static struct tern_user *find_user(const struct tern_device *dev, const struct t
     return NULL;
 }
 
-/** The process is one of the user's, which is made with its first. */
+/** Adds the process to its user. The user is created with its first process. */
 static int join_user(struct tern_device *dev, const struct tern_owner *owner, const struct tern_partition *part,
                      struct tern_process *proc)
 {
@@ -155,7 +156,7 @@ static void leave_user(struct tern_process *proc)
     }
 }
 
-/** Takes a place among the device's processes (A2). */
+/** Adds the process to the device's processes (A2). */
 static int enter(struct tern_device *dev, const struct tern_owner *owner, struct tern_process *proc)
 {
     struct tern_partition *part = tern_partition_find(dev, owner->partition);
@@ -265,7 +266,7 @@ unlock:
     return r;
 }
 
-/** Its tables, once no engine knows of them any more. */
+/** Frees the page tables of a process. No engine may use them any more. */
 static void give_tables(struct tern_process *proc)
 {
     struct tern_run run = {proc->root, 1, true};
@@ -287,7 +288,7 @@ void tern_process_end(struct tern_process *proc)
     proc->ready = false;
     const uint32_t resets = dev->tdr.adapter_resets;
     if (tern_paging_run_all(dev, proc->flush) == 0 || dev->lost || resets != dev->tdr.adapter_resets) {
-        give_tables(proc); /* else some engine may still use them: they are lost to the device */
+        give_tables(proc); /* otherwise an engine may still use them, and their pages are never used again */
     }
     leave(dev, proc);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Suspending a process (P8): each of its contexts is held by the scheduler, also those that are made meanwhile. */
+/** Suspending a process (P8). The scheduler suspends each of its contexts, and those that are made meanwhile. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -62,7 +62,7 @@ int tern_os_process_suspend(struct tern_process *proc)
     if (!r && !proc->suspended) {
         tern_suspend_begin(proc);
     }
-    proc->making++; /* it is not killed to its end under the feet of this */
+    proc->making++; /* a kill of the process waits for this call */
     while (!r && proc->suspended && on_engines(proc)) {
         dev->frees_waiters++;
         pthread_cond_wait(&dev->changed, &dev->lock);

@@ -231,7 +231,7 @@ static uint32_t field(uint32_t v, uint32_t mask, uint32_t shift)
     return (v & mask) >> shift;
 }
 
-/** Lets time pass. A device that breaks a rule of its own stops, and says which. */
+/** Runs cycles. If the device has broken a rule of its own, the test fails and names the rule. */
 static void step(struct device *d, uint64_t cycles)
 {
     struct tern_sim_violation broken;
@@ -280,7 +280,7 @@ void run_paging(struct device *d)
     assert_int_equal(i.fence, 77);
 }
 
-/** The root table and the one behind it, empty. */
+/** Clears the root table and the table in the next page. */
 static void make_tables(struct device *d, uint32_t root)
 {
     for (uint32_t i = 0; i < d->roots; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the tests of a simulated device share: the library under test, register access, submission, page tables. */
+/** Support for tests of a simulated device: the library under test, register access, submission, page tables. */
 #ifndef TESTS_SIM_DEVICE_H
 #define TESTS_SIM_DEVICE_H
 
@@ -17,22 +17,22 @@
 
 #define PAGE 4096u
 #define LINE 64u
-#define SAVE 0x00900000u /* physical: first page of a context-save area; see save_line */
+#define SAVE 0x00900000u /* physical address of the first page of a context-save area (save_line) */
 
-#define SOON 1000000u /* cycles: nothing here takes longer */
+#define SOON 1000000u /* cycles after which a test gives up waiting */
 
 extern const struct tern_sim_api *api;
 
-/** Takes the library from the command line. 0, or what main must return: 2, or 77 if the library is not built. */
+/** Loads the library that the command line names. 0, or main's return value: 2, or 77 if the library is not built. */
 int library_load(int argc, char **argv);
 
-/** A device, a DMA buffer that grows packet by packet at a fixed place, and the root tables that map() has made. */
+/** A device, a DMA buffer that grows packet by packet, and the root tables that map() has made. */
 struct device {
     struct tern_sim *sim;
     uint32_t words[64 * 1024];
-    uint32_t used; /* words */
+    uint32_t used; /* number of words of the buffer */
     uint32_t root[64], roots;
-    uint32_t save_lines; /* dev.save_lines, once save_make has read it: on the RTL, reading takes time */
+    uint32_t save_lines; /* dev.save_lines, which save_make reads once, because a read takes device time */
 };
 
 struct indication {
@@ -40,32 +40,32 @@ struct indication {
     uint64_t fence, begin, end;
 };
 
-/** Flags of a submission, and where its buffer, root table and save area are. */
+/** A submission: the addresses of its buffer, root table and save area, and its flags. */
 struct submission {
     uint64_t buffer, fence;
-    uint32_t root, save, flags, size; /* size 0: that of the buffer built in struct device */
+    uint32_t root, save, flags, size; /* size 0: the size of the buffer in struct device */
 };
 
 void device_open(struct device *d, const struct tern_sim_config *config);
 void device_close(struct device *d);
-/** For cmocka: *state is a struct device with 64 MiB. */
+/** Setup for cmocka. *state becomes a struct device with 64 MiB. */
 int device_setup(void **state);
 int device_teardown(void **state);
 
 uint32_t next_random(uint32_t *state);
 uint64_t load64(struct device *d, uint64_t address);
 void store64(struct device *d, uint64_t address, uint64_t v);
-/** Writes the list of a context-save area of as many pages as the device needs, every second one above its first page,
- *  the last one lowest. */
+/** Writes the list of pages of a context-save area. The area has as many pages as the device needs: every second page
+ *  above its first one, in descending order. */
 void save_make(struct device *d, uint64_t save);
-/** Where the header (0) of such an area is, and the lines of its state (from 1 on). */
+/** Address of a line of such an area. Line 0 is the header, and the state begins at line 1. */
 uint64_t save_line(const struct device *d, uint64_t save, uint32_t line);
-/** For cmocka: the same as device_setup, and the area at SAVE has a list of its pages. */
+/** Setup for cmocka: device_setup, and the list of the area at SAVE. */
 int save_setup(void **state);
-/** An entry of such a list that names a page. */
+/** The entry of such a list that names a page. */
 uint32_t save_entry(uint64_t page);
 
-/** Makes memory zero: on a device as it is synthesised it is not so from the beginning. */
+/** Clears memory, whose first contents are random in the device as it is synthesised. */
 void clear(struct device *d, uint64_t address, size_t size);
 void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence);
 void expect_completed(struct device *d, uint32_t engine, uint64_t fence);
@@ -73,7 +73,7 @@ void expect_completed(struct device *d, uint32_t engine, uint64_t fence);
 uint32_t reg_read(struct device *d, uint32_t offset);
 void reg_write(struct device *d, uint32_t offset, uint32_t value);
 
-/** Room for the next packet of 1 or 2 lines. */
+/** Appends a packet of 1 or 2 lines to the buffer, and returns its zeroed words. */
 uint32_t *packet(struct device *d, uint32_t lines);
 void packet_nop(struct device *d);
 void packet_copy(struct device *d, uint64_t dst, uint64_t src, uint32_t bytes);
@@ -82,14 +82,14 @@ void packet_signal(struct device *d, uint64_t address, uint64_t value);
 void packet_wait(struct device *d, uint64_t address, uint64_t value);
 void packet_pte(struct device *d, uint64_t table, uint32_t count, uint32_t pte, uint32_t step);
 
-/** Writes the buffer built so far to physical memory, empties it, and rings the doorbell. */
+/** Writes the buffer to the physical address, empties it, and rings the doorbell. */
 void submit(struct device *d, uint32_t engine, struct submission s, uint64_t physical);
-/** Waits for the next indication of an engine and takes it. Fails the test after that many cycles. */
+/** Waits for the next indication of an engine and takes it. Fails the test after so many cycles. */
 struct indication indication(struct device *d, uint32_t engine, uint64_t cycles);
-/** Runs what is built as a paging buffer on engine 0 and expects it to complete. */
+/** Runs the buffer as a paging buffer on engine 0, and expects it to complete. */
 void run_paging(struct device *d);
-/** Maps pages [va, va + pages * 4 KiB) to physical memory from pa on, through tables at root and root + 1 (page
- *  numbers): all within one 4 MiB region. flags: TERN_PTE_*_MASK. */
+/** Maps pages [va, va + pages * 4 KiB) to physical memory from pa on, by tables in the pages root and root + 1. The
+ *  range must be in one region of 4 MiB. flags: TERN_PTE_*_MASK. */
 void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags);
 
 #endif

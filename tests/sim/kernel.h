@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels for the tests of a simulated device: instruction words, an address space for them, a dispatch. */
+/** Kernels for tests of a simulated device: instruction words, an address space for them, and a dispatch. */
 #ifndef TESTS_SIM_KERNEL_H
 #define TESTS_SIM_KERNEL_H
 
 #include "device.h"
 
-/* physical, and the same in the one 4 MiB region of the address space */
+/* physical address of the memory that the address space has at VA, a region of 4 MiB */
 #define BASE 0x01000000u
 #define CODE 0x00001000u /* offsets from BASE or VA */
 #define ARGS 0x00002000u
@@ -61,7 +61,7 @@ static inline uint32_t lui(uint32_t rd, uint32_t value)
 {
     return 0x37u | rd << 7 | (value & 0xfffff000u);
 }
-static inline uint32_t beq(uint32_t rs1, uint32_t rs2, uint32_t forward) /* bytes, below 2048 */
+static inline uint32_t beq(uint32_t rs1, uint32_t rs2, uint32_t forward) /* forward: bytes, below 2048 */
 {
     return 0x63u | rs1 << 15 | rs2 << 20 | (forward >> 1 & 15) << 8 | (forward >> 5 & 63) << 25;
 }
@@ -80,13 +80,12 @@ struct range {
 
 uint32_t lanes(struct device *d);
 void packet_dispatch(struct device *d, struct range r);
-/** Memory at an offset from BASE. */
+/** Write and read memory at an offset from BASE. */
 void poke(struct device *d, uint32_t offset, const void *data, size_t size);
 void peek(struct device *d, uint32_t offset, void *data, size_t size);
-/** Code and arguments into memory, the address space (page 0 of it holds the DMA buffer),
- * and the dispatch submitted. */
+/** Writes code and arguments, makes the address space, whose page 0 holds the DMA buffer, and submits the dispatch. */
 void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
-/** The same in an address space that is there already: no paging buffer runs. */
+/** The same in an address space that exists already, so that no paging buffer runs. */
 void launch_mapped(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
 #define LAUNCH(d, code, ...) launch(d, ROOT, code, sizeof code, (struct range){__VA_ARGS__})
 

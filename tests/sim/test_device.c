@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A simulated device at its API, RTL or model: test_device LIBRARY. Only what the interface promises is tested, so
- * every device passes or fails alike. Rule numbers: docs/rules.md.
+ * Tests of a simulated device, RTL or model, at its API: test_device LIBRARY. Only guarantees of the interface are
+ * tested, so every device must pass all of them. docs/rules.md has the rules by number.
  */
 #include <stdlib.h>
 
 #include "device.h"
 
-/* physical */
+/* physical addresses */
 #define BUFFER0 0x00400000u
 #define BUFFER1 0x00410000u
 #define DATA 0x01000000u
@@ -15,7 +15,7 @@
 #define FENCE 0x00a00000u
 #define ROOT_A 0x00b00u /* page numbers */
 #define ROOT_B 0x00b10u
-#define VA 0x00400000u  /* one 4 MiB region: buffer at its first page, data behind */
+#define VA 0x00400000u  /* a region of 4 MiB: its first page has the buffer, the data follow */
 #define RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
 #define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
 
@@ -29,7 +29,7 @@ static void test_identity(void **state)
         TERN_DEV_CONFIG0_ENGINES_SHIFT;
     assert_true(engines >= 1 && engines <= 8);
     assert_int_equal(reg_read(d, TERN_REG_DEV_IRQ_ENABLE), (1u << engines) - 1);
-    /* blocks of engines that are not there, and ro registers */
+    /* registers of engines that do not exist, and read-only registers */
     reg_write(d, TERN_REG_ENGINE_SUB_ROOT(7), 5);
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_ROOT(7)), engines == 8 ? 5 : 0);
     reg_write(d, TERN_REG_DEV_ID, 0);
@@ -39,8 +39,8 @@ static void test_identity(void **state)
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_FENCE_HI(0)), 0);
 }
 
-/* Memory is zero after power-on, and the device says so; or no page of it is, where
- * TERN_TEST_OLD_CONTENTS expects that. */
+/* Memory is zero after power-on, and the device says so. With TERN_TEST_OLD_CONTENTS no page is zero, and the device
+ * says that. */
 static void test_power_on(void **state)
 {
     struct device *d = *state;
@@ -67,7 +67,7 @@ static void test_time(void **state)
     assert_in_range(api->cycles(d->sim) - b, 0, 100);
 }
 
-/* C10; indications and interrupt */
+/* C10, and indications and interrupt of a null buffer. */
 static void test_null(void **state)
 {
     struct device *d = *state;
@@ -85,7 +85,8 @@ static void test_null(void **state)
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_IND_INFO(1)), 0);
 }
 
-/* C6: two wait, a third doorbell is refused; four indications wait, then every doorbell is. C5: in order. */
+/* C6: with two buffers in the queue a third doorbell is refused; with four pending indications every doorbell is. C5:
+ * indications come in order. */
 static void test_queue_bounds(void **state)
 {
     struct device *d = *state;
@@ -111,7 +112,7 @@ static void test_queue_bounds(void **state)
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)) & ~TERN_ENGINE_STATUS_REFUSED_MASK, 0);
 }
 
-/* Boxes of any alignment against a reference, physical. */
+/* Copies and fills of boxes of any alignment, with physical addresses, against a reference. */
 static void test_copy_fill(void **state)
 {
     struct device *d = *state;
@@ -158,7 +159,7 @@ static void test_copy_fill(void **state)
     free(seen);
 }
 
-/* The same through page tables; each address space sees its own pages (A1, A7). */
+/* Copies and fills with virtual addresses. Each address space sees its own pages (A1, A7). */
 static void test_translated(void **state)
 {
     struct device *d = *state;
@@ -189,7 +190,7 @@ static void test_translated(void **state)
     }
 }
 
-/* A5, F1: code, access and address of each kind of fault; the next buffer runs. */
+/* A5, F1: code, access and address of each kind of page fault. The next buffer runs. */
 static void test_page_faults(void **state)
 {
     struct device *d = *state;
@@ -257,12 +258,12 @@ static void test_packet_faults(void **state)
         {0x0105, 1, FENCE + 1, TERN_FAULT_PACKET_BOUNDS, 64, true},
         {0x0106, 2, 1, TERN_FAULT_PACKET_BOUNDS, 64, false},
         {0x0208, 1, 1, TERN_FAULT_PACKET_BOUNDS, 128, false},                             /* absent user executor */
-        {0x0140, 3, 0, TERN_FAULT_PACKET_BOUNDS, 64, true},                               /* pte_update of nothing */
+        {0x0140, 3, 0, TERN_FAULT_PACKET_BOUNDS, 64, true},                               /* pte_update of 0 entries */
         {0x0140, 3, 1025, TERN_FAULT_PACKET_BOUNDS, 64, true},
         {0x0141, 5, 1025, TERN_FAULT_PACKET_BOUNDS, 64, true},
-        {0x0203, 0, 0, TERN_FAULT_BUFFER_MALFORMED, 64, true},                            /* fill, cut in the middle */
+        {0x0203, 0, 0, TERN_FAULT_BUFFER_MALFORMED, 64, true},                            /* first half of a fill */
         {0x0100, 0, 0, TERN_FAULT_BUFFER_MALFORMED, 100, true},
-        {0x0201, 0, 0, TERN_FAULT_PACKET_BOUNDS, 128, false},                             /* dispatch of no dimension */
+        {0x0201, 0, 0, TERN_FAULT_PACKET_BOUNDS, 128, false},                             /* dispatch, no dimension */
     };
     map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -282,7 +283,7 @@ static void test_packet_faults(void **state)
     }
 }
 
-/* P2, P3, P7: a wait is cut, what is behind it cancelled; the rest runs after the resume and only then. */
+/* P2, P3, P7: a wait is cut and the buffer behind it is cancelled. The rest runs after the resume and not before. */
 static void test_preempt_resume(void **state)
 {
     struct device *d = *state;
@@ -317,7 +318,7 @@ static void test_preempt_resume(void **state)
     assert_int_equal(c.offset, 64);
     assert_int_equal(c.executor, TERN_CTX_EXECUTOR_NONE);
 
-    /* another engine may go on with it */
+    /* another engine may resume it */
     store64(d, FENCE, 5);
     store64(d, FENCE + 8, 0);
     s.size = 192;
@@ -327,7 +328,7 @@ static void test_preempt_resume(void **state)
     assert_int_equal(load64(d, FENCE + 8), 2);
 }
 
-/* P4: nothing to preempt; nothing to resume. */
+/* P4: a request to stop an idle engine has no effect. A resume from an invalid or empty area faults. */
 static void test_preempt_edges(void **state)
 {
     struct device *d = *state;
@@ -348,7 +349,7 @@ static void test_preempt_edges(void **state)
     expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_CONTEXT_INVALID, 3);
 }
 
-/* F3, C7: a stuck engine is reset alone; its indications stay, the other goes on. */
+/* F3, C7: a stuck engine is reset alone. Earlier indications stay, and the other engine goes on. */
 static void test_reset(void **state)
 {
     struct device *d = *state;
@@ -376,7 +377,7 @@ static void test_reset(void **state)
     assert_int_equal(load64(d, DATA + (1 << 20)), 0);
 }
 
-/* pte_copy, entries with a step, timestamp */
+/* The packets pte_copy, pte_update with a step, and timestamp. */
 static void test_paging_packets(void **state)
 {
     struct device *d = *state;
@@ -400,7 +401,7 @@ static void test_paging_packets(void **state)
     assert_in_range(load64(d, FENCE), before, api->cycles(d->sim));
 }
 
-/* Streams of any length and word alignment; x may be y. */
+/* The user executor with streams of any length and word alignment; x and y may be the same. */
 static void test_user_saxpy(void **state)
 {
     struct device *d = *state;
@@ -430,7 +431,7 @@ static void test_user_saxpy(void **state)
     }
 }
 
-/* F1 for a user executor: y is read-only from its second page on, x ends. */
+/* F1 for a user executor: y is read-only from its second page on, or x ends. */
 static void test_user_faults(void **state)
 {
     struct device *d = *state;

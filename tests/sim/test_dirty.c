@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The dirty plane of a simulated device at its API, RTL or model: test_dirty LIBRARY. Rule numbers: docs/rules.md. */
+/** Tests of the dirty plane of a simulated device, RTL or model, at its API: test_dirty LIBRARY. docs/rules.md has the
+ *  rules by number. */
 #include <string.h>
 
 #include "device.h"
@@ -10,10 +11,10 @@
 #define OTHER 0x01800000u
 #define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
 
-/** Where results of the dirty plane are put: a page of its own. */
+/** Address for results of the dirty plane, a page of its own. */
 #define RESULT ((48ull << 20) + PAGE)
 
-/** A dirty command with this target; its status. */
+/** Runs a command of the dirty plane with this target. Returns the status. */
 static uint32_t dirty_to(struct device *d, uint32_t first, uint32_t count, uint32_t op, uint64_t target)
 {
     reg_write(d, TERN_REG_DIRTY_FIRST, first);
@@ -40,8 +41,8 @@ static void dirty_line(struct device *d, uint32_t i, uint64_t line[8])
     assert_int_equal(api->mem_read(d->sim, RESULT + 64ull * i, line, 64), 0);
 }
 
-/** The 64 pages from `page` on, a multiple of 64, in the result of a command from page `first` on of at most 512
- *  blocks; their block must be in its bitmap. */
+/** The bits of the 64 pages from `page` on, a multiple of 64, in the result of a command from page `first` on of at
+ *  most 512 blocks. The block of the pages must be in the bitmap. */
 static uint64_t dirty_bits(struct device *d, uint32_t first, uint32_t page)
 {
     const uint32_t block = page / 512 - first / 512;
@@ -52,7 +53,7 @@ static uint64_t dirty_bits(struct device *d, uint32_t first, uint32_t page)
     return line[page % 512 / 64];
 }
 
-/** No page is dirty. */
+/** Expects that no page of the range is dirty. */
 static void expect_clean(struct device *d, uint32_t first, uint32_t count)
 {
     static const uint64_t none[8];
@@ -63,7 +64,7 @@ static void expect_clean(struct device *d, uint32_t first, uint32_t count)
     assert_memory_equal(line, none, 64);
 }
 
-/* D1-D3, D6, D7 */
+/* D1-D3, D6, D7: packets make pages dirty, host writes do not; a query copies, clears and counts exactly its pages. */
 static void test_dirty(void **state)
 {
     struct device *d = *state;
@@ -84,10 +85,10 @@ static void test_dirty(void **state)
     assert_int_equal(dirty_bits(d, first, first), 0x08 | 1ull << 40);
     assert_int_equal(reg_read(d, TERN_REG_DIRTY_FOUND), 2);
     expect_clean(d, first + 4, 36);
-    expect_clean(d, (uint32_t)(RESULT / PAGE), 1); /* a result makes nothing dirty */
+    expect_clean(d, (uint32_t)(RESULT / PAGE), 1); /* a result makes no page dirty */
 }
 
-/* Ranges of many blocks: what the bitmap does not name is not written. */
+/* Ranges of many blocks. Lines of blocks that are not in the bitmap are not written. */
 static void test_dirty_blocks(void **state)
 {
     struct device *d = *state;
@@ -115,11 +116,11 @@ static void test_dirty_blocks(void **state)
     assert_int_equal(dirty_bits(d, 100, 5 * 512 + 64), 1ull << 13);
     assert_true(dirty_bits(d, 100, pages - 64) >> 63 == 1);
     expect_clean(d, 100, pages - 100);
-    assert_int_equal(dirty(d, 0, 100, TERN_DIRTY_COMMAND_OP_QUERY), 0); /* page 0 is as it was */
+    assert_int_equal(dirty(d, 0, 100, TERN_DIRTY_COMMAND_OP_QUERY), 0); /* page 0 is dirty as before */
     assert_int_equal(dirty_bits(d, 0, 0) & 1, 1);
 }
 
-/* What is refused changes nothing. */
+/* A refused command changes nothing. */
 static void test_dirty_refused(void **state)
 {
     struct device *d = *state;
@@ -140,14 +141,14 @@ static void test_dirty_refused(void **state)
                          TERN_DIRTY_STATUS_ERROR_MASK);
         assert_int_equal(reg_read(d, TERN_REG_DIRTY_FOUND), 0);
     }
-    assert_int_equal(dirty_to(d, first, 1, TERN_DIRTY_COMMAND_OP_COUNT, 1), 0); /* no target, no error */
+    assert_int_equal(dirty_to(d, first, 1, TERN_DIRTY_COMMAND_OP_COUNT, 1), 0); /* a count ignores the target */
     assert_int_equal(reg_read(d, TERN_REG_DIRTY_FOUND), 1);
     assert_int_equal(dirty_to(d, pages, 0, clear, RESULT), 0);
     assert_int_equal(dirty_to(d, first, 1, clear, (64ull << 20) - 128), 0);
     assert_int_equal(reg_read(d, TERN_REG_DIRTY_FOUND), 1);
 }
 
-/* D1 for a user executor: exactly the pages that it has written; and the executors that a device has (config1). */
+/* D1 for a user executor: exactly the pages that it has written are dirty. config1 has the number of executors. */
 static void test_user_dirty(void **state)
 {
     struct device *d = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The memory model by itself: what is written is read, when, in what order, and with what errors. */
+/** Tests of the memory model alone: data, timing, order and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct tern_dram *create(struct tern_dram_config c)
     return d;
 }
 
-/** Writes a line and waits for its answer; the cycles it took. */
+/** Writes a line and waits for its answer. Returns the cycles taken. */
 static unsigned write_line(struct tern_dram *d, uint64_t address, uint64_t strobe, uint8_t value, uint8_t *resp)
 {
     uint32_t data[16];
@@ -49,8 +49,8 @@ static unsigned write_line(struct tern_dram *d, uint64_t address, uint64_t strob
     return 0;
 }
 
-/** Reads n lines from address on, line i with id i % ids, as fast as the memory takes them; the cycles from the first
- *  request to the last answer. order[i]: the line of the i-th answer by its first byte. */
+/** Reads n lines from address on, line i with id i % ids, as fast as the memory accepts them. Returns the cycles from
+ *  the first request to the last answer. order[i] is the line of the i-th answer, which its first byte names. */
 static unsigned read_lines(struct tern_dram *d, uint64_t address, unsigned n, unsigned ids, uint8_t *order,
                            uint8_t *resp)
 {
@@ -137,7 +137,7 @@ static void test_reorder(void **state)
         read_lines(d, 0, 200, 16, round ? again : order, &resp);
         tern_dram_destroy(d);
     }
-    assert_memory_equal(order, again, sizeof order); /* a seed repeats */
+    assert_memory_equal(order, again, sizeof order); /* the same seed gives the same order */
     for (unsigned k = 0; k < 200; k++) {
         moved += order[k] != k;
     }
@@ -153,7 +153,7 @@ static void test_errors(void **state)
     write_line(d, 8192, UINT64_MAX, 0x55, &resp);
     assert_int_equal(resp, 2);
     assert_int_equal(tern_dram_read(d, 8192, after, sizeof after), 0);
-    assert_memory_equal(before, after, sizeof after); /* a refused write does nothing */
+    assert_memory_equal(before, after, sizeof after); /* a refused write has no effect */
     resp = 0;
     read_lines(d, 8192, 1, 1, order, &resp);
     assert_int_equal(resp, 2);
@@ -163,7 +163,7 @@ static void test_errors(void **state)
     tern_dram_destroy(d);
 }
 
-/** What is read first is noise, page by page; a write changes its own place and no other. */
+/** The first contents of each page are noise. A write changes its own bytes and no others. */
 static void test_old_contents(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_old_contents(void **state)
     tern_dram_destroy(d);
 }
 
-/* Ports of one memory: they see what the others write; each has its own transfers, in the time that one takes. */
+/* Ports of one memory see each other's writes. Each port has transfers of its own, at the rate of a single port. */
 static void test_ports(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void test_ports(void **state)
     assert_int_equal(resp, 0);
     read_lines(port[2], 4096, 1, 1, order[0], &resp);
     assert_int_equal(order[0][0], 0x77);
-    for (unsigned i = 3; i-- > 0;) { /* the one that they have joined goes last */
+    for (unsigned i = 3; i-- > 0;) { /* the port that the others have joined is destroyed last */
         tern_dram_destroy(port[i]);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The memory model under traffic of its own pace on every channel: addresses and data of writes apart, answers taken
- * late, limits, refreshes and pauses. Compared with a plain array, and held to AXI's rules. A seed repeats; SEED=N
- * runs one.
+ * Random traffic on all channels of the memory model, each with a pace of its own: addresses and data of writes come
+ * apart, answers are accepted late, and limits, refreshes and pauses occur. The results are compared with an array, and
+ * AXI's rules are checked. A seed gives the same traffic again; SEED=N runs one.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static uint32_t below(struct rng *r, uint32_t n)
     return (uint32_t)(r->state >> 33) % n;
 }
 
-/** What one channel of the bench does: busy 0 to 256 of 256 cycles, and now and then silent for long. */
+/** The pace of a channel: busy in `busy` of 256 cycles, and at times silent for long. */
 struct pace {
     uint32_t busy, silence;
 };
@@ -57,21 +57,22 @@ struct bench {
     struct rng random;
     struct pace ar, aw, w, r, b;
     struct tern_dram_in in;
-    struct tern_dram_out before; /* outputs of the last cycle, not taken */
+    struct tern_dram_out before; /* outputs of the last cycle that were not accepted */
     uint32_t rdata_before[16];
     bool r_held, b_held;
     uint32_t wdata[16];
-    uint32_t aws, ws, bs, ars, rs;  /* handshakes */
+    uint32_t aws, ws, bs, ars, rs;  /* numbers of handshakes */
     uint32_t most_reads, most_writes, most_ahead;
-    uint64_t pushed_back;           /* cycles with a valid and no ready */
+    uint64_t pushed_back;           /* number of cycles with valid and without ready */
     uint32_t line_of[WRITES], id_of[WRITES];
-    uint32_t next_b[IDS];           /* writes of an id are answered in order: the next index to look from */
-    uint32_t value[LINES];          /* the last write that was answered; 0: none */
-    uint32_t issued[LINES];         /* the last whose address was taken */
+    uint32_t next_b[IDS];           /* by id: index from which the next answered write is searched; they are in order */
+    uint32_t value[LINES];          /* by line: the last write that was answered; 0: none */
+    uint32_t issued[LINES];         /* by line: the last write whose address was accepted */
     uint32_t read_line[IDS][READS], read_low[IDS][READS], read_in[IDS], read_out[IDS];
 };
 
-/** Write n puts the word n + 1 all over its line; a line belongs to one id, so that its writes have an order. */
+/** Draws write n, which fills its line with the word n + 1. A line belongs to one id, so that its writes are in
+ *  order. */
 static void draw_write(struct bench *t, uint32_t n)
 {
     t->line_of[n] = below(&t->random, LINES);
@@ -103,7 +104,7 @@ static void offer(struct bench *t)
     in->bready = go(&t->random, &t->b);
 }
 
-/** Once offered, an answer stays as it is until it is taken. */
+/** Checks that an answer does not change until it is accepted. */
 static void hold(struct bench *t, const struct tern_dram_out *o)
 {
     if (t->r_held) {
@@ -140,7 +141,7 @@ static void take_answers(struct bench *t, const struct tern_dram_out *o)
         if (k >= t->read_in[id]) {
             fail_msg("an answer to a read that was not asked for");
         }
-        /* what the line held when it was asked for, or a write that had been offered by then */
+        /* the contents of the line at the request, or a write that was issued by then */
         uint32_t line = t->read_line[id][k];
         assert_in_range(o->rdata[0], t->read_low[id][k], t->issued[line]);
         assert_true(o->rdata[0] == 0 || t->line_of[o->rdata[0] - 1] == line);
@@ -253,12 +254,13 @@ static void test_random(void **state)
         full_ahead += t->config.ahead && t->most_ahead == t->config.ahead;
     }
     free(t);
-    if (!only) { /* the cases reach what they are for */
+    if (!only) { /* all seeds together must reach back-pressure and the limits */
         assert_true(pushed_back > 10000 && full_reads > 20 && full_writes > 20 && full_ahead > 20);
     }
 }
 
-/** 256 writes wait for their answers, and data come before the address of one more: no other write may get them. */
+/** While 256 writes wait for their answers, data come before the address of one more. No other write may get the
+ *  data. */
 static void test_data_first_when_full(void **state)
 {
     (void)state;
@@ -306,7 +308,7 @@ static void test_settings(void **state)
     }
 }
 
-/** What a stream of reads gets of each memory, in lines of 1,000 cycles: the bus without refreshes. */
+/** The bandwidth of a stream of reads for each memory, in lines per 1,000 cycles: that of the bus without refreshes. */
 static void test_setting_bandwidth(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every floating-point instruction of a device, all rounding modes and flags, against the host's arithmetic: test_float
- * LIBRARY [VECTORS]. The operands of neighbouring work-items are of one kind (ordinary, near cancellation, near
- * underflow or overflow, near the greatest integer, finite, any), so that whole warps take every way a device has.
- * TERN_TEST_VECTORS and TERN_TEST_SEED choose other vectors.
+ * Every floating-point instruction of a device, in all rounding modes and with all flags, against the host's
+ * arithmetic: test_float LIBRARY [VECTORS]. The operands of neighbouring work-items are of one kind (ordinary, near
+ * cancellation, near underflow or overflow, near the greatest integer, finite, any), so that whole warps take each path
+ * of a device. TERN_TEST_VECTORS and TERN_TEST_SEED choose other vectors.
  */
 #include <fenv.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include "../rtl/lib/random.h"
 #include "kernel.h"
 
-#define OPERANDS 0x100000u /* offsets from BASE or VA; three arrays */
-#define RESULTS 0x200000u  /* of each vector VARIANTS pairs: result, flags */
+#define OPERANDS 0x100000u /* offset from BASE or VA of three arrays */
+#define RESULTS 0x200000u  /* offset of the results: for each vector VARIANTS pairs of result and flags */
 #define STRIDE (4u * BATCH)
-#define BATCH 8181u        /* vectors of a dispatch: the last warp is not full */
+#define BATCH 8181u        /* number of vectors of a dispatch, with which the last warp is not full */
 #define LOCAL 64u
 #define POISON 0xdeadbeefu
 
-enum { NUMBER, INTEGER }; /* what operand a is */
+enum { NUMBER, INTEGER }; /* kind of operand a */
 
 static struct float_result sign(uint32_t magnitude, uint32_t from)
 {
@@ -56,11 +56,11 @@ OP(fcvt_wu, float_to_int(a, 1, rm))
 OP(fcvt_s_w, float_from_int((int32_t)a, rm))
 OP(fcvt_s_wu, float_from_int((int64_t)a, rm))
 
-/** An instruction: its word without registers and rounding mode, and what it gives. */
+/** An instruction: its word without registers and rounding mode, and a reference for its result. */
 struct operation {
     const char *name;
     uint32_t word;
-    bool rounds, two, three; /* has a rounding mode; rs2 is a register; rs3, too */
+    bool rounds, two, three; /* has a rounding mode; rs2 is a register; rs3 is a register */
     int kind;
     struct float_result (*reference)(uint32_t a, uint32_t b, uint32_t c, uint32_t rm);
 };
@@ -124,17 +124,17 @@ static void draw(uint32_t flavour, const struct operation *op, uint32_t v[3])
                                   : random_float();
         } while (flavour && (v[i] & 0x7f800000u) == 0x7f800000u);
     }
-    if (flavour == 3) { /* a * b + c, or a + b, loses most of its digits */
+    if (flavour == 3) { /* a * b + c, or a + b, cancels most digits */
         v[0] = with_exponent(110, 30);
         v[1] = op->three ? with_exponent(110, 30) : v[0] ^ MINUS * random_below(2) ^ random_below(8);
         v[2] = as_bits(-as_float(v[0]) * as_float(v[1])) ^ MINUS * random_below(2) ^ random_below(4);
     }
-    if (flavour == 6) { /* exact: small whole numbers */
+    if (flavour == 6) { /* small whole numbers, whose results are exact */
         for (int i = 0; i < 3; i++) {
             v[i] = as_bits((float)random_below(64) - 32.0f);
         }
     }
-    if (flavour == 7) { /* what an integer can hold, just */
+    if (flavour == 7) { /* near the greatest integer */
         v[0] = random_below(8) ? with_exponent(118, 40) : (0x4f000000u - random_below(2)) | MINUS * random_below(2);
     }
     if (op->kind == INTEGER) {
@@ -150,7 +150,8 @@ static void draw(uint32_t flavour, const struct operation *op, uint32_t v[3])
 
 /* ------------------------------------------------------------------- kernel */
 
-/** What is tried with each vector. frm: NONE, the mode, or EACH: the work-item's number modulo 5. before: fflags. */
+/** A variant that is run with each vector. frm is NONE, a rounding mode, or EACH, the work-item's number modulo 5.
+ *  before is the value of fflags before. */
 enum { NONE = 8, EACH = 9 };
 static const struct variant {
     uint32_t rm, frm, before;
@@ -169,9 +170,9 @@ static uint32_t build(const struct operation *op, uint32_t *code)
 {
     uint32_t n = 0;
     code[n++] = csrr(ID, 0xcd0);
-    code[n++] = itype(0x13, 7, T0, ID, 31); /* one work-item of 32 takes no part */
+    code[n++] = itype(0x13, 7, T0, ID, 31); /* one work-item of 32 does nothing */
     code[n++] = addi(T0, T0, -13);
-    code[n++] = beq(T0, ZERO, 0); /* patched: to the end */
+    code[n++] = beq(T0, ZERO, 0); /* to the end; patched below */
     uint32_t skip = n - 1;
     code[n++] = addi(T1, ZERO, 5);
     code[n++] = rtype(1, 7, MODE, ID, T1); /* remu */
@@ -225,7 +226,7 @@ static void run(struct device *d, const struct operation *op, uint32_t n)
         results[i][0][0] = POISON;
     }
     poke(d, RESULTS, results, sizeof results[0] * n);
-    fesetround(FE_UPWARD); /* of the caller, which is nothing to the device */
+    fesetround(FE_UPWARD); /* the caller's mode, which the device must ignore */
     launch(d, ROOT, code, 4ull * size, (struct range){{n, 1, 1}, {LOCAL, 1, 1}, 0});
     expect_completed(d, 0, 1);
     assert_int_equal(fegetround(), FE_UPWARD);

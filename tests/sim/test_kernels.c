@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Small kernels on a simulated device, RTL or model: test_kernels LIBRARY. What dispatch promises: docs/spec. */
+/** Small kernels on a simulated device, RTL or model: test_kernels LIBRARY. docs/spec describes dispatches. */
 #include <stdlib.h>
 
 #include "kernel.h"
 
-/* out[id] = in[id] * id + 7 over a range with an edge in each dimension */
+/* out[id] = in[id] * id + 7 over a range with an edge in each dimension. */
 static void test_elementwise(void **state)
 {
     struct device *d = *state;
@@ -30,7 +30,7 @@ static void test_elementwise(void **state)
     assert_int_equal(out[N], 0);
 }
 
-/* The group reverses itself through local memory; odd work-items take another way to the barrier. */
+/* A group reverses its values through local memory. Odd work-items take another path to the barrier. */
 static void test_barrier_local(void **state)
 {
     struct device *d = *state;
@@ -51,7 +51,7 @@ static void test_barrier_local(void **state)
     }
 }
 
-/* Private memory of each work-item, and one atomic counter for all. */
+/* Each work-item has private memory, and all share an atomic counter. */
 static void test_private_atomic(void **state)
 {
     struct device *d = *state;
@@ -72,7 +72,7 @@ static void test_private_atomic(void **state)
     assert_int_equal(out[N], N);
 }
 
-/* F1 for kernels. The work-item with id 21 does it. */
+/* F1 for kernels: only the work-item with id 21 faults. */
 static void test_faults(void **state)
 {
     struct device *d = *state;
@@ -112,12 +112,12 @@ static void test_faults(void **state)
     }
 }
 
-/* A kernel finds nothing in registers and local memory that it did not write itself. */
+/* Checks that a kernel finds only zeros in the registers and in the local memory that it did not write. */
 static void find_nothing(struct device *d, uint32_t root)
 {
     enum { N = 64 };
     uint32_t reveal[64] = {0}, m = 0;
-    /* x11 is used; each of the others goes to out[(register - 12) * N + id], local memory behind them */
+    /* x11 is used; each register above goes to out[(register - 12) * N + id], and local memory behind them */
     reveal[m++] = lw(11, 4, A0);
     reveal[m++] = csrr(A0, 0xcd0);
     reveal[m++] = sh2add(11, A0, 11);
@@ -146,7 +146,7 @@ static void find_nothing(struct device *d, uint32_t root)
     }
 }
 
-/* Fills registers and local memory. */
+/* Fills registers and local memory with data that the next kernel must not see. */
 static void leave_much(struct device *d, uint32_t root)
 {
     enum { N = 64 };
@@ -165,7 +165,7 @@ static void leave_much(struct device *d, uint32_t root)
     expect_completed(d, 0, 1);
 }
 
-/* A7: neither of what was there at power-on, nor of what another process leaves. */
+/* A7: a kernel sees neither contents of power-on nor data of another process. */
 static void test_scrub(void **state)
 {
     struct device *d = *state;
@@ -176,7 +176,7 @@ static void test_scrub(void **state)
     find_nothing(d, ROOT + 0x10);
 }
 
-/* A7: the process has ended, and another has got the page of its root table; or all processes have. */
+/* A7 if another process gets the root table's page of one that has ended: after a flush of this root, and of all. */
 static void test_scrub_root_again(void **state)
 {
     struct device *d = *state;
@@ -190,7 +190,7 @@ static void test_scrub_root_again(void **state)
     }
 }
 
-/* A reset in the middle of a kernel that never ends; then a normal one runs. */
+/* A reset ends a kernel that never ends. The next kernel runs. */
 static void test_reset_kernel(void **state)
 {
     struct device *d = *state;

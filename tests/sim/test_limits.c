@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where things end: stops that wait for the end of a buffer, boxes that run backwards, beyond memory, or longer than
- *  anyone waits: test_limits LIBRARY. */
+/** Limits: requests to stop that wait for the end of a buffer; boxes with negative pitches, beyond memory, and of
+ *  nearly endless length. test_limits LIBRARY. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,7 +22,8 @@ static void preempt(struct device *d, uint32_t granularity)
               TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
 }
 
-/* P1: with the granularity of a buffer what runs goes on to its end, a wait too; what is behind it is cancelled. */
+/* P1: with the granularity of a buffer the running buffer goes on to its end, even if it waits for a fence. The buffer
+ * behind it is cancelled. */
 static void test_stop_at_buffer(void **state)
 {
     struct device *d = *state;
@@ -51,7 +52,7 @@ static void test_stop_at_buffer(void **state)
     expect_completed(d, 0, 12);
 }
 
-/* A finer stop overtakes it: the last request counts. */
+/* A finer request to stop overtakes a pending one: the last request counts. */
 static void test_finer_stop(void **state)
 {
     struct device *d = *state;
@@ -76,7 +77,7 @@ static void submit_box(struct device *d, const struct tern_pkt_copy *p, uint32_t
            flags ? BUFFER0 : DATA);
 }
 
-/* Virtual addresses wrap at 32 bits: the distance between rows or slices may be negative. */
+/* Virtual addresses wrap at 32 bits, so the pitch of rows or slices may be negative. */
 static void test_backwards(void **state)
 {
     struct device *d = *state;
@@ -98,7 +99,7 @@ static void test_backwards(void **state)
     }
 }
 
-/* F1: what lies beyond memory; the fault has the low half of the address. */
+/* F1: accesses beyond memory. The fault has the low half of the address. */
 static void test_beyond(void **state)
 {
     struct device *d = *state;
@@ -125,8 +126,8 @@ static void test_beyond(void **state)
     }
 }
 
-/* A copy from one page to another that ends at neither's edge: of two faults the one that comes first, a read
- * before the write that needs it. */
+/* Copies that reach unmapped pages. If both sides fault, the fault that comes first is reported; the read of a byte
+ * comes before the write that needs it. */
 static void test_first_fault(void **state)
 {
     struct device *d = *state;
@@ -134,8 +135,8 @@ static void test_first_fault(void **state)
     static const struct {
         uint32_t src, dst, access, va;
     } cases[] = {
-        {0x10000 - 100, 0x8000, 0, 0x10000},               /* the source ends */
-        {0x8000, 0x10000 - 100, 1, 0x10000},               /* the destination ends */
+        {0x10000 - 100, 0x8000, 0, 0x10000},               /* only the source ends */
+        {0x8000, 0x10000 - 100, 1, 0x10000},               /* only the destination ends */
         {0x10000 - 100, 0x10000 - 200, 0, 0x10000},        /* the source first */
         {0x10000 - 200, 0x10000 - 100, 1, 0x10000},        /* the destination first */
         {0x10000 - 100, 0x10000 - 100, 0, 0x10000},        /* both at once */
@@ -153,8 +154,7 @@ static void test_first_fault(void **state)
     }
 }
 
-/* F3: a box of more bytes than anyone can wait for ends with the engine's reset. An empty one
- * of any size ends at once. */
+/* F3: a reset of the engine ends a box of nearly endless length. A box with a dimension of 0 ends at once. */
 static void test_endless(void **state)
 {
     struct device *d = *state;
@@ -186,7 +186,7 @@ static void test_endless(void **state)
     expect_completed(d, 0, 3);
 }
 
-/* What these devices have not got, they say. */
+/* -ENOTSUP for features that these devices do not have. */
 static void test_not_supported(void **state)
 {
     struct device *d = *state;

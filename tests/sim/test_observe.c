@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a device tells of the instructions that it runs, and of the work-item that faults: test_observe LIBRARY. */
+/** Observation of the instructions that a device runs, and of the work-item that faults: test_observe LIBRARY. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 
 /* ------------------------------------------------------------ observation */
 
-#define STEPS 32u /* instructions of a work-item, at most */
+#define STEPS 32u /* largest number of instructions of a work-item */
 
-/** What one work-item has run. */
+/** The instructions that a work-item has run. */
 struct history {
     struct {
         uint32_t pc, word, rd, value;
@@ -19,9 +19,9 @@ struct history {
 
 struct observed {
     struct device *d;
-    uint32_t groups[3], items, lanes; /* of the range; work-items of a group; of the device */
-    struct history *history;          /* by group, then work-item */
-    uint64_t *time, calls;            /* by group and warp: of the last instruction */
+    uint32_t groups[3], items, lanes; /* groups of the range; work-items of a group; lanes of the device */
+    struct history *history;          /* indexed by group, then work-item */
+    uint64_t *time, calls;            /* time: of the last instruction, indexed by group and warp */
 };
 
 static uint32_t warps_of(const struct observed *o)
@@ -74,7 +74,7 @@ static void observe_end(struct observed *o)
     free(o->time);
 }
 
-/** The next thing that a work-item must have done: instruction `at` of the code, with this register and value. */
+/** Checks the next instruction of a work-item: it is instruction `at` of the code, and wrote this value to rd. */
 static void did(struct history *h, uint32_t *next, const uint32_t *code, uint32_t at, uint32_t rd, uint32_t value)
 {
     assert_true(*next < h->steps);
@@ -85,8 +85,8 @@ static void did(struct history *h, uint32_t *next, const uint32_t *code, uint32_
     (*next)++;
 }
 
-/* Every kind of instruction, and a branch that the odd work-items take; several groups, a
- * last warp that is not full. */
+/* Every kind of instruction, with a branch that odd work-items take, several groups, and a last warp that is not
+ * full. */
 static void test_instructions(void **state)
 {
     struct device *d = *state;
@@ -123,7 +123,7 @@ static void test_instructions(void **state)
         did(h, &n, code, 7, T3, in[id]);
         did(h, &n, code, 8, 0, 0);
         did(h, &n, code, 9, T4, VA + OUT);
-        before += h->step[n].value; /* each saw what others had added before */
+        before += h->step[n].value; /* the sum that others had added before */
         sum += (uint64_t)in[id];
         did(h, &n, code, 10, T5, h->step[n].value);
         did(h, &n, code, 11, 0, 0);
@@ -148,7 +148,7 @@ static void test_instructions(void **state)
     assert_int_equal(api->observe(d->sim, NULL, NULL), 0);
     LAUNCH(d, code, {N, 1, 1}, {LOCAL, 1, 1}, 0);
     expect_completed(d, 0, 1);
-    assert_int_equal(o.calls, calls); /* nobody looks any more */
+    assert_int_equal(o.calls, calls); /* the observer was removed */
     observe_end(&o);
 }
 
@@ -181,7 +181,7 @@ static void test_groups_observed(void **state)
     observe_end(&o);
 }
 
-/* What ran before a fault is told as it was; the instruction that faults wrote nothing. */
+/* Instructions before a fault are reported as they ran. The one that faults has written nothing. */
 static void test_fault_observed(void **state)
 {
     struct device *d = *state;
@@ -218,7 +218,7 @@ static void expect_at(struct device *d, uint32_t fault, const uint32_t group[3],
     }
 }
 
-/* Work-item 29 of group (1, 2, 1) alone does it. */
+/* Only work-item 29 of group (1, 2, 1) faults. */
 static void test_group_of_fault(void **state)
 {
     struct device *d = *state;
@@ -243,7 +243,7 @@ static void test_group_of_fault(void **state)
             csrr(T0, 0xcc3), csrr(T1, 0xcc4), csrr(T2, 0xcc5), sh2add(T0, T0, T1), sh2add(T0, T0, T2),
             csrr(T3, 0xcc0), csrr(T4, 0xcc1), itype(0x13, 1, T4, T4, 4), add(T3, T3, T4),           /* local id */
             itype(0x13, 1, T0, T0, 5), add(T3, T3, T0), addi(T4, ZERO, (16 + 8 + 1) * 32 + 29),
-            beq(T3, T4, 8), EXIT, addi(ZERO, ZERO, 0), /* followed by what depends on the case */
+            beq(T3, T4, 8), EXIT, addi(ZERO, ZERO, 0), /* followed by the instructions of the case */
         };
         uint32_t all[32];
         memcpy(all, code, sizeof code);
@@ -260,7 +260,7 @@ static void test_group_of_fault(void **state)
         expect_at(d, cases[i].fault, (const uint32_t[]){1, 2, 1}, 29, cases[i].access, cases[i].va,
                   VA + CODE + 4 * (n - 1));
     }
-    packet_nop(d); /* no kernel ran: no group */
+    packet_nop(d); /* without a kernel there is no group */
     d->words[1] = 1;
     submit(d, 0, (struct submission){.buffer = VA, .fence = 2, .root = ROOT}, BASE);
     struct indication i = indication(d, 0, SOON);
@@ -272,7 +272,7 @@ static void test_group_of_fault(void **state)
 
 enum { GROUP = 48, GROUPS = 5, ODD = 3 }; /* group ODD diverges */
 
-/** Code for all: T0 is the local id, with GROUP added in all groups but ODD. */
+/** Common code: T0 becomes the local id, plus GROUP in all groups except ODD. */
 #define WHO csrr(T0, 0xcc0), csrr(T1, 0xcc3), addi(T1, T1, -ODD), beq(T1, ZERO, 8), addi(T0, T0, GROUP)
 #define WHO_WORDS 5u
 #define BLTU(rs1, rs2, forward) (beq(rs1, rs2, forward) | 6u << 12)
@@ -284,7 +284,7 @@ static void diverge(struct device *d, const uint32_t *code, size_t size, uint32_
     expect_at(d, TERN_FAULT_BARRIER_DIVERGENCE, (const uint32_t[]){ODD, 0, 0}, item, 2, pc, pc);
 }
 
-/* The first `ended` work-items exit, the others wait. */
+/* The first `ended` work-items exit, and the others wait at a barrier. */
 static void test_exit_before_barrier(void **state)
 {
     struct device *d = *state;
@@ -295,7 +295,7 @@ static void test_exit_before_barrier(void **state)
         };
         diverge(*state, code, sizeof code, ended[i], PC(2));
     }
-    /* the last ones exit, late, when the others wait already */
+    /* the last work-items exit late, when the others wait already */
     const uint32_t late[] = {
         WHO, addi(T2, ZERO, 40), BLTU(T0, T2, 20), addi(T3, ZERO, GROUP), BLTU(T0, T3, 16), BARRIER, EXIT,
         0xff9ff06fu /* j -8: to the barrier */, addi(T2, T2, 1), EXIT,
@@ -303,7 +303,8 @@ static void test_exit_before_barrier(void **state)
     diverge(d, late, sizeof late, 0, PC(4));
 }
 
-/* Two barriers: the lower one counts, and the first who waits there; and with some who have exited. */
+/* Work-items wait at two barriers: the fault names the lower one, and the first work-item there. Others may have
+ * exited. */
 static void test_two_barriers(void **state)
 {
     struct device *d = *state;
@@ -326,8 +327,7 @@ static void test_two_barriers(void **state)
     }
 }
 
-/* None of this is a divergence: different ways to one barrier, a barrier in a loop, all exit,
- * exits behind the barrier. */
+/* No divergence: different paths to one barrier, a barrier in a loop, a group that exits, exits behind the barrier. */
 static void test_no_divergence(void **state)
 {
     struct device *d = *state;

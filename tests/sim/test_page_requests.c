@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels whose pages are absent (docs/spec/pte.yaml), on a simulated device, RTL or model:
- *  test_page_requests LIBRARY. Each request is answered here: the page is mapped, and the buffer resumed, on one engine
- *  and the other in turn. */
+/** Kernels whose pages are absent (docs/spec/pte.yaml), on a simulated device, RTL or model: test_page_requests
+ *  LIBRARY. The tests answer each request: they map the page and resume the buffer, on the two engines in turn. */
 
 #include "victim.h"
 
@@ -9,7 +8,7 @@
 #define TABLE (ROOT + 1)
 #define PAGING_AT 0x00a00000u
 
-/* offsets from VA: a word of each work-item in rows of 16 pages, by its number; then pages */
+/* offsets from VA of arrays with a word for each work-item (word_at), and of single pages */
 enum {
     GATHER = 0x100000, SCATTER = 0x110000, SWAP = 0x120000, COUNT = 0x130000, RESERVE = 0x140000, CODE_2 = 0x150000,
     RESULT = 0x160000, RESULT_BYTES = 32, MOST = 4096 / RESULT_BYTES
@@ -37,10 +36,11 @@ static uint32_t andi(uint32_t rd, uint32_t rs1, int32_t mask)
     return itype(0x13, 7, rd, rs1, mask);
 }
 
-/** Does nothing, `times` and as often more as register `more` says. */
+/** Instructions of a loop that does nothing, `times` plus the value of register `more` times. */
 #define LOOP(r, more, times) addi(r, more, times), addi(r, r, -1), beq(r, ZERO, 8), jal(-8)
 
-/** Every kind of access, most of them of each lane in another page; results, and EXIT in a page of its own. */
+/** A kernel with every kind of access. For most of them each lane accesses another page. EXIT is in a page of its
+ *  own. */
 static void put_kernel(struct device *d)
 {
     const uint32_t code[] = {
@@ -109,7 +109,7 @@ static void check_data(struct device *d, uint32_t n)
 
 /* ------------------------------------------------------------------- pages */
 
-/** Entries of [first, first + count) of the region, absent or not; seen by both engines from now on. */
+/** Sets the entries [first, first + count) of the region to absent or present, and flushes the TLBs of both engines. */
 static void set_pages(struct device *d, uint32_t first, uint32_t count, bool absent)
 {
     const uint32_t there = (BASE / PAGE + first) << TERN_PTE_PPN_SHIFT;
@@ -131,10 +131,10 @@ static void all_absent(struct device *d)
     set_pages(d, 1, PAGES - 1, true);
 }
 
-/** How a dispatch is carried to its end. */
+/** The way in which a dispatch is run to its end. */
 struct way {
-    uint32_t frames; /* pages present at once; the first that came goes first */
-    uint32_t every;  /* a stop is requested about every so many cycles; NEVER */
+    uint32_t frames; /* largest number of present pages; the one that came first is taken away first */
+    uint32_t every;  /* cycles, about, between requests to stop; or NEVER */
     uint32_t seed;
 };
 
@@ -142,7 +142,7 @@ struct count {
     uint32_t requests, stops, execute, atomic, write, read;
 };
 
-/** The page that an indication asks for: it must be one that is absent. */
+/** The page that an indication requests, which must be absent. */
 static uint32_t wanted(const struct indication *seen, const uint32_t *present, uint32_t n)
 {
     assert_int_equal(seen->fault, TERN_FAULT_PAGE_ABSENT);
@@ -168,7 +168,7 @@ static struct count carry(struct device *d, struct submission s, struct way w)
         }
         const struct indication seen = indication(d, e, SOON);
         assert_int_equal(seen.fence, s.fence);
-        assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(e)), 0); /* one indication, and nothing is left over */
+        assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(e)), 0); /* there was one indication, and no work is left */
         if (seen.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
             return c;
         }
@@ -202,7 +202,7 @@ static const struct submission submission = {.buffer = VA, .fence = 9, .root = R
 
 /* ------------------------------------------------------------------- tests */
 
-/* Each kind of access asks for its pages, each once, if they stay; and nothing is done twice, or not at all. */
+/* Each kind of access requests its pages, each once if pages stay. Each access is done exactly once. */
 static void test_all_kinds(void **state)
 {
     struct device *d = *state;
@@ -213,12 +213,12 @@ static void test_all_kinds(void **state)
     check_data(d, n);
     assert_int_equal(c.execute, 2);                             /* CODE, CODE_2 */
     assert_int_equal(c.read + c.write + c.atomic, c.requests - 2);
-    assert_in_range(c.read, 16 + 1, 2 * 16 + 2);                /* ARGS, GATHER, and after the barrier none */
+    assert_in_range(c.read, 16 + 1, 2 * 16 + 2);                /* ARGS, GATHER; none after the barrier */
     assert_in_range(c.write, 16 + 1 + 1, 2 * 16 + 2 + 16);      /* RESULT, SCATTER, the stack */
     assert_int_equal(c.atomic, 16 + 4 + 1);                     /* SWAP, COUNT, RESERVE */
 }
 
-/* With room for few pages the kernel gets on all the same: what is brought is used before it goes. */
+/* With room for few pages the kernel still makes progress: a page is used before it is taken away. */
 static void test_few_frames(void **state)
 {
     struct device *d = *state;
@@ -233,7 +233,7 @@ static void test_few_frames(void **state)
     }
 }
 
-/* And stops that are asked for at any moment: before, at and behind a request. */
+/* Requests to stop at any time: before, during and after a page request. */
 static void test_crossed(void **state)
 {
     struct device *d = *state;
@@ -253,7 +253,7 @@ static void test_crossed(void **state)
     assert_true(stops > 5);
 }
 
-/* What waits in the HW queue is cancelled as at a preemption; both are resumed. */
+/* The buffer that waits in the HW queue is cancelled as by a preemption. Both buffers are submitted again. */
 static void test_queue(void **state)
 {
     struct device *d = *state;
@@ -271,7 +271,7 @@ static void test_queue(void **state)
     assert_int_equal(first.pc, VA + CODE);
     expect(second, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, TERN_FAULT_NONE, 10);
     assert_int_equal(second.begin, 0);
-    preempt(d, 0, INSTRUCTION); /* an empty queue: no answer (P4) */
+    preempt(d, 0, INSTRUCTION); /* with an empty queue there is no answer (P4) */
     assert_int_equal(api->step(d->sim, 5000, NULL), 0);
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)), 0);
     set_pages(d, 1, PAGES - 1, false);
@@ -281,7 +281,7 @@ static void test_queue(void **state)
     check_data(d, n);
 }
 
-/* An entry of the first level may say it as well: of 4 MiB. */
+/* An entry of the first level may be absent as well, which stands for 4 MiB. */
 static void test_first_level(void **state)
 {
     struct device *d = *state;
@@ -319,14 +319,14 @@ static void test_first_level(void **state)
     assert_memory_equal(out, in, 4ull * n);
 }
 
-/* A violation ends the buffer, whether other lanes of the instruction have a page that is absent or not: at once, or,
- * if the device stops before it sees the violation, after the resume. And so does what the page, once it is there, does
- * not allow. */
+/* A violation ends the buffer, even if pages of other lanes of the instruction are absent. If the device stops before
+ * it sees the violation, the buffer ends after the resume. An access that the requested page does not allow when it is
+ * there ends the buffer as well. */
 static void test_violation(void **state)
 {
     struct device *d = *state;
     const uint32_t n = lanes(d);
-    /* lane 0: SCATTER, absent; the others: page by page behind it, the last one at an address without an entry */
+    /* lane 0 accesses SCATTER, which is absent, the others the pages behind it; the last one has no entry */
     const uint32_t code[] = {csrr(T0, 0xcd0), slli(T1, T0, 12), lw(T2, 0, A0), add(T2, T2, T1), sw(T0, 0, T2), EXIT};
     const uint32_t args[] = {VA + SCATTER};
     for (uint32_t kind = 0; kind < 2; kind++) {
@@ -367,7 +367,7 @@ static void test_violation(void **state)
     }
 }
 
-/* What is not a kernel does not wait for pages: the buffer itself, copies, fences, a user executor. */
+/* Only kernels wait for pages. The buffer itself, copies, fences and a user executor fault. */
 static void test_others(void **state)
 {
     struct device *d = *state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The rules of the AXI port: traffic that keeps them is clean, and each rule is noticed in the
- * cycle in which it is broken. */
+/** The checks of the AXI port: correct traffic breaks no rule, and each broken rule is reported in its cycle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,7 @@ static const char *edge(struct bench *b)
     return tern_port_clock(&b->port, &b->out, &b->in, &b->ar, &b->aw, b->last);
 }
 
-/** The next edge breaks this rule; NULL: none. */
+/** Runs a clock edge, and expects that it breaks this rule; NULL: none. */
 static void expect(struct bench *b, const char *rule)
 {
     const char *got = edge(b);
@@ -51,12 +50,12 @@ static void test_clean(void **state)
     b->in = (struct tern_dram_in){.arvalid = true, .awvalid = true, .wvalid = true, .arid = 63, .awid = 15,
                                   .araddr = 4096 - 64,
                                   .awaddr = 64, .wstrb = 3, .wdata = b->wdata, .rready = true, .bready = true};
-    expect(b, NULL); /* all stalled */
+    expect(b, NULL); /* all channels are stalled */
     expect(b, NULL);
     b->out.arready = b->out.wready = true;
-    expect(b, NULL); /* AR and W are taken */
+    expect(b, NULL); /* AR and W are accepted */
     b->in.wvalid = false;
-    b->in.araddr = 8192; /* the next one */
+    b->in.araddr = 8192; /* the next read */
     b->out.awready = true;
     expect(b, NULL);
     b->in.arvalid = b->in.awvalid = false;
@@ -99,7 +98,7 @@ static void test_addresses(void **state)
     }
 }
 
-/** Breaks one thing while all three channels are stalled. */
+/** Changes one signal while all three channels are stalled. */
 static void stalled(void **state, unsigned what, const char *rule)
 {
     struct bench *b = *state;
@@ -119,7 +118,7 @@ static void stalled(void **state, unsigned what, const char *rule)
     case 8: b->wdata[15] = 1; break;
     default: b->last = false; break;
     }
-    b->out.arready = b->out.awready = b->out.wready = true; /* even if it is taken now */
+    b->out.arready = b->out.awready = b->out.wready = true; /* the rule is broken even with a handshake in this cycle */
     expect(b, rule);
 }
 
@@ -150,17 +149,17 @@ static void test_answers(void **state)
     b->out.arready = b->out.awready = true;
     b->out.rvalid = true;
     b->out.rid = 5;
-    expect(b, "answer_to_a_read"); /* in the very cycle of the request */
+    expect(b, "answer_to_a_read"); /* in the cycle of its request */
     b->out.rvalid = false;
     expect(b, NULL);
     b->in.arvalid = b->in.awvalid = false;
     b->out.rvalid = true;
     expect(b, NULL);
-    expect(b, "answer_to_a_read"); /* twice */
+    expect(b, "answer_to_a_read"); /* a second time */
     b->out.rvalid = false;
     b->out.bvalid = true;
     b->out.bid = 5;
-    expect(b, "answer_to_a_write"); /* of another id */
+    expect(b, "answer_to_a_write"); /* with another id */
     b->out.bid = 6;
     expect(b, NULL);
     expect(b, "answer_to_a_write");

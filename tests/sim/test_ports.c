@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Copies through one memory port or several: test_ports LIBRARY PORTS. Two engines copy at least 1.9 times as fast as
- * one if there are two ports, and no faster than one if there is one port, whatever the addresses. A copy takes the
- * same time to any distance. dev.config1 has the number of ports.
+ * Copies through one or several memory ports: test_ports LIBRARY PORTS. With two ports two engines copy at least 1.9
+ * times as fast as one; with one port they are not faster than one. Both hold for any addresses. The time of a copy
+ * does not depend on its distance. dev.config1 has the number of ports.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 static unsigned ports;
 
-/** Where the copy of an engine begins, beyond FROM and TO: so the engines' streams meet at the ports in all ways. */
+/** Offsets of an engine's copy from FROM and TO, with which the engines' streams meet at the ports in all ways. */
 struct offsets {
     uint32_t from[2], to[2];
 };
@@ -41,7 +41,7 @@ static void check_copy(struct device *d, uint32_t engine, const struct offsets *
     assert_memory_equal(from, to, BYTES);
 }
 
-/** Cycles until `engines` of them have each copied BYTES, all at once. */
+/** Cycles until `engines` engines have copied BYTES each, at the same time. */
 static uint64_t copy(struct device *d, uint32_t engines, const struct offsets *o)
 {
     static uint64_t fence = 0;
@@ -63,7 +63,7 @@ static uint64_t copy(struct device *d, uint32_t engines, const struct offsets *o
     return end - begin;
 }
 
-/** The device says how many there are. */
+/** dev.config1 has the number of ports. */
 static void test_said(void **state)
 {
     const uint32_t config = reg_read(*state, TERN_REG_DEV_CONFIG1);
@@ -78,7 +78,7 @@ static void test_two_engines(void **state)
         {{0, 1984}, {64, 3072}},
     };
     write_sources(d);
-    copy(d, 1, &all[0]); /* after a reset the first one waits until memory is open */
+    copy(d, 1, &all[0]); /* after a reset the first copy waits until memory is ready */
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct offsets *o = &all[i];
         const uint64_t one = copy(d, 1, o), two = copy(d, 2, o);
@@ -90,11 +90,12 @@ static void test_two_engines(void **state)
     }
 }
 
-/** Lines of a copy and of its source whose numbers have the same low bits are in flight at the same time (mem_gate). */
+/** The time of a copy at distances at which lines of source and destination have the same low bits while both are in
+ *  flight (mem_gate). */
 static void test_distances(void **state)
 {
     struct device *d = *state;
-    /* Beyond a multiple of 4 MiB, and so of all tables of mem_gate */
+    /* beyond a multiple of 4 MiB, which is a multiple of the sizes of all tables of mem_gate */
     const uint32_t beyond[] = {0, 64, 512, 1024, 2048, 4096, 16384, 33792, 66560, 67584, 131008};
     uint64_t least = UINT64_MAX, most = 0;
     write_sources(d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Stops in the middle of packets and what is saved then, on a simulated device, RTL or model: test_preempt LIBRARY.
- *  Rule numbers: docs/rules.md; the saved state: docs/spec/context.yaml. */
+/** Requests to stop in the middle of packets, and the saved state, on a simulated device, RTL or model: test_preempt
+ *  LIBRARY. docs/rules.md has the rules by number, docs/spec/context.yaml the saved state. */
 #include <stdlib.h>
 
 #include "victim.h"
@@ -24,8 +24,8 @@ static struct tern_ctx header(struct device *d)
     return c;
 }
 
-/** Runs what is built to its end, stopped every `every` cycles or so, on one engine and the other. How often the
- *  executor was cut in the middle. */
+/** Runs the buffer to its end on the two engines in turn, with a request to stop about every `every` cycles. Returns
+ *  how often the executor was cut in the middle. */
 static uint32_t run_cut(struct device *d, struct submission s, uint64_t physical, uint32_t every, uint32_t granularity,
                         uint32_t executor, uint32_t *seed)
 {
@@ -44,7 +44,7 @@ static uint32_t run_cut(struct device *d, struct submission s, uint64_t physical
         }
         assert_int_equal(seen.kind, TERN_ENGINE_IND_INFO_KIND_PREEMPTED);
         if (!seen.begin) {
-            continue; /* cancelled before it began */
+            continue; /* the buffer was cancelled before it began */
         }
         struct tern_ctx c = header(d);
         assert_int_equal(c.offset, seen.offset);
@@ -55,7 +55,7 @@ static uint32_t run_cut(struct device *d, struct submission s, uint64_t physical
     }
 }
 
-/* P2 for boxes of bytes and page-table entries, against a reference. */
+/* P2 for boxes of bytes and for page-table entries, against a reference. */
 static void test_mover(void **state)
 {
     struct device *d = *state;
@@ -128,7 +128,7 @@ static void test_kernel(void **state)
 {
     struct device *d = *state;
     uint32_t seed = 31, cuts = 0;
-    static const uint32_t every[] = {700, 1500}; /* less is not enough to go on and to do anything */
+    static const uint32_t every[] = {700, 1500}; /* fewer cycles do not suffice for a restore and some progress */
     for (uint32_t i = 0; i < 2 * sizeof every / sizeof every[0]; i++) {
         build_kernel(d);
         cuts += run_cut(d, (struct submission){.buffer = VA, .fence = i, .root = ROOT, .save = SAVE / PAGE}, BASE,
@@ -139,7 +139,7 @@ static void test_kernel(void **state)
     assert_true(cuts > 0);
 }
 
-/* Stopped for its groups to end, nobody is resident; and what was asked for can become finer, not coarser. */
+/* Stopped at the granularity of groups, no group is resident. A pending request can become finer, but not coarser. */
 static void test_granularity(void **state)
 {
     struct device *d = *state;
@@ -163,7 +163,7 @@ static void test_granularity(void **state)
             if (round) {
                 assert_int_not_equal(h.live, 0);
             } else {
-                /* pending: what nobody waits for, as the kernel's last atomic, whose result goes to x0 */
+                /* pending may have instructions without a waiting warp, as the last atomic, whose rd is x0 */
                 assert_int_equal(h.slots | h.live | h.fresh, 0);
                 assert_int_equal(h.ended, 0);
                 assert_int_equal(h.base_x, h.next_x * LOCAL);
@@ -172,7 +172,7 @@ static void test_granularity(void **state)
             submit(d, 1, s, BASE);
             expect_completed(d, 1, 0);
         } else {
-            assert_int_equal(round, 0); /* the last groups were at work already */
+            assert_int_equal(round, 0); /* the last groups were already running */
         }
         check_kernel(d);
     }
@@ -187,20 +187,20 @@ static void put_header(struct device *d, struct tern_ctx c)
     assert_int_equal(api->mem_write(d->sim, SAVE, line, sizeof line), 0);
 }
 
-/* A header or state that does not fit is refused, and the engine works on. */
+/* An invalid header or state is refused, and the engine goes on. */
 static void test_refused(void **state)
 {
     struct device *d = *state;
     uint32_t most = reg_read(d, TERN_REG_DEV_SAVE_LINES), line[16];
     const struct tern_ctx cases[] = {
-        {.executor = TERN_CTX_EXECUTOR_MOVER, .lines = 2},          /* of a dispatch */
+        {.executor = TERN_CTX_EXECUTOR_MOVER, .lines = 2},          /* the packet is a dispatch */
         {.executor = TERN_CTX_EXECUTOR_USER, .lines = 2},
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 0},
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = most + 1},
         {.executor = TERN_CTX_EXECUTOR_NONE, .lines = 1},
         {.executor = 4, .lines = 1},
-        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 2},           /* geometry of another device */
-        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 1},           /* less than its head says; then more */
+        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 2},           /* the geometry is of another device */
+        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 1},           /* fewer lines than the head says; then more */
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 4},
     };
     build_kernel(d);
@@ -228,11 +228,11 @@ static void test_refused(void **state)
     check_kernel(d);
 }
 
-/* The area is beyond memory, or memory answers with an error: the buffer faults, the next one runs. */
+/* If the area is beyond memory or memory answers with an error, the buffer faults and the next one runs. */
 static void test_bad_area(void **state)
 {
     struct device *d = *state;
-    static const uint32_t pages[] = {(64u << 20) / PAGE, 0x003fffffu, 0x700u, 0x6ffu /* its first page is well */};
+    static const uint32_t pages[] = {(64u << 20) / PAGE, 0x003fffffu, 0x700u, 0x6ffu /* whose first page is valid */};
     for (uint32_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         uint32_t list[LINE];
         for (uint32_t k = 0; k < LINE; k++) {
@@ -251,7 +251,7 @@ static void test_bad_area(void **state)
     }
 }
 
-/** Lines of the area, one after the other. */
+/** An area that is written line by line. */
 struct area {
     struct device *d;
     uint32_t line;
@@ -271,7 +271,7 @@ static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
     }
 }
 
-/** Of one full warp that is at the kernel's beginning, with a0 and t5 as its only registers, in all lanes the same. */
+/** Writes the state of a full warp at the beginning of the kernel, with a0 and t5 (the same in all lanes) set. */
 static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5, uint32_t local_bytes)
 {
     uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS, [T5] = t5},
@@ -302,8 +302,9 @@ static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5, 
 
 enum { WAY_RUNS, WAY_FAULTS, WAY_FAULTS_PRIVATE, WAYS, CULPRIT = 5 };
 
-/** A store to every second word, loads of each word's upper half, adds to every second, and a cas that finds what the
- *  store left in every fourth. Or the load is of one lane, whose page is not there. */
+/** Writes pending instructions: a store to every second word, loads of each word's upper half, adds to every second
+ *  word, and a cas that succeeds on every fourth word, where it finds the stored value. In other ways than WAY_RUNS the
+ *  load is of one lane, which faults. */
 static void put_pending(struct area *a, uint32_t n, int way)
 {
     const uint32_t all = n == 32 ? ~0u : (1u << n) - 1, odd = 0xaaaaaaaau & all;
@@ -337,8 +338,8 @@ static void put_pending(struct area *a, uint32_t n, int way)
     }
 }
 
-/* Memory instructions that were cut are done, in order, for the lanes that are left, before anything else; a result is
- * for the warp that asked. If one faults: who, where, and the address that the kernel used. */
+/* Memory instructions that were cut are completed first, in order, for the lanes that are left. A result goes to the
+ * warp that issued the instruction. A fault has the work-item, the pc, and the address that the kernel used. */
 static void test_pending(void **state)
 {
     struct device *d = *state;
@@ -389,10 +390,11 @@ static void test_pending(void **state)
     }
 }
 
-/* a page that is not there, whose entry of the page table is in the line that VA's is in */
+/* HOLE: an unmapped page whose entry of the page table is in the same line as VA's */
 enum { HOLE = 15, SECRET = 0x5ec2e000 };
 
-/** All of local memory: filled with SECRET by a kernel of root, or what it holds that is not zero goes to OUT. */
+/** Runs a kernel of `root` that fills all local memory with SECRET, or, without `fill`, one that writes the OR of its
+ *  words to OUT. */
 static void run_local(struct device *d, uint32_t root, uint32_t local_bytes, uint32_t groups, bool fill)
 {
     const int32_t n = (int32_t)lanes(d), words = (int32_t)local_bytes / 4 / n, step = 4 * n;
@@ -409,9 +411,8 @@ static void run_local(struct device *d, uint32_t root, uint32_t local_bytes, uin
     expect_completed(d, 0, 1);
 }
 
-/* A memory instruction that was cut may fault while the rest of the state is still put in order: local memory
- * that another process has used is cleared then. The fault is reported, and what was not cleared yet is cleared
- * before somebody can see it. */
+/* A memory instruction that was cut may fault while the device is still clearing local memory that another process has
+ * used. The fault is reported, and the rest of local memory is cleared before another kernel can see it. */
 static void test_fault_at_once(void **state)
 {
     struct device *d = *state;
@@ -454,7 +455,7 @@ static void test_fault_at_once(void **state)
     }
 }
 
-/* A register that a state does not bring is zero, whatever the state before it brought. */
+/* A register that a state does not contain is zero, whatever the state before contained. */
 static void test_forgets(void **state)
 {
     struct device *d = *state;
@@ -480,7 +481,7 @@ static void test_forgets(void **state)
     }
 }
 
-/* What a crash dump reads: which packet of which buffer runs, who is behind it, and where the warps are. */
+/* The registers for crash dumps: the running packet and buffer, the buffer behind it, and the pc of each warp. */
 static void test_dump(void **state)
 {
     struct device *d = *state;

@@ -2,11 +2,13 @@
 /**
  * Random work for all engines at once, cut, resumed and reset at random times: test_random LIBRARY.
  *
- * Each engine has its own memory: a part that is only read, and a part that is written. Its buffers run in order; what
- * a preemption takes back is submitted again, resumed if it had begun. So at the end memory must hold what all packets
- * in order leave there, and each submission must have been indicated once, in order (C5, P3). A reset forgets what is
- * queued; it is submitted again from the beginning, which gives the same, since these rounds write nothing that they
- * read. TERN_TEST_SEED and TERN_TEST_ROUNDS choose other rounds; a failure names its seed.
+ * Each engine has memory of its own: a part that is only read, and a part that is written. Buffers run in order. A
+ * preempted buffer is submitted again, and resumed if it had begun. A reset drops the queued buffers, which are
+ * submitted again from their beginnings; in rounds with resets no packet writes memory that packets read, so the result
+ * is the same.
+ *
+ * At the end memory must be as after all packets in order, and each submission must have been indicated once, in order
+ * (C5, P3). TERN_TEST_SEED and TERN_TEST_ROUNDS choose other rounds. A failure prints its seed.
  */
 #include <stdlib.h>
 
@@ -15,13 +17,13 @@
 #define ENGINES 2u
 #define REGION 0x01000000u /* mapped at its own address */
 #define ROOT 0x00b00u
-#define SHARE 0x00200000u  /* of an engine: */
-#define SOURCE 0x00000u    /* only read */
-#define TARGET 0x20000u    /* read and written */
+#define SHARE 0x00200000u  /* bytes of an engine's memory; offsets in it: */
+#define SOURCE 0x00000u    /* part that is only read */
+#define TARGET 0x20000u    /* part that is read and written */
 #define PART 0x10000u
 #define BUFFERS 0x80000u   /* DMA buffers, 4 KiB each */
 #define SAVES 0x180000u
-#define COUNT 24u          /* buffers of a round */
+#define COUNT 24u          /* number of buffers of a round */
 #define PACKETS 6u
 #define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
 
@@ -40,7 +42,7 @@ struct buffer {
 struct lane_of_work {
     struct buffer buffer[COUNT];
     uint32_t ended, submitted; /* [ended, submitted) are in the HW queue */
-    bool stopping;   /* a preemption was asked for */
+    bool stopping;   /* a preemption was requested */
     uint64_t limit;
     uint8_t mirror[PART];
 };
@@ -57,7 +59,7 @@ static uint32_t base(uint32_t engine)
     return REGION + engine * SHARE;
 }
 
-/** A packet that must fault; its code. */
+/** Makes a packet that must fault. Returns the fault code. */
 static uint32_t spoil(uint32_t *w, uint32_t flags)
 {
     static const struct {
@@ -104,14 +106,14 @@ static void plan(struct device *d, uint32_t engine, uint32_t n, struct buffer *b
         }
     }
     if (b->fault) {
-        packet_nop(d); /* never reached */
+        packet_nop(d); /* is never run */
     }
     b->size = d->used * 4;
     assert_int_equal(api->mem_write(d->sim, base(engine) + BUFFERS + n * PAGE, d->words, b->size), 0);
     d->used = 0;
 }
 
-/** What the buffer does, on the mirror of the target part. */
+/** Applies the effect of the buffer to the mirror of the target part. */
 static void apply(struct device *d, uint32_t engine, struct lane_of_work *w, const struct buffer *b)
 {
     uint8_t row[2000];
@@ -156,7 +158,7 @@ static void take(struct device *d, uint32_t engine, struct lane_of_work *w, uint
         ++*again;
         return;
     }
-    assert_int_equal(*again, 0); /* what is behind a preempted one is preempted too */
+    assert_int_equal(*again, 0); /* buffers behind a preempted one are preempted as well */
     assert_int_equal(i.fault, b->fault);
     assert_int_equal(i.kind, b->fault ? TERN_ENGINE_IND_INFO_KIND_FAULTED : TERN_ENGINE_IND_INFO_KIND_COMPLETED);
     if (b->fault) {
@@ -172,8 +174,8 @@ static uint32_t pending(struct device *d, uint32_t engine)
            TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
 }
 
-/** Takes all indications. After a preemption request first waits until it is done: what is
- * submitted behind it would run. */
+/** Takes all indications. After a request to stop it first waits for the answer: a buffer submitted before that would
+ *  run. */
 static void collect(struct device *d, uint32_t engine, struct lane_of_work *w)
 {
     uint32_t again = 0;
@@ -199,7 +201,7 @@ static void restart(struct device *d, uint32_t engine, struct lane_of_work *w)
     }
     uint32_t status = reg_read(d, TERN_REG_ENGINE_STATUS(engine));
     assert_int_equal(status & (TERN_ENGINE_STATUS_QUEUED_MASK | TERN_ENGINE_STATUS_BUSY_MASK), 0);
-    w->stopping = false; /* of what was to be preempted, the reset may have forgotten some */
+    w->stopping = false; /* the reset may have dropped buffers that were to be preempted */
     collect(d, engine, w);
     for (uint32_t n = w->ended; n < COUNT; n++) {
         w->buffer[n].begun = false;
@@ -287,14 +289,15 @@ static int setup(void **state, const struct tern_sim_config *config)
     return 0;
 }
 
-/* Memory that answers out of order, and slowly. */
+/* Memory that answers slowly and out of order. */
 static int setup_reorder(void **state)
 {
     return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_latency = 25, .dram_bandwidth = 48,
                                                   .dram_reorder_seed = 4711});
 }
 
-/* Memory that pushes back: on most cycles nothing is taken on a channel, and one write and two reads are under way. */
+/* Memory with back-pressure: in most cycles a channel accepts nothing, and one write and two reads may be
+ * outstanding. */
 static int setup_stall(void **state)
 {
     return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_stall = 160, .dram_reads = 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What every client of an MMU may do with every kind of page, and what the fault says if it may not (A5, F1): packets,
- *  the command processor's own accesses, mover, user executor, and kernels. test_rights LIBRARY. */
+/** Access rights of every client of an MMU to every kind of page, and the faults of forbidden accesses (A5, F1).
+ *  Clients are packets, the command processor's own accesses, mover, user executor and kernels. test_rights LIBRARY. */
 #include <stdlib.h>
 
 #include "kernel.h"
@@ -13,22 +13,22 @@
 enum { READ, WRITE, EXECUTE, ATOMIC };
 
 #define OTHER_ROOT (ROOT + 8)
-#define TABLE (ROOT + 16)        /* the second-level table of the page in question */
+#define TABLE (ROOT + 16)        /* the second-level table of the tested page */
 #define OTHER_TABLE (ROOT + 17)
-#define PAGE_VA 0x00800000u      /* the page in question; what is before it is mapped */
+#define PAGE_VA 0x00800000u      /* the tested page; the pages before it are mapped */
 #define PAGE_PA 0x02000000u
 #define BEFORE (1023u * PAGE)    /* offset of the last page before it */
 #define LAST (BEFORE + PAGE - LINE)
-#define PACKET_AT 0x100u         /* in the page: a packet */
-#define LINE_AT 0x80u            /* data */
-#define WORD_AT 0x84u            /* the same; and an instruction */
+#define PACKET_AT 0x100u         /* offset in the page of a packet */
+#define LINE_AT 0x80u            /* offset of data */
+#define WORD_AT 0x84u            /* offset of data that are an instruction as well */
 #define PAIR_AT 0x88u
 
-enum { WHO = 53, GROUP = 32, FAULTS_AT = 6 * 4 }; /* the work-item that accesses, and where its code does */
+enum { WHO = 53, GROUP = 32, FAULTS_AT = 6 * 4 }; /* WHO: work-item that accesses; FAULTS_AT: offset of its access */
 enum client { PACKET, SECOND_LINE, COPY_FROM, COPY_TO, FILL, SIGNAL, WAIT, TIMESTAMP, USER_X, USER_Y, LOAD, STORE, AMO,
               CALL, CLIENTS };
 
-/* Each access is of the page's byte `at`. A read that may be done is followed by a write in USER_Y. */
+/* Each client accesses byte `at` of the page. In USER_Y an allowed read is followed by a write. */
 static const struct {
     const char *name;
     uint32_t need, access, at;
@@ -49,7 +49,7 @@ static const struct {
     [CALL] = {"an instruction", X, EXECUTE, WORD_AT},
 };
 
-/* Entries of the first level (4 MiB) and of the second, and the fault that they are by themselves. */
+/* Entries of the first level (4 MiB) and of the second, and the fault that they raise for any access. */
 static const struct {
     const char *name;
     uint32_t entry, fault;
@@ -75,7 +75,7 @@ static const struct {
     {"4 MiB, not aligned", PAGE_PA >> 2 | 1u << TERN_PTE_PPN_SHIFT | V | R | W | X, TERN_FAULT_PTE_MALFORMED, true},
 };
 
-/** The page's own contents: a packet, and an instruction that ends. */
+/** Writes the page's contents: a packet, and an instruction that exits. */
 static void fill_page(struct device *d)
 {
     static uint8_t page[PAGE];
@@ -85,7 +85,7 @@ static void fill_page(struct device *d)
     assert_int_equal(api->mem_write(d->sim, PAGE_PA, page, sizeof page), 0);
 }
 
-/** The kernel of one access: the address is in T0. */
+/** Writes a kernel with one access, whose address is in T0. */
 static void put_kernel(struct device *d, enum client client)
 {
     const uint32_t word = client == LOAD ? lw(T1, 0, T0) : client == STORE ? sw(T1, 0, T0) :
@@ -97,7 +97,7 @@ static void put_kernel(struct device *d, enum client client)
     poke(d, CODE, code, sizeof code);
 }
 
-/** Runs the access in an address space of the two and waits for what comes of it. */
+/** Runs the access in one of the two address spaces, and returns its indication. */
 static struct indication run(struct device *d, enum client client, uint32_t root)
 {
     const uint32_t at = PAGE_VA + clients[client].at, here = VA + IN;
@@ -109,7 +109,7 @@ static struct indication run(struct device *d, enum client client, uint32_t root
         break;
     case SECOND_LINE:
         packet_fill(d, here, LINE, 3);
-        d->used -= 16; /* its pattern is what the page holds */
+        d->used -= 16; /* the second line of the packet is the contents of the page */
         s.buffer = at - LINE, s.size = 2 * LINE, physical = BASE + LAST;
         break;
     case COPY_FROM: packet_copy(d, here, at, LINE); break;
@@ -136,7 +136,7 @@ static struct indication run(struct device *d, enum client client, uint32_t root
     return indication(d, 0, SOON);
 }
 
-/** What must come of an access to a page. */
+/** The indication that an access to a page must give. */
 static struct indication wanted(struct device *d, enum client client, size_t page)
 {
     const uint32_t entry = pages[page].entry, allows = entry & (entry & ZERO_PAGE ? R | X : R | W | X);
@@ -172,8 +172,8 @@ static bool as_wanted(struct indication is, struct indication want)
                     (is.access == want.access && is.va == want.va));
 }
 
-/* Each case after the same access by an address space that may do everything at that address; then twice, of which the
- * second may find the translation. */
+/* Each case runs after the same access by an address space that has all rights at that address, and a second time,
+ * because the second access may find the translation in a TLB. */
 static void test_matrix(void **state)
 {
     struct device *d = *state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The list of a context-save area's pages (docs/spec/context.yaml), damaged, on a simulated device, RTL or model:
- *  test_save_list LIBRARY. That state comes back from scattered pages is seen by test_preempt and test_streams, whose
- *  area is such. */
+/** Damaged lists of a context-save area's pages (docs/spec/context.yaml), on a simulated device, RTL or model:
+ *  test_save_list LIBRARY. test_preempt and test_streams test valid lists: the pages of their areas are scattered. */
 #include <stdlib.h>
 
 #include "victim.h"
@@ -15,7 +14,7 @@ static uint32_t lines_saved(struct device *d)
     return c.lines;
 }
 
-/** Lets the kernel run, and asks it to stop. */
+/** Runs the kernel for some cycles, and requests a stop. */
 static struct submission begin_kernel(struct device *d, uint64_t fence)
 {
     build_kernel(d);
@@ -26,8 +25,8 @@ static struct submission begin_kernel(struct device *d, uint64_t fence)
     return s;
 }
 
-/* The first entry is damaged, when state is written or when it is read: the buffer faults, the next one runs. What lies
- * in pages that the list does not name stays as it is. */
+/* If the first entry is damaged when state is written or read, the buffer faults and the next one runs. Pages that the
+ * list does not name do not change. */
 static void test_bad_list(void **state)
 {
     struct device *d = *state;
@@ -55,7 +54,7 @@ static void test_bad_list(void **state)
         struct submission s = begin_kernel(d, i);
         if (at_restore) {
             expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 0, i);
-            assert_in_range(lines_saved(d), PAGE / LINE, 10000); /* it needs the second page */
+            assert_in_range(lines_saved(d), PAGE / LINE, 10000); /* the state needs the second page */
             assert_int_equal(api->mem_write(d->sim, SAVE + LINE, &cases[i / 2].entry, 4), 0);
             s.flags = TERN_ENGINE_SUB_FLAGS_RESUME_MASK;
             submit(d, 0, s, BASE);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An endless kernel on one engine beside a kernel on the other, where memory takes few writes (C7): how much longer the
- * second kernel runs, and how long a request to stop it takes. test_share LIBRARY.
+ * C7 with memory that accepts few writes: an endless kernel on one engine beside a kernel on the other. Measured are
+ * the run time of the second kernel, and the time of a request to stop it. test_share LIBRARY.
  */
 
 #include "victim.h"
 
-#define OTHER 0x00400000u /* from BASE: the memory of the endless kernel */
+#define OTHER 0x00400000u /* offset from BASE of the memory of the endless kernel */
 #define OTHER_ROOT (ROOT + 8)
 #define J_BACK 0xffdff06fu /* j -4; 12 << 20 less: j -16 */
 #define THREADS 512u
 
-/** An address space at BASE + offset, with code and arguments. */
+/** Makes an address space for the memory at BASE + offset, and writes code and arguments. */
 static void prepare(struct device *d, uint32_t root, uint32_t offset, const uint32_t *code, size_t size)
 {
     const uint32_t args[] = {VA + IN, VA + OUT};
@@ -77,7 +77,8 @@ static uint64_t stop_beside(const uint32_t *loop, size_t size)
     return cycles;
 }
 
-/* Of two engines that write, each gets about half of what memory takes; one that only adds may not get all of it. */
+/* Two engines that write get about half of the writes that memory accepts. An engine that only does atomic adds must
+ * not get all of them. */
 static void test_endless_neighbours(void **state)
 {
     (void)state;

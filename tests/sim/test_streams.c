@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What comes while state is saved or restored: another request to stop, or a reset of the engine. On a
- *  simulated device, RTL or model: test_streams LIBRARY. The moments are STRIDE cycles apart, from the request
- *  on to behind the answer, so that they fall into all that a stop consists of. The model moves state in no
- *  time: there, they fall before and behind. */
+/**
+ * Requests to stop and resets of the engine while state is saved or restored, on a simulated device, RTL or model:
+ * test_streams LIBRARY. A round is made for each STRIDE cycles from the first request to behind its answer, so that the
+ * events fall into each phase of a stop. The model moves state in no time, so there they fall before and after it.
+ */
 #include <stdlib.h>
 
 #include "victim.h"
 
-#define AREA_MAX (1024u * LINE) /* more than the kernel's state */
-#define QUIET 3000u            /* cycles: what has not come by then does not come */
-enum { STRIDE = 7, LATE = 3 /* rounds behind the end */ };
+#define AREA_MAX (1024u * LINE) /* larger than the kernel's state */
+#define QUIET 3000u            /* cycles without an indication after which none is expected any more */
+enum { STRIDE = 7, LATE = 3 /* number of rounds after the end */ };
 
-static bool takes_time; /* moving state does, on this device */
+static bool takes_time; /* moving state takes device time */
 
 struct area {
     uint8_t bytes[AREA_MAX];
@@ -19,7 +20,7 @@ struct area {
 
 static uint32_t lines_of(const struct device *d)
 {
-    const uint32_t most = d->save_lines - PAGE / LINE; /* less than its list */
+    const uint32_t most = d->save_lines - PAGE / LINE; /* leaves out the list */
     return most < AREA_MAX / LINE ? most : AREA_MAX / LINE;
 }
 
@@ -36,7 +37,7 @@ static bool empty_line(const struct area *a, uint32_t line)
     return memcmp(a->bytes + line * LINE, zero, LINE) == 0;
 }
 
-/** Lines of state have been written, the header has not. */
+/** True: lines of state have been written, and the header has not. */
 static bool half_saved(struct device *d)
 {
     static struct area a;
@@ -49,7 +50,7 @@ static struct submission of_kernel(struct device *d, uint64_t fence)
     return (struct submission){.buffer = VA, .fence = fence, .root = ROOT, .save = SAVE / PAGE, .size = d->used * 4};
 }
 
-/** The kernel in its middle on engine 0, with an empty area, a null buffer behind it, and a request to stop. */
+/** Runs half of the kernel on engine 0, with an empty area and a null buffer behind it, and requests a stop. */
 static struct submission stop_kernel(struct device *d)
 {
     static const uint8_t none[LINE];
@@ -74,7 +75,7 @@ static void reset(struct device *d, uint32_t engine)
     }
 }
 
-/** Nothing is in the queue of the engine, it has nothing to say, and it stays so. */
+/** Expects that the engine has no buffer and no indication, and that none comes. */
 static void expect_silence(struct device *d, uint32_t engine)
 {
     assert_int_equal(api->step(d->sim, QUIET, NULL), 0);
@@ -88,7 +89,7 @@ static void expect_preempted(struct device *d, uint32_t engine, uint64_t fence, 
     assert_int_equal(i.begin != 0, began);
 }
 
-/** Goes on with what was cut, to its end. */
+/** Resumes the buffer that was cut, and runs it to its end. */
 static void finish(struct device *d, uint32_t engine, struct submission s)
 {
     submit(d, engine, s, BASE);
@@ -97,15 +98,15 @@ static void finish(struct device *d, uint32_t engine, struct submission s)
     expect_silence(d, engine);
 }
 
-/** Something new, to its end. */
+/** Runs a new buffer to its end. */
 static void run_new(struct device *d, uint32_t engine)
 {
     build_kernel(d);
     finish(d, engine, of_kernel(d, 9));
 }
 
-/* P4, P5: a request to stop while another one is answered is no second one, whatever its granularity; and it does not
- * stop what comes next, on this engine or on the other one. */
+/* P4, P5: a request to stop while another one is being answered has no answer of its own, whatever its granularity, and
+ * does not stop the next buffer of this engine or of the other one. */
 static void test_preempt_in_save(void **state)
 {
     struct device *d = *state;
@@ -127,7 +128,7 @@ static void test_preempt_in_save(void **state)
     assert_true(hits > LATE || !takes_time);
 }
 
-/* F3: a reset then takes the buffers with it, or it comes too late and the state is whole. The engine works on. */
+/* F3: a reset during a save aborts the buffers, or comes too late, and then the state is whole. The engine goes on. */
 static void test_reset_in_save(void **state)
 {
     struct device *d = *state;
@@ -155,7 +156,7 @@ static void test_reset_in_save(void **state)
     assert_true(hits > LATE || !takes_time);
 }
 
-/** A resume on engine 1 of a state that is in `saved`, met by the event after so many cycles. */
+/** Resumes the state in `saved` on engine 1, and runs so many cycles, after which the event comes. */
 static struct submission resume_kernel(struct device *d, struct area *saved, uint32_t cycles)
 {
     struct submission s = stop_kernel(d);
@@ -179,8 +180,8 @@ static bool as_it_was(struct device *d, const struct area *saved)
     return memcmp(&now, saved, sizeof now) == 0;
 }
 
-/* A request to stop during a restore: the state stays what it is, and is good for another one. Then resets, of the same
- * moments: the area is not written, and the engine works on. */
+/* After a request to stop during a restore, the state is unchanged and can be restored again. After a reset at the same
+ * times, the area was not written, and the engine goes on. */
 static void test_restore(void **state)
 {
     struct device *d = *state;

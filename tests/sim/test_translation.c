@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cost of translation on a device, in its cycles (A1): of a switch to another address space, of a miss, of random
- * pages. test_translation LIBRARY. For RTL devices only, since the model has no times. Everything repeats exactly; the
- * bounds are those that docs/hardware/memory.md promises.
+ * The cost of translation in device cycles (A1): of a switch to another address space, of a miss, and of random pages.
+ * test_translation LIBRARY. RTL devices only, because the model has no timing. Cycles repeat exactly. The bounds are
+ * those of docs/hardware/memory.md.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #define V TERN_PTE_VALID_MASK
 #define OTHER_ROOT (ROOT + 8)
-#define LATENCY 60 /* of memory, as docs/hardware/memory.md says */
+#define LATENCY 60 /* cycles of memory's latency (docs/hardware/memory.md) */
 #define CYCLE 0xc00
 
-/* 64 MiB, mapped by two roots: in pages of 4 KiB, each of which is elsewhere, and of 4 MiB */
+/* 64 MiB that are mapped twice: in scattered pages of 4 KiB, and in pages of 4 MiB */
 #define SMALL_VA 0x04000000u
 #define LARGE_VA 0x08000000u
 #define DATA 0x04000000u
@@ -69,13 +69,13 @@ static void add_work(struct device *d, enum work work)
     }
 }
 
-/** Cycles from the end of a buffer of the one address space to that of a buffer which waits behind it. */
+/** Cycles from the end of a buffer of one address space to the end of the buffer behind it, of another one. */
 static uint64_t follow(struct device *d, enum work work, uint32_t first, uint32_t second)
 {
     uint64_t ended[2];
     add_work(d, work);
     for (int i = 0; i < 20; i++) {
-        packet_nop(d); /* so that the second is there in time */
+        packet_nop(d); /* so that the second buffer is queued in time */
     }
     submit(d, 0, (struct submission){.buffer = VA, .fence = 1, .root = first}, BASE);
     add_work(d, work);
@@ -88,8 +88,9 @@ static uint64_t follow(struct device *d, enum work work, uint32_t first, uint32_
     return ended[1] - ended[0];
 }
 
-/* Two processes in turn against one: at most 100 cycles a buffer, of which nothing is a flush of the MMU. Both have run
- * before. Local memory that another process could read is cleared, a line a cycle: the kernel that has some pays. */
+/* Buffers of two processes in turn take at most 100 cycles more each than those of one process, and no flush of the MMU
+ * is needed. Both processes have run before. Local memory is cleared between processes, a line per cycle, which is
+ * charged to a kernel with local memory. */
 static void test_switch(void **state)
 {
     struct device *d = *state;
@@ -121,7 +122,7 @@ static void test_switch(void **state)
 
 /* ---------------------------------------------------------------- one miss */
 
-/** Cycles of one load of a line that no cache has, by one work-item. */
+/** Cycles of a load, by one work-item, of a line that is in no cache. */
 static uint32_t load_cycles(struct device *d, uint32_t page, uint32_t line)
 {
     uint32_t took;
@@ -133,10 +134,10 @@ static uint32_t load_cycles(struct device *d, uint32_t page, uint32_t line)
     return took;
 }
 
-/** Page tables for the 64 MiB: frame of page p of 4 KiB. */
+/** The frame of page p of 4 KiB of the 64 MiB. */
 static uint32_t frame(uint32_t p)
 {
-    return DATA / PAGE + p * 2731 % (BYTES / PAGE); /* odd: each frame once */
+    return DATA / PAGE + p * 2731 % (BYTES / PAGE); /* the factor is odd: each frame occurs once */
 }
 
 static void map_all(struct device *d)
@@ -154,13 +155,13 @@ static void map_all(struct device *d)
         assert_int_equal(api->mem_write(d->sim, root + ((SMALL_VA >> 22) + r) * 4, &small, 4), 0);
         assert_int_equal(api->mem_write(d->sim, root + ((LARGE_VA >> 22) + r) * 4, &large, 4), 0);
     }
-    d->root[0] = ROOT, d->roots = 1; /* map() keeps what is there */
+    d->root[0] = ROOT, d->roots = 1; /* map() keeps the existing tables of this root */
     clear(d, (uint64_t)(ROOT + 1) * PAGE, PAGE);
     map(d, ROOT, VA, BASE, PAGES, RWX);
 }
 
-/* At most 1.5 times the latency of memory if the first level is in the walk cache, and nearly nothing if the line of
- * the second level is there too. What the kernel itself needs has been translated before its load. */
+/* A miss costs at most 1.5 times the latency of memory if the first level is in the walk cache, and nearly nothing if
+ * the line of the second level is there as well. The kernel's own pages have been translated before its load. */
 static void test_miss(void **state)
 {
     struct device *d = *state;
@@ -195,14 +196,14 @@ static uint32_t step(uint32_t x)
     return x ^ x << 5;
 }
 
-/** The word at an address of both mappings of the data. */
+/** The word with this index in the mapping of the data at `base`. */
 static uint32_t word_at(uint32_t base, uint32_t index)
 {
     const uint32_t page = index / (PAGE / 4), at = index % (PAGE / 4);
     return base == LARGE_VA ? data[index] : data[(frame(page) - DATA / PAGE) * (PAGE / 4) + at];
 }
 
-/** A full engine of work-items, each of which reads random words: cycles. */
+/** Cycles in which a full engine of work-items reads random words. */
 static uint64_t scatter(struct device *d, uint32_t base)
 {
     const uint32_t warps = (reg_read(d, TERN_REG_DEV_CONFIG0) & TERN_DEV_CONFIG0_WARPS_MASK) >>
@@ -225,7 +226,8 @@ static uint64_t scatter(struct device *d, uint32_t base)
     return done.end - done.begin;
 }
 
-/* Words all over 64 MiB, in pages of 4 KiB: at least 40 % of the rate with pages of 4 MiB, from empty caches too. */
+/* Random words of 64 MiB in pages of 4 KiB are read at 40 % or more of the rate with pages of 4 MiB, even with empty
+ * caches. */
 static void test_random(void **state)
 {
     struct device *d = *state;

@@ -17,8 +17,8 @@ void preempt(struct device *d, uint32_t engine, uint32_t granularity)
               TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
 }
 
-/* Each work-item adds up words of its own in a loop, as many as its id says, on its stack; the group turns itself
- * around in local memory behind a barrier; a counter in memory counts the work-items. */
+/* Each work-item sums up words of its own in a loop, as many as its id says, on its stack. The group reverses the sums
+ * in local memory behind a barrier. A counter in memory counts the work-items. */
 void build_kernel(struct device *d)
 {
     const uint32_t code[] = {
@@ -42,7 +42,7 @@ void build_kernel(struct device *d)
     poke(d, ARGS, args, sizeof args);
     poke(d, CODE, code, sizeof code);
     map(d, ROOT, VA, BASE, PAGES, RWX);
-    packet_fill(d, VA + OUT + 4 * ITEMS, 4, 0); /* the counter, by the device: a word that atomics use may stay in it */
+    packet_fill(d, VA + OUT + 4 * ITEMS, 4, 0); /* the device clears the counter: it may cache words used by atomics */
     packet_dispatch(d, (struct range){{ITEMS, 1, 1}, {LOCAL, 1, 1}, LOCAL_BYTES});
 }
 

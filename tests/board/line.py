@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link of a board (docs/board.md), written a second time: frames, requests, and boards to talk to."""
+"""An independent implementation of the link of a board (docs/board.md): frames, requests, simulated and fake boards."""
 import contextlib
 import os
 import select
@@ -16,11 +16,11 @@ FLAG, ESCAPE = 0x7E, 0x7D
 HELLO, READ_REGISTERS, WRITE_REGISTERS, READ_MEMORY, WRITE_MEMORY = range(1, 6)
 DONE, REPEATED, SEQUENCE, MALFORMED, BUS = range(5)
 BUS_BEFORE, INTERRUPT = 0x40, 0x80
-ANSWER_S = 60  # for one answer, on a busy host
+ANSWER_S = 60  # seconds to wait for an answer on a busy host
 
 
 def frame(body):
-    """Bytes on the line."""
+    """The bytes of a frame on the line."""
     body += struct.pack("<I", zlib.crc32(body))
     out = bytearray([FLAG])
     for b in body:
@@ -29,7 +29,7 @@ def frame(body):
 
 
 class Frames:
-    """What comes out of received bytes: whole frames only."""
+    """Decodes received bytes to frames. Damaged frames are dropped."""
 
     def __init__(self):
         self.body, self.escape = bytearray(), False
@@ -55,7 +55,7 @@ def request(command, number, address=0, data=b"", count=None):
 
 
 class Host:
-    """A program at a serial port that says what it likes."""
+    """A host at a serial port that may send any bytes."""
 
     def __init__(self, path):
         self.fd = os.open(path, os.O_RDWR | os.O_NOCTTY)
@@ -73,7 +73,7 @@ class Host:
             data = data[os.write(self.fd, data):]
 
     def receive(self, wait_s=ANSWER_S):
-        """The next answer: command, number, status, next number, data. None: none came."""
+        """Receives the next answer: command, number, status, next number, data. None: there was none in time."""
         until = time.monotonic() + wait_s
         while not self.got:
             if not select.select([self.fd], [], [], max(0, until - time.monotonic()))[0]:
@@ -83,7 +83,7 @@ class Host:
         return (*body[:4], body[4:])
 
     def ask(self, command, address=0, data=b"", count=None, number=None):
-        """A request and its answer."""
+        """Sends a request and receives its answer."""
         if number is None:
             number = self.number
             self.number = (self.number + 1) % 256
@@ -99,7 +99,7 @@ class Host:
 
 @contextlib.contextmanager
 def board(program, library, folder, *options):
-    """The simulated board, a whole one without a library: yields its process, with .path and, at the end, .said."""
+    """Runs the simulated board; without a library, a whole one. Yields its process with .path, and at the end .said."""
     path = os.path.join(folder, "port")
     behind = ["--library", library] if library else []
     p = subprocess.Popen([program, *behind, "--link", path, *options], stdout=subprocess.PIPE,
@@ -115,13 +115,13 @@ def board(program, library, folder, *options):
 
 
 class Fake:
-    """A board that is none: registers as they are given (all else reads 0), and what else is wrong with it."""
+    """A fake board, with the given registers (all others read 0) and the given errors."""
 
     def __init__(self, registers, version=1, cut_after=None, garbage=False, silent=False):
         self.master, slave = os.openpty()
         tty.setraw(slave)
         self.path = os.ttyname(slave)
-        self.slave = slave  # so that the port is not gone before the host opens it
+        self.slave = slave  # keeps the port open until the host opens it
         self.registers, self.version, self.cut_after = registers, version, cut_after
         self.garbage, self.silent, self.requests = garbage, silent, []
         self.thread = threading.Thread(target=self.serve)

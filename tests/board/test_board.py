@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tern on a simulated board: the driver, a pseudo terminal, and the Verilated link with a device behind it.
 
-OpenCL programs run at rest, preempted, and with noise on the line; the board or the host is killed in a call. Wrong
-rates, ports and boards; cables that are cut after any request. Tests of the whole board have the device and the SDRAM
-in it: a kernel runs, and one is preempted.
+OpenCL programs run undisturbed, preempted, and with noise on the line. The board or the host is killed during a call.
+Rates, ports and boards are wrong, and cables are cut after any request. In tests of the whole board, which has the
+device and the SDRAM, a kernel runs, and another is preempted.
 
 usage: test_board.py BOARD LIBRARY BUILD-FOLDER [TEST...]
 
-A test that waits for ever ends by TIMEOUT, which fails.
+A test that waits for ever fails by TIMEOUT.
 """
 import os
 import pathlib
@@ -62,7 +62,7 @@ class Board(Case):
         return line.board(BOARD, LIBRARY, self.folder, "--memory", "64", *options)
 
     def begun(self, b, after=1):
-        """A program that goes on for seconds, and is past so many of its tests."""
+        """Starts a program that runs for seconds, and waits until it has passed so many of its tests."""
         p = subprocess.Popen(["stdbuf", "-oL", f"{BUILD}/tests/opencl_run_basic"], env=self.env(b.path),
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         while after:
@@ -82,7 +82,7 @@ class Board(Case):
             self.assertEqual(done.returncode, 0)
 
     def test_opencl_is_preempted(self):
-        """An OpenCL program, and the contexts that it runs in are saved and restored every 600 cycles."""
+        """An OpenCL program whose contexts are saved and restored every 600 cycles."""
         with self.board() as b:
             env = self.env(b.path, TERN_CONFIG="small,preempt=600")
             done = self.run_on(env, f"{BUILD}/tests/opencl_run_basic")
@@ -97,7 +97,7 @@ class Board(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_noise(self):
-        """One bit in 50000 is turned, in both directions: nothing of it is seen above the link."""
+        """One bit of 50000 is inverted, in both directions. The layers above the link do not notice."""
         with self.board("--noise", "50000", "--seed", "7") as b:
             done = self.run_on(self.env(b.path), f"{BUILD}/tests/opencl_run_basic")
             self.assertIn("[  PASSED  ] 13 test(s).", done.stderr)
@@ -105,7 +105,7 @@ class Board(Case):
         self.assertGreater(int(re.search(r"(\d+) bits turned", b.said)[1]), 10)
 
     def test_hal(self):
-        """The backend by itself (uart_hal.c)."""
+        """Tests of the backend alone (uart_hal.c)."""
         seed = os.environ.get("TERN_TEST_SEED", str(random.randrange(1, 1 << 30)))
         print(f"seed {seed}: TERN_TEST_SEED={seed} {' '.join(sys.argv)}", flush=True)
         with self.board() as b:
@@ -113,7 +113,7 @@ class Board(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_ends_in_a_call(self):
-        """The board's power goes while a program uses it: the program is told, and ends."""
+        """The board loses its power while a program uses it. The program gets an error, and ends."""
         with self.board() as b:
             p = self.begun(b)
             b.kill()
@@ -122,7 +122,7 @@ class Board(Case):
             self.assertNotEqual(p.returncode, 0)
 
     def test_host_is_killed(self):
-        """The next program finds the board as if nothing had been."""
+        """After a program was killed, the next one uses the board without an error."""
         with self.board() as b:
             for after in range(1, 4):
                 p = self.begun(b, after)
@@ -134,13 +134,13 @@ class Board(Case):
     def test_busy(self):
         with self.board() as b:
             p = self.begun(b)
-            p.send_signal(signal.SIGSTOP)  # it goes on to have it
+            p.send_signal(signal.SIGSTOP)  # the stopped program keeps the port
             self.refused(self.env(b.path), "another program has the serial port", "ternd")
             p.kill()
             p.communicate()
 
     def test_ternd_goes_on(self):
-        """Programs share a board by ternd, which answers on when the board is gone."""
+        """Programs share a board by ternd, which still answers after the board is lost."""
         socket = f"{self.folder}/socket"
         with self.board() as b, subprocess.Popen([f"{BUILD}/bin/ternd", "--socket", socket], env=self.env(b.path),
                                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as d:
@@ -170,7 +170,7 @@ class Whole(Case):
     """The whole board: link, arbiter, SDRAM controller, chip and device, all Verilated."""
 
     def env(self, path, **more):
-        return super().env(path, TERN_UART_TIMEOUT="60", **more)  # of a simulation on a busy host
+        return super().env(path, TERN_UART_TIMEOUT="60", **more)  # seconds, for a simulation on a busy host
 
     def board(self, *options):
         return line.board(BOARD, None, self.folder, *options)
@@ -186,7 +186,7 @@ class Whole(Case):
             self.assertEqual(done.returncode, 0)
 
     def test_whole_is_preempted(self):
-        """A kernel's state goes to the SDRAM and comes back, and what it computes is right."""
+        """A kernel's state is saved to the SDRAM and restored, and the result is right."""
         source = pathlib.Path(self.folder) / "lcg.cl"
         source.write_text("kernel void lcg(global uint *y, uint n) { uint x = get_global_id(0); "
                           "for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u; y[get_global_id(0)] = x; }")
@@ -203,14 +203,14 @@ class Whole(Case):
         self.assertRegex(done.stdout, r"preempted [1-9][0-9]* times")
 
     def test_whole_wrong_use(self):
-        """Memory is what the board has."""
+        """The option --memory is refused for a whole board, whose memory is fixed."""
         done = self.run_on(os.environ, BOARD, "--memory", "64")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("usage: tern-board", done.stderr)
 
 
 class Errors(Case):
-    """Boards that are none (line.Fake), and ports that are none."""
+    """Fake boards (line.Fake), and files that are not serial ports."""
 
     def spec_hash(self):
         text = (ROOT / "docs/spec/c/tern/tern_spec.h").read_text()
@@ -264,7 +264,7 @@ class Errors(Case):
         self.refused(self.env(self.fake({MEM_PAGES: 0}).path), "0 bytes of memory")
 
     def test_cable_is_cut(self):
-        """After any number of requests of an opening."""
+        """The cable is cut after any number of requests of an opening."""
         for after in range(0, 12, 3):
             fake = self.fake(cut_after=after)
             done = self.run_on(self.env(fake.path), TERN, "info")

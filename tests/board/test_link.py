@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Verilated link of a board, by its frames alone: tern-board with a device behind it. Every bit of a request is
-turned; requests are cut, repeated, out of order or malformed; bus errors; floods; random addresses and sizes.
+"""Tests of the Verilated link of a board at the level of frames: tern-board with a device behind it. Every bit of a
+request is inverted. Requests are cut, repeated, out of order or malformed. There are bus errors, floods, and random
+addresses and sizes.
 
 usage: test_link.py BOARD LIBRARY [TEST...]
 
@@ -23,7 +24,7 @@ MIB = 16
 ID, IRQ_ENABLE = 0, 0x20
 TERN = 0x5445524E
 LIMIT = 960
-SILENCE_S = 0.5  # that no answer comes is waited for so long
+SILENCE_S = 0.5  # seconds without an answer after which none is expected
 
 
 class Link(unittest.TestCase):
@@ -63,7 +64,7 @@ class Link(unittest.TestCase):
             self.assertEqual(self.read32(IRQ_ENABLE), value)
 
     def test_memory(self):
-        """Any address and size, against bytes of our own; flags and escapes are as good as other bytes."""
+        """Reads and writes of any address and size, against a copy. Data may have the bytes of flags and escapes."""
         seed = int(os.environ.get("TERN_TEST_SEED", "0")) or random.randrange(1, 1 << 30)
         print(f"seed {seed}: TERN_TEST_SEED={seed} {' '.join(sys.argv)}", flush=True)
         r = random.Random(seed)
@@ -82,7 +83,7 @@ class Link(unittest.TestCase):
             self.assertEqual(self.read(0x10000 + at, 512), bytes(here[at:at + 512]))
 
     def test_damaged_changes_nothing(self):
-        """Each single bit of a write, turned: no answer, and memory is as it was."""
+        """For each inverted bit of a write there is no answer, and memory does not change."""
         self.write(0x2000, b"before!!")
         whole = bytearray(line.frame(line.request(WRITE_MEMORY, self.host.number, 0x2000, b"after...")))
         for bit in range(8, 8 * (len(whole) - 1)):
@@ -93,20 +94,20 @@ class Link(unittest.TestCase):
         self.assertEqual(self.read(0x2000, 8), b"before!!")
 
     def test_no_host_in_between(self):
-        """What a killed host has left, and bytes that are none, are over with the next flag."""
+        """A frame that a killed host has left unfinished, and random bytes, end at the next flag."""
         whole = line.frame(line.request(WRITE_MEMORY, self.host.number, 0x2000, b"whole"))
         for cut in (1, 2, 9, len(whole) - 2):
             self.host.send(whole[:cut])
             status, data = self.host.hello(number=cut)
             self.assertEqual((status, data[:2]), (DONE, b"TL"))
         self.assertEqual(self.read(0x2000, 5), bytes(5))
-        self.host.send(bytes(range(256)) * 20)  # more than there is room for
+        self.host.send(bytes(range(256)) * 20)  # more than the link's buffer holds
         self.host.send(bytes([line.FLAG]))
         self.assertEqual(self.host.hello(number=200)[0], DONE)
         self.assertEqual(self.read32(ID), TERN)
 
     def test_once(self):
-        """A request that is repeated is not done again if it writes, and answered each time."""
+        """A repeated request is answered each time. A write is executed only once."""
         n = self.host.number
         self.write(0x3000, b"1111")
         self.write(0x3000, b"2222")
@@ -117,7 +118,7 @@ class Link(unittest.TestCase):
         self.assertIsNone(self.host.receive(SILENCE_S))
 
     def test_order(self):
-        """What is ahead of the next number is not done; the answer has the next one."""
+        """A request with a later number than the next one is not executed. The answer has the next number."""
         n = self.host.number
         for ahead in (1, 2, 100, 128):
             number = (n + ahead) % 256
@@ -129,7 +130,7 @@ class Link(unittest.TestCase):
         self.assertEqual(self.read(0x3000, 2), b"x\0")
 
     def test_malformed(self):
-        """Refused, and the session goes on."""
+        """Malformed requests are refused, and the session goes on."""
         for command, address, data, count in ((9, 0, b"", 4), (READ_MEMORY, 0, b"", 0),
                                               (READ_MEMORY, 0, b"", LIMIT + 1), (READ_MEMORY, 0, b"", 0x404),
                                               (READ_REGISTERS, 2, b"", 4), (READ_REGISTERS, 0, b"", 6),
@@ -139,12 +140,12 @@ class Link(unittest.TestCase):
             self.assertEqual(self.host.ask(command, address, data, count), (MALFORMED, b""), (command, data, count))
         self.assertEqual(self.read(0x4000, 6), bytes(6))
         self.assertEqual(self.read32(IRQ_ENABLE), 0)
-        self.host.send(line.frame(b"\2\0\4"))  # no whole head
+        self.host.send(line.frame(b"\2\0\4"))  # less than a head
         self.assertIsNone(self.host.receive(SILENCE_S))
         self.assertEqual(self.read32(ID), TERN)
 
     def test_bus(self):
-        """Past the memory's end: an error, also where the bytes before it are there; and it is told until a hello."""
+        """An access beyond memory is an error, even if its first bytes exist. The error is reported until a hello."""
         end = MIB << 20
         self.assertEqual(self.host.ask(READ_MEMORY, end, count=4), (BUS | BUS_BEFORE, b""))
         self.assertEqual(self.host.ask(READ_MEMORY, end - 64, count=128), (BUS | BUS_BEFORE, b""))
@@ -156,7 +157,7 @@ class Link(unittest.TestCase):
         self.assertEqual(self.read(end - 4, 4), b"xxxx")
 
     def test_many_under_way(self):
-        """As many requests as there is room for are answered in order; a flood beyond it is lost, and nothing else."""
+        """As many requests as the buffer holds are answered in order. Only requests of a flood beyond that are lost."""
         n = self.host.number
         for burst in range(4):
             for i in range(2):
@@ -169,7 +170,7 @@ class Link(unittest.TestCase):
                                                         bytes([i + 1]) * LIMIT)) for i in range(20)))
         done, number, answer = [], 76, None
         while answer is None or answer[:3] != (line.HELLO | 0x80, number, DONE):
-            if answer is None:  # a hello behind the flood, until one is not lost: what came before it is over then
+            if answer is None:  # repeat a hello behind the flood until it is answered, which ends the earlier requests
                 number += 1
                 self.assertLess(number, 107, "no hello is answered")
                 self.host.send(line.frame(line.request(line.HELLO, number, 0x12345678, count=0)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The backend uart by itself, on the board of TERN_UART (test_board.py): memory at any address and size, in pieces,
- * against bytes of this program; ranges that are not there; wait and wake, while another thread uses the board.
+ * Tests of the backend uart alone, on the board of TERN_UART (test_board.py): accesses to memory at any address and
+ * size, in pieces, against a copy; ranges beyond memory; wait and wake while another thread uses the board.
  *
  * usage: uart_hal SEED ROUNDS
  */
@@ -37,7 +37,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
-/** A range of which every length is met: some bytes, some lines, some requests. */
+/** Draws a range: some bytes, some lines or some requests long. */
 static size_t range(size_t *at)
 {
     const uint32_t most[] = {9, 200, 3000};
@@ -55,7 +55,7 @@ static void write_pieces(void)
         const size_t end = at + n;
         n = range(&at);
         if (below(2) && end + n <= BYTES) {
-            at = end; /* where the last one ends: such pieces may be one request */
+            at = end; /* consecutive pieces, which may become one request */
         }
         for (size_t k = 0; k < n; k++) {
             data[i][k] = (uint8_t)below(256);
@@ -64,7 +64,7 @@ static void write_pieces(void)
         memcpy(here + at, data[i], n);
     }
     check(!hal->ops->mem_write(hal, pieces, PIECES), "mem_write fails");
-    memset(data, 0, sizeof data); /* they may be used again */
+    memset(data, 0, sizeof data); /* the caller may reuse the data after the call */
 }
 
 static void memory(unsigned rounds)
@@ -105,7 +105,7 @@ static void *waits(void *result)
     return NULL;
 }
 
-/** Time passes in a wait; another thread uses the board meanwhile, and ends it. */
+/** Device time passes in a wait. Another thread uses the board meanwhile, and ends the wait. */
 static void waiting(void)
 {
     uint32_t low = 0, high = 1, before = 0;

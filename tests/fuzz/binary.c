@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Program binaries, as an application gives them back: the bytes as they are, and with a seal that fits. */
+/** Program binaries as an application returns them: the input bytes, and the same bytes with a valid seal. */
 #include "tc_internal.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** A binary is an object just if its kernels can be read. */
+/** Checks that a binary is accepted as an object exactly if its kernels can be read. */
 static void try(const void *data, size_t size)
 {
     const struct tc_blob blob = {(void *)(uintptr_t)data, size};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The configuration of a device, as TERN_CONFIG gives it. What is accepted is in range, and means the
- * same when it is read again. */
+/** The configuration of a device, as in TERN_CONFIG. An accepted configuration has values in range, and gives the same
+ *  result when it is parsed again. */
 #include "hal/config.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functional model as a device: any bytes as a DMA buffer, a paging buffer or a saved state, in an engine's
- * HW queue, and a request to stop in the middle. It indicates, or is stopped by a reset; whatever it reads and
- * writes lies within its memory.
+ * The functional model as a device: any bytes as a DMA buffer, a paging buffer or a saved state, in an engine's HW
+ * queue, and a request to stop in the middle. The buffer must be indicated, or a reset must end it. All accesses must
+ * be within the model's memory.
  *
- * Input: a byte of flags, of the engine, of the granularity of the request, of the cycles before it; then memory from
- * address 0. The buffer begins in page 0, the root table is page 4, the save area begins in page 8.
+ * Input: one byte each for the flags, the engine, the granularity of the request and the cycles before it; then memory
+ * from address 0. The buffer begins in page 0, the root table is page 4, the save area begins in page 8.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void step(uint64_t cycles)
     }
 }
 
-/** An indication about the buffer, or none. */
+/** Takes the indication of the buffer, if there is one. */
 static void take(uint32_t e)
 {
     const uint32_t kind = (get(TERN_REG_ENGINE_IND_INFO(e)) & TERN_ENGINE_IND_INFO_KIND_MASK) >>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Linked programs: what tc_load takes from a linker or from the cache, for an object with the kernels "k" and
+/** Linked programs, which tc_load takes from a linker or from the cache, of an object with the kernels "k" and
  *  "plain". */
 #include "tc_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel metadata: the JSON of an object. What is accepted keeps the promises of compiler.h. */
+/** Kernel metadata, the JSON of an object. Accepted metadata fulfil the guarantees of compiler.h. */
 #include "tc_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver on the functional model, both in this program: nothing is loaded, and both are watched. */
+/** The driver on the functional model, both linked into this program, so that both are instrumented. */
 #ifndef MODEL_DEVICE_H
 #define MODEL_DEVICE_H
 
@@ -90,7 +90,7 @@ static void open_model(void)
     free_at_first = tern_pages_free_count(dev->partition.pages);
 }
 
-/** What an input took has come back, and no engine had to be reset for it. */
+/** Checks that all memory used by an input is free again, and that no engine had to be reset. */
 static void nothing_lost(void)
 {
     pthread_mutex_lock(&dev->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Options of builds, and the search for words that make a program's result depend on more than its text. */
+/** Build options, and the search for words by which a program's result depends on more than its text. */
 #include "tc_internal.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         tc_options_free(&options);
     } else if (!log.data || log.data[log.size - 1] != '\n') {
-        abort(); /* a refusal says why */
+        abort(); /* a refusal has a reason */
     }
     (void)tc_depend_text(text, size);
     free(log.data);

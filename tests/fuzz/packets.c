@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DMA buffers of any bytes, given to the driver on the functional model. Whatever they hold, they end, completed or
- * not; no engine has to be reset for them; and the process after them finds all the memory that there was.
+ * DMA buffers of any bytes, submitted to the driver on the functional model. Whatever their contents are, they must
+ * end, completed or not, without a reset of an engine, and the next process must find all memory free.
  *
- * Input: a byte that says how many buffers there are and on which engine; the rest, in pieces of whole lines,
- * are they. Memory of the process, at MEMORY, holds the rest as well, so that kernels and page-crossing
- * copies have something to work on.
+ * Input: a byte that says the number of buffers and the engine, and then the buffers, in pieces of whole lines. The
+ * process's memory at MEMORY gets the same bytes, so that kernels and copies across pages have data.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,7 +25,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/** Until it has ended, or nothing goes on because it waits for a fence that nobody signals. */
+/** Runs until the work has ended, or cannot go on because it waits for a fence that nobody signals. */
 static void let_run(const struct tern_context *c)
 {
     bool going = true;

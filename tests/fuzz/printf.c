@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** printf records: the first 256 bytes are the program's image, at its base, the rest is the buffer that a kernel
+/** printf records. The first 256 bytes are the program's image, at its base; the rest is the buffer that a kernel
  *  wrote. */
 #include "compiler.h"
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < IMAGE_BYTES) {
         return 0;
     }
-    /* copies of just these sizes, so that a byte behind either is noticed */
+    /* copies of exactly these sizes, so that a read behind either is noticed */
     const size_t rest = (size - IMAGE_BYTES) / 4 * 4;
     uint8_t *strings = malloc(IMAGE_BYTES), *buffer = malloc(rest ? rest : 1);
     if (strings && buffer) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Migration streams: the bytes as they are, and with lengths that fit and checksums that are right. */
+/** Migration streams: the input bytes, and the same bytes with valid lengths and checksums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void use(const void *data, size_t n)
     }
 }
 
-/** A field with the get of its kind; now and then with another's. */
+/** Gets a field by the function of its kind, and sometimes by that of another kind. */
 static void get(struct tern_stream *s, const struct tern_field *f)
 {
     char name[TERN_FIELD_NAME + 1] = {0};
@@ -60,14 +60,14 @@ static void get_pages(struct tern_stream *s)
     uint64_t at = p.first;
     while (tern_pages_next(&p, &run)) {
         if (run.first < at || run.count == 0 || run.count > p.count - (run.first - p.first)) {
-            abort(); /* runs are in order and within the range */
+            abort(); /* runs must be in order and within the range */
         }
         at = run.first + run.count;
         use(run.data, run.data ? run.count * TERN_PAGE_BYTES : 0);
     }
 }
 
-/** All records and all fields. A stream that is refused is so with a sentence, and stays so. */
+/** Reads all records and all fields. A stream that fails has a sentence, and stays failed. */
 static void read_all(const void *data, size_t size)
 {
     struct tern_stream *s;
@@ -94,7 +94,7 @@ static void read_all(const void *data, size_t size)
     tern_stream_close(s);
 }
 
-/** Makes heads whole: numbers in order, lengths within what is there, no reserved bits, checksums. */
+/** Makes heads valid: numbers in order, lengths within the stream, no reserved bits, checksums. */
 static void seal(unsigned char *data, size_t size)
 {
     struct tern_stream_header h = {.major = TERN_FORMAT_MAJOR, .links = 1};
@@ -105,7 +105,7 @@ static void seal(unsigned char *data, size_t size)
     tern_header_pack(&h, data);
     for (uint64_t number = 0; size - at >= TERN_HEAD_BYTES; number++) {
         struct tern_record_head head;
-        (void)tern_head_unpack(data + at, &head); /* what it says is taken, right or wrong */
+        (void)tern_head_unpack(data + at, &head); /* the values are used even if the head is invalid */
         const size_t left = size - at - TERN_HEAD_BYTES;
         head.flags &= TERN_HEAD_SKIPPABLE;
         head.number = number;

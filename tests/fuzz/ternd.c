@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A client of ternd that sends any requests and writes anything into the memory that it shares with it. Whatever it
- * does, ternd gives back all that it had when its session ends, and no engine has to be reset for it.
+ * A client of ternd that sends any requests and writes any bytes into the memory that it shares with ternd. When its
+ * session ends, ternd must have freed all of its objects, and no engine may have needed a reset.
  *
- * Input: steps. Each begins with a letter: r, a request (kind, object, three indices into values, text); R, a message
- * of any bytes; e, an entry of the submission ring that is as it should be (kind, object, lines, data, label); E, one
- * of any bytes; w, a word into the head of the shared memory (place, index of a value); s, bytes into the slot; t,
- * takes what is in the ring.
+ * Input: steps. The first letter of a step says its kind:
+ *   r  a request (kind, object, three indices into values, text).
+ *   R  a message of any bytes.
+ *   e  a valid entry of the submission ring (kind, object, lines, data, label).
+ *   E  an entry of any bytes.
+ *   w  a word into the head of the shared memory (place, index of a value).
+ *   s  bytes into the slot.
+ *   t  ternd takes the entries of the ring.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +29,7 @@ static const uint64_t values[] = {
     1ull << 32, 1ull << 40, UINT64_MAX, UINT64_MAX - 4095, (uint64_t)INT64_MAX, 7, 100};
 
 static struct ternd server;
-static uint64_t exported[2]; /* the latest handle */
+static uint64_t exported[2]; /* the handle that was exported last */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -58,7 +62,7 @@ static uint64_t value(struct input *in)
     return values[byte(in) % (sizeof values / sizeof *values)];
 }
 
-/** At most n bytes; the others are 0. */
+/** Takes up to n bytes of the input; missing ones are 0. */
 static void bytes(struct input *in, void *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +70,7 @@ static void bytes(struct input *in, void *out, size_t n)
     }
 }
 
-/** Of a call that would wait for ever, in the only thread there is: the wait is short, and the work is aborted. */
+/** Prepares a call that would wait for ever in the only thread: its wait is made short, and the work is aborted. */
 static void end_waits(struct ternd_session *s, struct tern_wire_request *q)
 {
     q->value[1] = q->op == TERN_WIRE_FENCE_WAIT ? q->value[1] & 1 : q->value[1];
@@ -79,7 +83,7 @@ static void end_waits(struct ternd_session *s, struct tern_wire_request *q)
     }
 }
 
-/** Names of partitions are few, so that they are met again. */
+/** Replaces the name of a partition by one of a few, so that names repeat. */
 static void name_partition(struct tern_wire_request *q, size_t *size)
 {
     if (q->op == TERN_WIRE_PROCESS_CREATE) {
@@ -91,7 +95,7 @@ static void name_partition(struct tern_wire_request *q, size_t *size)
     }
 }
 
-/** Those that the input has made. */
+/** Destroys the partitions that the input has made. */
 static void destroy_partitions(void)
 {
     static const char *const names[] = {"a", "b"};
@@ -123,7 +127,7 @@ static void request(struct ternd_session *s, struct input *in, void *slot, bool 
         name_partition(&q, &size);
     }
     end_waits(s, &q);
-    if (q.op == TERN_WIRE_ALLOCATION_IMPORT && !q.value[1]) { /* nobody guesses one */
+    if (q.op == TERN_WIRE_ALLOCATION_IMPORT && !q.value[1]) { /* a valid handle cannot be guessed */
         memcpy(q.value + 1, exported, sizeof exported);
     }
     ternd_serve(s, &q, size, slot, &reply);

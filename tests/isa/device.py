@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for Tern and for qemu: building them, and running them on devices that stay open (loader.c)."""
+"""Builds programs for Tern and for qemu, and runs them on devices that stay open (loader.c)."""
 import json
 import pathlib
 import queue
@@ -11,11 +11,11 @@ CLANG = ["clang-19", "--target=riscv32-unknown-elf", "-mabi=ilp32", "-nostdlib",
          "-Wl,-T," + str(ENV / "link.ld"), "-Wl,--no-relax", "-mno-relax", "-menable-experimental-extensions",
          "-Wno-unused-command-line-argument"]
 TERN_ISA = "rv32ima_zicsr_zifencei_zfinx_zba_zbb_zacas1p0"
-LIMIT = "2000000000"  # cycles: a test that loops is ended, and reported as a fault
+LIMIT = "2000000000"  # cycles after which a test that loops is ended, and reported as a fault
 
 
 class Broken(Exception):
-    """A test could not be built, or a tool failed: what it said."""
+    """A test could not be built, or a tool failed. The text is its output."""
 
 
 def build(source, out, march=TERN_ISA, options=()):
@@ -27,7 +27,7 @@ def build(source, out, march=TERN_ISA, options=()):
 
 
 def section(elf, name):
-    """The bytes of a section; none if there is no such section."""
+    """The bytes of a section; empty if there is no such section."""
     out = elf.with_suffix(name)
     subprocess.run(["llvm-objcopy-19", f"--dump-section={name}={out}", str(elf), "/dev/null"], capture_output=True,
                    check=False)
@@ -37,7 +37,7 @@ def section(elf, name):
 
 
 class Qemu:
-    """qemu-riscv32, the reference that is independent of Tern; None where it is not installed."""
+    """qemu-riscv32, a reference that is independent of Tern; None where it is not installed."""
 
     def __init__(self, path):
         self.path = path
@@ -48,7 +48,7 @@ class Qemu:
         return cls(path) if path else None
 
     def run(self, elf, cpu):
-        """(exit status, standard output). A program that ends by a signal has a negative status."""
+        """Runs a program. Returns (exit status, standard output); the status is negative if a signal ended it."""
         done = subprocess.run([self.path, "-cpu", cpu, str(elf)], capture_output=True, timeout=120, check=False)
         return done.returncode, done.stdout
 
@@ -61,7 +61,7 @@ class Loader:
                                         stderr=subprocess.PIPE, text=True)
         hello = self.process.stdout.readline()
         self.lanes = json.loads(hello)["lanes"] if hello else 0
-        self.why = None if hello else self.process.stderr.read().strip()  # no device: why
+        self.why = None if hello else self.process.stderr.read().strip()  # reason why there is no device
 
     def run(self, elf, items=1, entry=0, dump="-"):
         self.process.stdin.write(f"{elf} {items} {entry:x} {dump}\n")
@@ -76,7 +76,7 @@ class Loader:
 
 
 class Pool:
-    """Loaders by backend; a test takes one, and gives it back for the next. One that dies is replaced."""
+    """Loaders by backend. A test takes one, and returns it for the next test. A loader that ends is replaced."""
 
     def __init__(self, build_tree, backends, config):
         self.make = lambda backend: Loader(build_tree, backend, config)

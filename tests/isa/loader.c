@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Runs linked RV32 programs as work-items, through the driver's public API: what tests/isa/run drives.
+ * Runs linked RV32 programs as work-items by the driver's public API, for tests/isa/run.
  *
- *     loader BACKEND CONFIG        says what the device is, then takes requests from standard input, one a line:
- *     ELF ITEMS ENTRY DUMP         ENTRY: hexadecimal, 0: the ELF's own; DUMP: file for the signature, - for none
+ *     loader BACKEND CONFIG        describes the device, then reads requests from standard input, one per line:
+ *     ELF ITEMS ENTRY DUMP         ENTRY: hexadecimal, 0 for the ELF's own; DUMP: file for the signature, - for none
  *
- * Each request gets one line of JSON. A program is a process of its own: segments become allocations at their addresses
- * with their rights, and ITEMS work-items run as one group. A work-item ends by storing {code, begin, end} at args +
- * 16 * its id (env/tern_env.h); [begin, end) is the signature, dumped as a word a line. `written` says whether a
- * writable segment changed. One device serves all requests, so a fault that it did not survive shows in the next.
+ * The answer to a request is one line of JSON. Each program is a process of its own. Segments become allocations at
+ * their addresses with their rights, and ITEMS work-items run as one group. A work-item ends by storing {code, begin,
+ * end} at args + 16 * its id (env/tern_env.h). [begin, end) is the signature, dumped with a word per line. `written`
+ * says whether a writable segment has changed. One device serves all requests, so damage by a fault appears in the
+ * next.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,11 +21,11 @@
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
-enum { SEGMENTS = 8, STACK_LOG2 = 10, RESULT_BYTES = 16, MOST_BYTES = 64 << 20 /* of a file, of a segment */ };
+enum { SEGMENTS = 8, STACK_LOG2 = 10, RESULT_BYTES = 16, MOST_BYTES = 64 << 20 /* largest file, and segment */ };
 
 struct segment {
-    uint32_t base, size; /* bytes, base on a page */
-    uint8_t *loaded;     /* owned: what was there at the start */
+    uint32_t base, size; /* bytes; base is a multiple of the page */
+    uint8_t *loaded;     /* first contents, owned */
     struct tern_allocation *alloc;
     bool writable;
 };
@@ -41,7 +42,7 @@ struct program {
 static struct tern_device *dev;
 static struct tern_device_info info;
 
-/** text as a JSON string of one line. */
+/** Prints text as a JSON string. */
 static void print_string(const char *text)
 {
     putchar('"');
@@ -51,7 +52,7 @@ static void print_string(const char *text)
     putchar('"');
 }
 
-/** The whole file, *size bytes; NULL and errno on failure. The caller frees it. */
+/** Reads a whole file of *size bytes, which the caller frees. NULL, with errno: it failed. */
 static uint8_t *read_file(const char *path, size_t *size)
 {
     uint8_t *data = NULL;
@@ -149,7 +150,7 @@ static void unload(struct program *p)
     }
 }
 
-/** 0: it ran to its end; -EIO: it faulted; else it could not be run. */
+/** Runs the work-items. 0: they ended; -EIO: one faulted; other: they could not be run. */
 static int dispatch(struct program *p, uint32_t items, const char *label)
 {
     const uint32_t warps = (items + info.lanes - 1) / info.lanes;
@@ -204,7 +205,7 @@ static int dump(struct program *p, uint32_t begin, uint32_t end, const char *pat
         free(words);
         return r;
     }
-    return -ERANGE; /* the program named no place of its own */
+    return -ERANGE; /* the signature is in no segment of the program */
 }
 
 static int written(struct program *p, bool *out)
@@ -227,7 +228,7 @@ static int written(struct program *p, bool *out)
     return 0;
 }
 
-/** The answer to a program that came to its end. */
+/** Prints the answer for a program that has ended. */
 static int report(struct program *p, uint32_t items, const char *path)
 {
     uint32_t *results = malloc((size_t)items * RESULT_BYTES);

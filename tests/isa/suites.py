@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites: which tests there are, and what each must show. A test has a name and
+"""The suites: their tests, and the condition that each must fulfil. A test has a name and
 run(devices, work) -> (verdict, text).
 """
 import fnmatch
@@ -10,12 +10,12 @@ import struct
 from device import TERN_ISA, Broken, Qemu, build, section
 
 HERE = pathlib.Path(__file__).resolve().parent
-# what riscv-arch-test's conditions are asked about; F is Zfinx (env/arch_test.h)
+# ISA for riscv-arch-test's conditions; F stands for Zfinx (env/arch_test.h)
 ARCH_ISA = "RV32IMAF_Zicsr_Zba_Zbb_Zacas"
 ARCH_MARCH = "rv32ima_zicsr_zfinx_zba_zbb_zacas1p0"
 ARCH_FOLDERS = ["I", "M", "A", "B", "F", "Zacas", "Zifencei", "privilege"]
 RISCV_FOLDERS = ["rv32ui", "rv32um", "rv32ua", "rv32uf", "rv32uzba", "rv32uzbb"]
-# F stands for what Zfinx computes. qemu 7.2 knows no Zacas.
+# F computes the results of Zfinx. qemu 7.2 does not support Zacas.
 QEMU_CPU = "rv32,zba=true,zbb=true"
 QEMU_ZFINX = "rv32,f=false,d=false,c=false,zfinx=true,zba=true,zbb=true"
 
@@ -53,7 +53,7 @@ class Test:
 
 
 def ended(answer, where):
-    """The codes of the work-items of a run that completed."""
+    """The codes of the work-items of a run, which must have completed."""
     if answer["end"] != "completed":
         raise Broken(f"{where}: {answer['message']}")
     return answer["codes"]
@@ -67,7 +67,7 @@ def expect_passed(answer, where):
 
 
 class SelfChecking(Test):
-    """Runs with one work-item; and, if that changed no data that work-items share, as two full warps and a part of one.
+    """A test that runs with one work-item, and, if that changes no shared data, as two full warps and a part of one.
     """
 
     def check_on(self, devices, elf):
@@ -102,8 +102,8 @@ def riscv_tests(opts):
 
 
 class ArchTest(Test):
-    """The signature must be the same on all backends, and as the reference has it: qemu,
-    and a file of the suite if any.
+    """The signature must be the same on all backends and in the references: qemu, and a file of the suite if there is
+    one.
     """
     suite = "riscv-arch-test"
 
@@ -112,8 +112,8 @@ class ArchTest(Test):
         self.env, self.qemu = env, qemu
 
     def defines(self):
-        """What the first RVTEST_CASE defines whose conditions hold for ARCH_ISA; None: the
-        test is of another extension.
+        """The definitions of the first RVTEST_CASE whose conditions hold for ARCH_ISA; None: the test is of another
+        extension.
         """
         for case in re.findall(r"RVTEST_CASE\(\d+,\s*\"//\s*(.*?)\"", self.source.read_text()):
             parts = [p.strip() for p in case.split(";") if p.strip()]
@@ -175,8 +175,7 @@ def arch_tests(opts):
 
 
 class OwnTest(SelfChecking):
-    """Written so that work-items do not disturb each other. qemu shows that it is right
-    about RISC-V, not about us alone.
+    """A test whose work-items do not disturb each other. qemu shows that its expectations are those of RISC-V.
     """
     suite = "own"
 
@@ -199,7 +198,7 @@ class OwnTest(SelfChecking):
 
 
 class FaultTest(Test):
-    """Every row of section .faults (own/faults.S) is a run of its own, which must end by that fault of that work-item.
+    """Every row of section .faults (own/faults.S) is a run of its own, which must end by the row's fault and work-item.
     """
     suite = "own"
     ROW = struct.Struct("<6I24s")

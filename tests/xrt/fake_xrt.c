@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A libtern_xrt.so without XRT: its card is the functional model, whose time passes as its registers are polled. What
- * goes wrong with it is in the environment when it is opened, FAKE_XRT=WHAT or WHAT=N:
- *   absent, busy, foreign         opening says so
- *   slow                          opening does not come back
- *   prints                        opening prints a line, as XRT's emulation does
- *   id, hash                      the register reads something else
- *   bank, elsewhere, nothing      the bank is smaller than the memory; the buffer is not where it begins; there is none
- *   interrupts=N                  time passes only as the interrupt is waited for; it has come N times, then it is
- *                                 lost. Else this card has none.
- *   stuck                         waiting for the interrupt does not come back
- *   signals                       opening takes signals, as XRT's emulation does: a handler that ends the process
- *   ones=N, fail=N, hang=N        from the Nth call on: registers read all ones, calls fail, calls do not come back
- *   abort=N                       the Nth call fails an assertion, as in XRT's emulation
+ * A libtern_xrt.so without XRT. The card is the functional model, whose time passes when registers are polled. The
+ * variable FAKE_XRT=WHAT or FAKE_XRT=WHAT=N, read when the card is opened, selects an error of the card:
+ *   absent, busy, foreign    opening fails with this error.
+ *   slow                     opening never returns.
+ *   prints                   opening prints a line, as XRT's emulation does.
+ *   id, hash                 the register reads another value.
+ *   bank                     the bank is smaller than the memory.
+ *   elsewhere, nothing       the buffer is not at the beginning of the bank; there is no buffer.
+ *   interrupts=N             time passes only in waits for the interrupt, which comes N times and is lost then. In all
+ *                            other cases the card has no interrupt.
+ *   stuck                    a wait for the interrupt never returns.
+ *   signals                  opening installs signal handlers that end the process, as XRT's emulation does.
+ *   ones=N, fail=N, hang=N   from the Nth call on registers read all ones, calls fail, calls never return.
+ *   abort=N                  the Nth call fails an assertion, as in XRT's emulation.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,16 +34,16 @@
 #endif
 #define MEMORY (64u << 20)
 #define BASE 0x4000000000u
-#define STEP 2000u /* cycles for each look at the interrupt */
+#define STEP 2000u /* cycles that pass at each poll of the interrupt */
 
 struct tern_xrt {
     const struct tern_sim_api *api;
     struct tern_sim *sim;
     uint8_t *map;
     char what[32];
-    unsigned long at, calls; /* at: of the call from which it happens */
-    unsigned long come;      /* interrupts */
-    pthread_mutex_t lock;    /* of the simulator */
+    unsigned long at, calls; /* number of the call from which on the error occurs; number of calls so far */
+    unsigned long come;      /* number of interrupts so far */
+    pthread_mutex_t lock;    /* guards the simulator */
 };
 
 static int told(int code, char *why, const char *what)
@@ -56,7 +57,7 @@ static bool is(const struct tern_xrt *x, const char *what)
     return !strcmp(x->what, what);
 }
 
-/** For ever. */
+/** Never returns. */
 static void hang(void)
 {
     for (;;) {
@@ -69,7 +70,7 @@ static void die(int number)
     _exit(number);
 }
 
-/** Each call but the first ones. 0, or what it fails with. */
+/** Counts a call, and makes it fail, hang or abort if FAKE_XRT says so. 0, or the error of the call. */
 static int counted(struct tern_xrt *x, char *why)
 {
     if (++x->calls < x->at) {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands on the card that is none (fake_xrt.c): lines that XRT prints are not among results, and a program that
-comes to ternd when the card is lost is told so.
+"""The commands on the fake card (fake_xrt.c): lines that XRT prints are not among the results, and a program that
+connects to ternd after the card was lost is told so.
 
 usage: test_card.py BUILD-FOLDER FAKE-LIBRARY [TEST...]
 """
@@ -52,7 +52,7 @@ class Card(unittest.TestCase):
                 self.assertIn("penguin", p.stderr)
 
     def test_a_lost_device_is_called_so(self):
-        """By a program that comes when ternd has lost it."""
+        """A program that connects after ternd has lost the device gets the error of a lost device."""
         socket = self.folder / "s"
         daemon = Ternd(BUILD / "bin/ternd", socket, env=self.env | {"FAKE_XRT": "fail=1000"})
         self.addCleanup(daemon.log.close)

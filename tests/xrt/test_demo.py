@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo (tests/demo) on a card of XRT's emulation; its results are checked by others' programs, as in scripts/demo.
+"""The demo (tests/demo) on a card of XRT's emulation. As in scripts/demo, programs of others check its results.
 
 usage: test_demo.py BUILD-FOLDER
 
-Its kernels want the default device: the Verilated one, if it is built. Exit 77: libraries of the demo are missing.
+The kernels of the demo need the default geometry. The device is the Verilated one if that is built. Exit 77: libraries
+of the demo are missing.
 """
 import hashlib
 import pathlib
@@ -43,7 +44,7 @@ class Demo(unittest.TestCase):
             self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
             self.assertNotIn("given up", p.stderr)
             self.assertIn("differs from the BLAS by", p.stdout)
-            self.assertIn("penguin", p.stderr)  # XRT's own words: it was there
+            self.assertIn("penguin", p.stderr)  # printed by XRT, which shows that XRT was used
             self.assertNotIn("penguin", p.stdout)
             digests = [x.split(maxsplit=1) for x in (output / "sha256.txt").read_text().splitlines()]
             self.assertEqual(len(digests), 4)

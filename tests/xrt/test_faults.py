@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the simulator behind XRT's emulation (sim/xrt/fault.h), in programs that have a card of their own and in a
-ternd's. The simulator is killed, stopped, closed or late, or gives cut, short, empty or meaningless answers: at
-opening, registers, copies, doorbells and in a kernel. The program gets an error and ends, no process or socket is left,
-and ternd goes on.
+"""Faults of the simulator behind XRT's emulation (sim/xrt/fault.h), in programs with a card of their own and in clients
+of a ternd. The simulator is killed, stopped, closed or late, or its answers are cut, short, empty or meaningless. This
+happens at opening, register accesses, copies and doorbells, and while a kernel runs. The program must get an error and
+end, no process or socket may be left, and ternd must go on.
 
 usage: test_faults.py BUILD-FOLDER [TEST...]
 
-XRT sleeps for 10 s when a card is opened, and a call that does not come back is waited for: so many cases are tried at
-a time. Each has a process group of its own: until a card is open, XRT's handlers send signals to the whole of it. A
-case that waits for ever ends by TIMEOUT, which fails.
+XRT sleeps for 10 s when a card is opened, and a call that does not return takes its time limit. Therefore several cases
+run at a time. Each has a process group of its own, because XRT's handlers send signals to the whole group until a card
+is open. A case that waits for ever fails by TIMEOUT.
 """
 import concurrent.futures
 import os
@@ -25,7 +25,7 @@ from emulation import environment, simulators
 
 BUILD = pathlib.Path(sys.argv[1])
 TERN, TERND = BUILD / "bin/tern", BUILD / "bin/ternd"
-TIMEOUT = 600  # of a busy host
+TIMEOUT = 600  # seconds on a busy host
 SOON = "20"    # seconds that a call of XRT may take
 AT_ONCE = 8
 LOST = "XRT has not come back for "
@@ -57,13 +57,14 @@ def patient(condition):
 
 class Faults(unittest.TestCase):
     def each(self, cases, run):
-        """run(self, case) for all of them; what each that is not right says."""
+        """Runs run(self, case) for all cases. The test fails with the messages of the cases that are wrong."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             said = list(pool.map(lambda c: run(*c), cases.items()))
         self.assertEqual([s for s in said if s], [])
 
     def program(self, fault, n):
-        """A program on a card whose simulator has the fault: its exit code, what it says, and what it leaves."""
+        """Runs a program on a card whose simulator has the fault. Returns the exit code, output, error output, and the
+        processes and sockets that are left."""
         with tempfile.TemporaryDirectory(prefix="tern-fault-", dir="/tmp") as name:
             folder = pathlib.Path(name)
             (folder / "spin.cl").write_text(SPIN)
@@ -80,7 +81,7 @@ class Faults(unittest.TestCase):
                     return None, "", "", ["it hangs"]
             left = [] if patient(lambda: not simulators(folder)) else ["a simulator"]
             sockets = {x.name for x in set(folder.iterdir()) - before if x.is_socket()}
-            if fault.split("@", maxsplit=1)[0] not in ENDED:  # else who removes them is no more
+            if fault.split("@", maxsplit=1)[0] not in ENDED:  # otherwise the process that removes them was ended
                 left += sockets
             return p.returncode, out, said, left
 
@@ -105,21 +106,21 @@ class Faults(unittest.TestCase):
         self.each(IN_KERNEL, self.fails)
 
     def test_late(self):
-        """No fault: the program waits, and its result is right."""
+        """A late answer is no fault: the program waits, and its result is right."""
         def late(fault, _):
             code, out, said, left = self.program(fault, SHORT)
             return "" if code == 0 and out == RIGHT and not left else f"{fault}: {code}, left {left}, {out}{said}"
         self.each(dict.fromkeys(LATE), late)
 
     def test_short_data(self):
-        """XRT does not see that data is missing, and Tern cannot: the program ends, with whatever result."""
+        """XRT does not notice that data is missing, and Tern cannot. The program must end, with any result."""
         def ends(fault, _):
             code, out, said, left = self.program(fault, SHORT)
             return "" if code in (0, 1) and not left else f"{fault}: {code}, left {left}, {out}{said}"
         self.each(dict.fromkeys(("short@read:9", "short@from", "short@polling:5")), ends)
 
     def test_ternd(self):
-        """Whatever fails, ternd tells its clients, also those that come later, and goes on until it is ended."""
+        """After any fault, ternd reports it to its clients, and to later ones, and goes on until it is ended."""
         def one(fault, words):
             with tempfile.TemporaryDirectory(prefix="tern-fault-", dir="/tmp") as name:
                 folder = pathlib.Path(name)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The backend of cards on a card that is none (fake_xrt.c). The error says what is wrong with the card, its xclbin, its
- * memory or its library, in bounded time, and the program goes on. Any call may fail, read ones, or never come back.
- * Interrupts wake a thread that waits, and may be lost. Signals are the program's again after opening. The test ends,
- * which shows that nothing waits for ever.
+ * The backend of cards on a fake card (fake_xrt.c). An error names what is wrong with the card, its xclbin, its memory
+ * or its library, comes in limited time, and the program goes on. Any call may fail, read all ones, or never return.
+ * Interrupts wake a waiting thread, and may be lost. After opening, the program has its own signal actions again. The
+ * end of the test shows that nothing waits for ever.
  */
 #include "work.h"
 
@@ -16,13 +16,13 @@
 
 static struct work b;
 
-/** Calls of XRT may take a second: for cards on which one never ends. */
+/** Limits calls of XRT to a second, for cards on which a call never ends. */
 static void impatient(void)
 {
     setenv("TERN_XRT_TIMEOUT", "1", 1);
 }
 
-/** As if nothing had been set; and calls may take as long as a busy host makes them. */
+/** Resets the environment. Calls may take as long as a busy host makes them. */
 static int clean(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static struct tern_device *opened(void)
     return dev;
 }
 
-/** A process writes, an engine fills, the process reads. What failed first. */
+/** A process writes memory, an engine fills it, the process reads it. Returns the first error. */
 static int use(struct tern_device *dev)
 {
     struct tern_process *p = NULL;
@@ -103,7 +103,7 @@ static void test_works(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Also if opening fails, or does not come back: standard output is the program's again, and has what it printed. */
+/** After an opening, even one that fails or never returns, standard output is the program's again and has its lines. */
 static void test_output(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void test_settings(void **state)
     refused("small", -ENOENT, "XRT cannot be loaded: ");
 }
 
-/** What is wrong with the card, its xclbin, or its memory. */
+/** Errors of the card, its xclbin or its memory are named. */
 static void test_cards(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_cards(void **state)
     test_works(NULL);
 }
 
-/** Interrupts wake who waits: nobody looks for a minute. */
+/** Interrupts wake a waiting thread: the card is polled only once a minute. */
 static void test_interrupts_wake(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void test_interrupts_wake(void **state)
     test_works(NULL);
 }
 
-/** They come for a while, or never; the card is looked at every few milliseconds. Or XRT does not come back: closing
- *  does. */
+/** Interrupts that come for a while only, or never: the card is polled every few milliseconds. If a wait for the
+ *  interrupt never returns, closing the card still does. */
 static void test_interrupts_are_lost(void **state)
 {
     (void)state;
@@ -224,13 +224,13 @@ static void test_interrupts_are_lost(void **state)
     test_works(NULL);
 }
 
-/** At any call: the device is lost and says so, and the next one works. */
+/** An error at any call: the device is lost with a sentence, and the next device works. */
 static void test_later(void **state)
 {
     (void)state;
     static const char *const what[] = {"ones", "fail", "hang", "abort"};
     char text[32];
-    setenv("XCL_EMULATION_MODE", "hw_emu", 1); /* there XRT asserts */
+    setenv("XCL_EMULATION_MODE", "hw_emu", 1); /* only the emulation has assertions */
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         unsigned lost = 0, good = 0;
         for (unsigned at = 4; !good; at = at * 3 + 1) {
@@ -250,15 +250,15 @@ static void test_later(void **state)
             }
             *(r ? &lost : &good) += 1;
         }
-        assert_true(lost >= 4); /* in opening, in creating, in work */
+        assert_true(lost >= 4); /* during opening, creation and work */
     }
     unsetenv("XCL_EMULATION_MODE");
     clean(NULL);
     test_works(NULL);
 }
 
-/** What the status of this program is that was started again with an argument: in a child of a fork of threads no
- *  thread may be started where they are watched (-fsanitize=thread). */
+/** Starts this program again with an argument, and returns its status. A fork would not do: with -fsanitize=thread the
+ *  child of a process with threads may not start threads. */
 static int again(const char *what)
 {
     char name[] = "test_xrt_hal", *argument = strdup(what), *args[] = {name, argument, NULL};
@@ -275,8 +275,8 @@ static void ignored(int number)
     (void)number;
 }
 
-/** Opens a card in emulation, whose XRT takes signals, and aborts; before, `action` is that of SIGABRT. An exit status:
- *  2 it did not end. */
+/** Opens a card in emulation, whose XRT installs signal handlers, and aborts. `action` is the action of SIGABRT before.
+ *  Returns an exit status; 2: the abort did not end the process. */
 static int abort_with(void (*action)(int))
 {
     struct tern_device *dev = NULL;
@@ -298,7 +298,7 @@ static int abort_with(void (*action)(int))
     return tern_device_close(dev) ? 5 : 2;
 }
 
-/** Signals are the program's again, and do what they did; but for those of XRT's own calls (test_later). */
+/** After opening, signals have the program's actions again, except in XRT's own calls (test_later). */
 static void test_signals(void **state)
 {
     (void)state;
@@ -310,10 +310,10 @@ static void test_signals(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
 }
 
-static struct tern_allocation *left; /* of a device that is open at the end of the process */
+static struct tern_allocation *left; /* memory of a device that is open at the end of the process */
 static pthread_t writer;
 
-/** Until the card is closed. */
+/** Writes until the card is closed. */
 static void *write_on(void *unused)
 {
     static const uint8_t data[4096];
@@ -323,7 +323,7 @@ static void *write_on(void *unused)
     return NULL;
 }
 
-/** After the backend's own handler, since it is older: main sets it. */
+/** Waits for the writer. main registers this handler before the backend registers its own, so it runs after that. */
 static void await_writer(void)
 {
     if (writer) {
@@ -340,7 +340,7 @@ static int leave_open(void)
     return r ? r : pthread_create(&writer, NULL, write_on, NULL);
 }
 
-/** The end of the process closes the card: threads that still use its memory are refused. */
+/** The end of the process closes the card. Threads that still use its memory get an error. */
 static void test_ends_with_the_device_open(void **state)
 {
     (void)state;
@@ -349,7 +349,7 @@ static void test_ends_with_the_device_open(void **state)
     }
 }
 
-/** What `again` starts. */
+/** Runs the part of the test that `again` names. */
 static int part(const char *what)
 {
     clean(NULL);

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tern behind Debian's XRT, with the simulator that scripts/xclbin puts into an xclbin: a kernel that is preempted, a
-program that moves between two cards, the simulator killed within a call, ternd after that. test_users_program: a
-program of XRT's users that needs nothing of Tern's driver (user.cpp).
+"""Tern with Debian's XRT and the simulator that scripts/xclbin puts into an xclbin: a preempted kernel, a program that
+moves between two cards, a simulator that is killed during a call, and ternd after that. test_users_program runs a
+program that uses XRT and not Tern's driver (user.cpp).
 
 usage: test_hw_emu.py BUILD-FOLDER [TEST...]
 
-XRT sleeps for 10 s whenever a card is opened in emulation: little is tested here that the card that is none
-(test_hal.c) can show. A test that waits for ever ends by TIMEOUT, which fails. Without the Verilated device the
-functional model is the simulator.
+XRT sleeps for 10 s whenever a card is opened in emulation. Therefore properties that the fake card (test_hal.c) can
+show are tested there. A test that waits for ever fails by TIMEOUT. Without the Verilated device the functional model is
+the simulator.
 """
 import os
 import pathlib
@@ -24,8 +24,8 @@ from emulation import environment, simulators
 
 BUILD = pathlib.Path(sys.argv[1])
 TERN, TERND = BUILD / "bin/tern", BUILD / "bin/ternd"
-TIMEOUT = 400  # of a busy host; XRT's sleep is 10 of them
-SOON = "60"    # seconds that a call of XRT may take where the simulator is killed
+TIMEOUT = 400  # seconds on a busy host, with XRT's sleep of 10 s
+SOON = "60"    # seconds that a call of XRT may take in tests that kill the simulator
 DEVICE = "rtl_small" if (BUILD / "lib/libtern_sim_rtl_small.so").exists() else "model_small"
 SPIN = """__kernel void spin(__global int *y, int n)
 {
@@ -38,8 +38,8 @@ SPIN = """__kernel void spin(__global int *y, int n)
 
 
 def spin(s, n):
-    """What a work-item of the kernel computes, as int."""
-    a, c = 1664525, 1013904223  # of 1, 2, 4 ... steps at once
+    """The result of a work-item of the kernel, as int."""
+    a, c = 1664525, 1013904223  # factor and summand of 1, 2, 4 ... steps at once
     while n:
         s = (s * a + c) & 0xffffffff if n & 1 else s
         a, c, n = a * a & 0xffffffff, (a * c + c) & 0xffffffff, n >> 1
@@ -60,7 +60,7 @@ class HwEmu(unittest.TestCase):
         return subprocess.run([TERN, *args], env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False)
 
     def simulator(self):
-        """The process that XRT has started for this test, once it has computed for some time."""
+        """The process that XRT has started for this test, after it has computed for some time."""
         until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             for p in simulators(self.folder):
@@ -77,7 +77,7 @@ class HwEmu(unittest.TestCase):
         self.assertRegex(p.stdout, rf"device memory +{64 << 20} bytes")
 
     def test_users_program(self):
-        """One of XRT's users, without Tern's driver (user.cpp)."""
+        """A program that uses XRT without Tern's driver (user.cpp)."""
         env = self.make()
         p = subprocess.run([BUILD / "tests/xrt_user", env["TERN_XCLBIN"], str(64 << 20)], env=env, capture_output=True,
                            text=True, timeout=TIMEOUT, check=False)
@@ -85,8 +85,8 @@ class HwEmu(unittest.TestCase):
         self.assertIn("all so\n", p.stdout)
 
     def test_kernel_is_preempted(self):
-        """Stopped in the middle again and again, and what it computes is right. The model passes as much time as a card
-        at most: it needs a long kernel, so that the host can come between."""
+        """A kernel that is preempted many times gives the right result. The model's time passes no faster than that of
+        a card, so it needs a long kernel, during which the host can preempt."""
         n = 6000 if DEVICE.startswith("rtl") else 20000000
         p = self.tern({**self.make(), "TERN_CONFIG": "small,preempt=4000"}, "run", self.folder / "spin.cl", "--time",
                       "--global", "64", "--save", f"y={self.folder}/y", "zeros:64", str(n))
@@ -95,7 +95,7 @@ class HwEmu(unittest.TestCase):
         self.assertRegex(p.stdout, r"preempted [1-9][0-9]* times")
 
     def test_simulator_is_killed(self):
-        """Within a call, as the driver always polls: the program ends with an error, soon."""
+        """The simulator is killed during a call, as the driver always polls. The program soon ends with an error."""
         env = {**self.make(), "TERN_XRT_TIMEOUT": SOON}
         with subprocess.Popen([TERN, "run", self.folder / "spin.cl", "--global", "64", "zeros:64", "2000000000"],
                               env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
@@ -105,7 +105,7 @@ class HwEmu(unittest.TestCase):
         self.assertIn("the card is given up: ", said)
 
     def test_ternd_goes_on(self):
-        """ternd has the card; when that is gone, clients are told, and ternd answers."""
+        """ternd has the card. After the card is lost, clients get an error, and ternd still answers."""
         env = {**self.make(), "TERN_XRT_TIMEOUT": SOON}
         socket = self.folder / "s"
         log = self.folder / "log"
@@ -134,7 +134,7 @@ class HwEmu(unittest.TestCase):
             self.assertEqual(daemon.returncode, 0, log.read_text())
 
     def test_program_moves(self):
-        """From a ternd to another, each with a card of its own, in the middle of a kernel."""
+        """A program moves from one ternd to another, each with a card of its own, in the middle of a kernel."""
         env = self.make(device="model_small")
         n, sockets, daemons = 60000000, [self.folder / "from", self.folder / "to"], []
         try:

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program of XRT's users, without Tern's driver: it opens the device, loads the xclbin, reads registers, and moves
- * buffers and parts of them, all on Tern's card.
+ * A program that uses XRT without Tern's driver: it opens Tern's card, loads the xclbin, reads registers, and copies
+ * buffers and parts of them.
  *
  * usage: xrt_user XCLBIN MEMORY-BYTES
  *
- * Exit 1, and a sentence, at the first thing that is wrong. The program uses XRT's native API only (XRT 2.13, "XRT
- * Native APIs").
+ * Exit 1, with a sentence, at the first error. The program uses XRT's native API only (XRT 2.13, "XRT Native APIs").
  */
 #include <experimental/xrt_ip.h>
 #include <experimental/xrt_xclbin.h>
@@ -38,7 +37,7 @@ void must(bool holds, const char *what)
     }
 }
 
-/** f is refused: by an exception, with words. */
+/** Checks that f is refused by an exception with a text. */
 template <class F> void refused(const char *what, F f)
 {
     try {
@@ -50,8 +49,8 @@ template <class F> void refused(const char *what, F f)
     must(false, what);
 }
 
-/** What `xbutil examine` asks a device. (Debian has no xbutil: its package is a script for a program that is not in it.
- *  Of what the emulation answers, which is little, this is what can be known here.) */
+/** The queries of `xbutil examine` that the emulation answers. Debian has no xbutil: its package is a script for a
+ *  program that it does not contain. */
 void queries(const xrt::device &device, const xrt::xclbin &xclbin)
 {
     must(!device.get_info<xrt::info::device::name>().empty(), "the device has a name");
@@ -66,7 +65,7 @@ void queries(const xrt::device &device, const xrt::xclbin &xclbin)
     must(device.get_info<xrt::info::device::dynamic_regions>().find(id) != std::string::npos, "and so listed");
 }
 
-/** What the file says: a kernel, its registers, its memory. */
+/** Checks the contents of the xclbin: a kernel, its registers and its memory. */
 xrt::xclbin::mem contents(const xrt::xclbin &xclbin, uint64_t bytes)
 {
     const auto kernels = xclbin.get_kernels();
@@ -104,10 +103,10 @@ void fill(uint8_t *to, size_t n, uint32_t seed)
     }
 }
 
-/** Whole, in parts with offsets of any kind, and through a part of it as a buffer of its own. */
+/** Copies a whole buffer, parts of it at any offsets, and a part as a buffer of its own. */
 void buffers(const xrt::device &device, const xrt::xclbin::mem &bank)
 {
-    constexpr size_t n = (1u << 20) + 3 * PAGE; /* more than the emulation moves at once */
+    constexpr size_t n = (1u << 20) + 3 * PAGE; /* more than the emulation copies at once */
     const auto group = static_cast<uint32_t>(bank.get_index());
     xrt::bo a(device, n, xrt::bo::flags::normal, group), b(device, PAGE, xrt::bo::flags::normal, group);
     const uint64_t base = bank.get_base_address(), end = base + bank.get_size_kb() * 1024;
@@ -133,7 +132,7 @@ void buffers(const xrt::device &device, const xrt::xclbin::mem &bank)
         memset(map, 0x11, n);
         fill(map + at, size, static_cast<uint32_t>(at));
         memcpy(want.data() + at, map + at, size);
-        a.sync(XCL_BO_SYNC_BO_TO_DEVICE, size, at); /* and nothing beside it */
+        a.sync(XCL_BO_SYNC_BO_TO_DEVICE, size, at); /* and no other bytes */
         a.sync(XCL_BO_SYNC_BO_FROM_DEVICE);
         must(!memcmp(map, want.data(), n), "a part has gone");
         memset(map, 0, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Registers of the interface for a program in C++, for which tern_hw.h is not made: offsets in bytes. */
+/** Byte offsets of registers for a program in C++, which tern_hw.h does not support. */
 #ifndef TERN_TEST_XRT_USER_H
 #define TERN_TEST_XRT_USER_H
 
@@ -11,7 +11,7 @@ extern "C" {
 
 extern const struct user_registers {
     uint32_t id, hash, mem_pages, irq_enable, time_lo;
-    uint32_t is_hash; /**< What the register hash reads. */
+    uint32_t is_hash; /**< Value of the register `hash`. */
 } user_registers;
 
 #ifdef __cplusplus

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * riscv-arch-test's own arch_test.h, and what differs on Tern: there is no mstatus, and F's instructions are Zfinx's.
+ * riscv-arch-test's arch_test.h, with two differences for Tern: there is no mstatus, and Zfinx replaces F.
  *
- * The suite has no tests of Zfinx. Its tests of F keep their operands, rounding modes, flags and signature, but
- * the macros that issue an instruction name integer registers: each operand of F is given one, with registers
- * that were the same staying the same. So the signature must equal that of F itself, which is what the
- * reference runs (-DTERN_REFERENCE).
+ * The suite has no tests of Zfinx. The tests of F keep their operands, rounding modes, flags and signature. Only the
+ * macros that issue an instruction are changed: they replace each register of F by an integer register, equal ones by
+ * equal ones. Therefore the signature must equal that of F, which the reference runs (-DTERN_REFERENCE).
  */
 #include_next "arch_test.h"
 
@@ -31,8 +30,9 @@
 #undef TEST_FPIO_OP
 #undef TEST_FCMP_OP
 
-/* inst rd, r1, r2, r3 with values at val: x16, x17, x18 for three operands, x19 for a result that is none of them.
-   These tests use x1 to x4 for all else. A missing operand is "none"; rm may be "none" too. */
+/* Issues inst rd, r1, r2, r3 with the values at val. x16, x17, x18 are the operands, x19 the result if it is no
+ * operand.
+   These tests use x1 to x4 for everything else. A missing operand is "none", and so may be rm. */
 .macro zfinx_issue inst, rd, n, a, b, c, rm, fcsr, val, flags, test
     lw \a, 0(\val)
     .ifgt \n-1
@@ -96,7 +96,7 @@
     .endif
 .endm
 
-/* base + offset, which may not fit a load's 12 bits, into x20 */
+/* x20 = base + offset. The offset may need more than the 12 bits of a load. */
 #define ZFINX_VALUES(base, offset, test) LI(test, offset); add x20, base, test
 
 #define TEST_FPSR_OP(inst, fd, fa, rm, fcsr_val, want, base, offset, flags, sw, test) \
@@ -114,9 +114,9 @@
     zfinx inst, fd, 3, fa, fb, fc, rm, fcsr_val, x20, flags, test; \
     RVTEST_SIGUPD_F(sw, x19, flags)
 
-/* Where a side of the instruction is an integer register of the test's choice, the float goes into a register that is
-   free at that moment: that of the flags before it, or that of an integer source after it. x0 can be neither: x30
-   serves, which these tests name in no other role when x0 is the destination or source. */
+/* Instructions between an integer register, which the test chooses, and a float. The float goes to a register that is
+   free then: that of the flags if the float is the source, that of the integer source if it is the result. x0 cannot
+   hold a float, and x30 replaces it: no test uses x30 otherwise when x0 is the destination or source. */
 .macro zfinx_to_x inst, rd, fa, flags, rm
     .ifc \rm,none
     \inst \rd, \flags

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The model macros that riscv-arch-test asks for: a Tern work-item, or with -DTERN_REFERENCE a process under a RISC-V
- * Linux. The end of a test hands over its signature (tern_env.h).
+ * The model macros that riscv-arch-test needs, for a Tern work-item, or with -DTERN_REFERENCE for a process under a
+ * RISC-V Linux. A test outputs its signature at its end (tern_env.h).
  */
 #ifndef TERN_MODEL_TEST_H
 #define TERN_MODEL_TEST_H

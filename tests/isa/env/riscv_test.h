@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The environment that the tests of riscv-tests (isa/rv32u*) ask for, for a Tern work-item.
+ * The environment that the tests of riscv-tests (isa/rv32u*) need, for a Tern work-item.
  *
- * A test runs once, without traps, and ends by tern_env.h. The tests of F run through Zfinx: the names of F's registers
- * stand for integer registers that these tests leave alone, and F's loads, stores and moves for integer ones.
+ * A test runs once, without traps, and ends by tern_env.h. The tests of F test Zfinx: the names of F's registers stand
+ * for integer registers that these tests do not use otherwise, and F's loads, stores and moves for integer ones.
  */
 #ifndef TERN_RISCV_TEST_H
 #define TERN_RISCV_TEST_H
@@ -29,7 +29,7 @@ rvtest_entry_point: \
 #define RVTEST_DATA_END
 #define EXTRA_DATA
 
-/* Some tests that rv32u* shares with rv64u* load constants of 64 bits; on RV32 the low half counts. */
+/* Tests that rv32u* shares with rv64u* load constants of 64 bits, of which RV32 uses the low half. */
 .macro li rd, value:vararg
     lui \rd, (((\value) + 0x800) >> 12) & 0xfffff
     addi \rd, \rd, (((\value) & 0xfff) ^ 0x800) - 0x800

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a test program ends, on Tern and under a RISC-V Linux (-DTERN_REFERENCE: the same program as a reference).
- *
- * On Tern a work-item stores {code, begin, end} at args + 16 * its global id and leaves by the exit instruction.
- * Under Linux [begin, end) goes to standard output and the code becomes the exit status, 0 for TERN_PASSED. Code:
- * TERN_PASSED, or the number of the failing case times 2, plus 1, as the host interface of riscv-tests has it.
- * Needs no stack and no memory.
+ * The end of a test program, on Tern and, with -DTERN_REFERENCE, under a RISC-V Linux as a reference.
+ *   Tern   a work-item stores {code, begin, end} at args + 16 * its global id, and executes the exit instruction.
+ *   Linux  [begin, end) is written to standard output, and the exit status is the code, or 0 for TERN_PASSED.
+ * The code is TERN_PASSED, or 2 * the number of the failing case + 1, as in the host interface of riscv-tests. No stack
+ * and no memory is needed.
  */
 #ifndef TERN_ENV_H
 #define TERN_ENV_H
@@ -20,7 +19,7 @@
     sub     a2, \end, a1
     beqz    a2, 2f
     li      a0, 1
-1:  li      a7, 64              /* write; it may take less than all */
+1:  li      a7, 64              /* write, which may write fewer bytes */
     ecall
     bltz    a0, 3f
     add     a1, a1, a0

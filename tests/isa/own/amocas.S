@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zacas's amocas.w: rd holds what is expected and gets what was there; memory changes if they are equal. */
+/* Zacas's amocas.w: rd has the expected value and gets the old one; memory changes if they are equal. */
 #include "check.h"
 
     test_begin
@@ -9,7 +9,7 @@
     slli t0, s5, 2
     add s6, s6, t0
 
-/* What is in memory, what is expected, the new value, what must be there then. */
+/* Rows: value in memory, expected value, new value, value in memory afterwards. */
     rows 5
     lw a1, 0(s2)
     lw a2, 4(s2)
@@ -35,7 +35,7 @@
     row(0xffffffff, 0xffffffff, 0, 0)
     done
 
-/* With x0 as rd, zero is expected and what was there is dropped; x0 stays 0. */
+/* With x0 as rd, the expected value is 0, the old value is dropped, and x0 stays 0. */
     li a2, 9
     sw a2, 0(s6)
     amocas.w x0, a2, (s6)
@@ -47,14 +47,14 @@
     check_value(x0, 0)
     lw a5, 0(s6)
     check_value(a5, 9)
-/* x0 as the new value. */
+/* x0 is the new value. */
     li a5, 9
     amocas.w a5, x0, (s6)
     check_value(a5, 9)
     lw a5, 0(s6)
     check_value(a5, 0)
 
-/* All work-items count in one word. */
+/* All work-items increment one word. */
     la s7, shared
     li s9, 5
 2:  lw a2, 0(s7)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A: each operation on a word of the work-item's own in global, local and private memory, then all work-items on shared
-   words. The reference has one kind of memory, and does without the barrier: it runs one work-item. */
+/* A: each operation on a word of a single work-item in global, local and private memory; then all work-items on shared
+   words. The reference has one kind of memory and runs one work-item, so it needs no barrier. */
 #include "check.h"
 
 #ifdef TERN_REFERENCE
@@ -31,8 +31,8 @@ place:
     beqz t1, 1f
     mv s6, sp
 1:
-/* What was in memory, the operand, what must be there then: result apart, over the operand,
- * over the address, into x0. */
+/* Rows: value in memory, operand, value in memory afterwards. The result goes to another register, to that of the
+ * operand, to that of the address, and to x0. */
 .macro atomic insn
     rows 4
     lw a2, 0(s2)
@@ -101,7 +101,7 @@ place:
     row(5, 6, 6)
     done
 
-/* SC without a reservation, after another SC, and for another word than LR's, fails and stores nothing. */
+/* SC without a reservation, after another SC, and of another word than LR's fails and stores nothing. */
     li a2, 77
     sw a2, 0(s6)
     li a3, 88
@@ -130,7 +130,7 @@ place:
     li t0, 3
     bne s10, t0, place
 
-/* All add to one word, by amoadd and by LR and SC; every increment counts, and each gets another ticket. */
+/* All work-items add to one word, by amoadd and by LR and SC. Every increment counts, and all tickets differ. */
     work_items s8
     la s7, shared
     li s9, 5

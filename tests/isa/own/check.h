@@ -2,13 +2,13 @@
 /**
  * Tables of cases for one instruction, and a loop over them.
  *
- *     binary add            the instruction, and what is done with its rows
- *     row(1, 2, 3)          operands and what must come out; its line in the source is what a failure reports
+ *     binary add            the kind of test, and the instruction
+ *     row(1, 2, 3)          operands and expected result; a failure reports the row's line in the source
  *     done
  *
- * Every work-item goes through all rows, each starting at another, so that lanes of a warp hold different operands. An
- * instruction is tried with a register of its own for the result, with the result over each operand, and into x0.
- * Registers: s0 to s4 the loop, a1 to a3 operands, a4 what is wanted, a5 the result, gp the line.
+ * Every work-item runs all rows and begins at another one, so that lanes of a warp have different operands. An
+ * instruction is tested with a separate register for the result, with the result in each operand, and with x0.
+ * Registers: s0 to s4 loop, a1 to a3 operands, a4 expected result, a5 result, gp line.
  */
 #ifndef TERN_CHECK_H
 #define TERN_CHECK_H
@@ -16,7 +16,7 @@
 #include "tern_env.h"
 
 #define row(...) .word __VA_ARGS__, __LINE__
-/* One case in a line of its own: leaves with the line if the registers differ. */
+/* A case of one line: fails with the line if the registers differ. */
 #define check(a, b) li gp, __LINE__; bne a, b, fail
 #define check_value(reg, value) li a4, value; check(reg, a4)
 
@@ -38,7 +38,7 @@ test_start:
     tern_end gp
 .endm
 
-/* s2 walks the rows between 77 and 78 from row (global id) mod rows on, s4 bytes are left. */
+/* s2 is the current row between 77 and 78, at first row (global id) mod rows. s4 is the number of bytes left. */
 .macro rows words
     la s0, 77f
     la s1, 78f
@@ -67,7 +67,7 @@ test_start:
 78: .popsection
 .endm
 
-/* Local memory, which a reference has as memory like any other. */
+/* Address of local memory, which is ordinary memory in a reference. */
 .macro local_memory rd
 #ifdef TERN_REFERENCE
     la \rd, 79f
@@ -103,7 +103,7 @@ test_start:
     next_row 4
 .endm
 
-/* Both operands in one register. */
+/* An instruction with one register for both operands. */
 .macro binary_same insn
     rows 3
     lw a2, 0(s2)
@@ -129,7 +129,7 @@ test_start:
     next_row 3
 .endm
 
-/* Taken forward, and taken backward or not: a4 is 1 if it must be taken. */
+/* A branch forward and backward. a4 is 1 if the branch must be taken. */
 .macro branch insn
     rows 4
     lw a2, 0(s2)
@@ -173,7 +173,7 @@ test_start:
     .endif
 .endm
 
-/* a5 and the flags t3 of an instruction that began with flags t4. */
+/* Checks a5, and the flags t3 of an instruction that began with the flags t4. */
 .macro float_check
     csrr t3, fflags
     or t5, t4, t6
@@ -181,8 +181,8 @@ test_start:
     bne t3, t5, fail
 .endm
 
-/* In each mode (t1, with its results at t2 and flags from t0): by frm and by the instruction's own field, with flags
-   clear and with all set, with the result over each operand. */
+/* An instruction in each rounding mode: by frm and by its own field, with all flags clear and all set, and with the
+   result in each operand. t1 is the mode, t2 the address of the results, t0 has the flags. */
 .macro float insn, n, rounds=1
     rows (\n + 7)
     lw a2, 0(s2)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zicsr on fcsr, frm and fflags, which are each work-item's own; the instructions in all their forms. */
+/* Zicsr: all forms of its instructions on fcsr, frm and fflags, of which each work-item has its own. */
 #include "check.h"
 
     test_begin
 
-/* Only the 8 bits that exist are kept; frm and fflags are views of fcsr. */
+/* Only the 8 existing bits are kept. frm and fflags are parts of fcsr. */
     li a2, -1
     csrw fcsr, a2
     csrr a5, fcsr
@@ -21,7 +21,7 @@
     csrr a5, fcsr
     check_value(a5, 0x40)
 
-/* Read and write at once: the old value comes back, into the register that held the new one too. */
+/* A read and a write at once: rd gets the old value, even if it is the register with the new one. */
     li a2, 0x15
     csrrw a5, fflags, a2
     check_value(a5, 0)
@@ -30,7 +30,7 @@
     csrr a5, fflags
     check_value(a5, 0x15)
 
-/* Set, clear, and nothing with x0 or 0. */
+/* Set and clear bits; x0 and 0 change nothing. */
     csrw fcsr, x0
     li a2, 0x0a
     csrrs a5, fflags, a2
@@ -59,8 +59,8 @@
     csrr a5, fcsr
     check_value(a5, 0x6f)
 
-/* A mode of 5 to 7 in frm may stand there: only an instruction that rounds by it may not
- * (faults.S). Others do not look. */
+/* frm may have the reserved modes 5 to 7. Only an instruction that rounds by frm faults then (faults.S); others ignore
+ * it. */
     csrwi fcsr, 0
     csrwi frm, 5
     csrr a5, frm
@@ -78,7 +78,7 @@
     fclass.s a5, a2
     check_value(a5, 64)
 
-/* Flags and mode of one lane are not those of another. */
+/* Each lane has flags and a mode of its own. */
     tern_id s5
     andi s6, s5, 3
     csrw frm, s6
@@ -97,7 +97,7 @@
 1:  csrr a5, fflags
     check(a5, s7)
 
-/* Time goes on, and the high half is read without a trap. */
+/* Time advances, and the high half is read without a trap. */
     csrr a2, cycle
     li a5, 100000
 1:  addi a5, a5, -1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every fault that a work-item can cause, one program each: what is reported, and of whom.
+ * Every fault that a work-item can cause, each in a program of its own, with the expected report.
  *
- * fault NAME, ITEM, CODE, ACCESS, VA, PC: work-item ITEM runs what follows up to end_fault, the others end at once;
- * fault_of_all: all run it, and ITEM is whom the fault names. The rows of
- * section .faults (loader's entry, and what must be reported) are what tests/isa/run goes
- * through; VA and PC may be labels.
+ * fault NAME, ITEM, CODE, ACCESS, VA, PC: work-item ITEM runs the code up to end_fault, and the others end at once.
+ * fault_of_all: all work-items run the code, and ITEM is the one that the fault names.
+ * VA and PC may be labels. tests/isa/run runs the rows of section .faults, which have the loader's entry and the
+ * expected report.
  */
 #include "tern_env.h"
 
@@ -23,7 +23,7 @@
 #define CALL 9
 
 #define UNMAPPED 0x40000000
-#define LOCAL_END 0xe0000400    /* the loader gives 1 KiB of local and of private memory */
+#define LOCAL_END 0xe0000400    /* the loader allocates 1 KiB of local and of private memory */
 #define PRIVATE_END 0xf0000400
 #define GUARD_END 0xeffffffc
 
@@ -47,14 +47,14 @@
 .macro end_fault
     j missed
 .endm
-/* The instruction at 1 accesses va. */
+/* A fault of an access to va by the instruction at label 1. */
 .macro access_fault name, item, code, access, va, insn:vararg
     fault "\name", \item, \code, \access, \va, 1f
     li a0, \va
 1:  \insn
     end_fault
 .endm
-/* The instruction at 1 itself is the fault. */
+/* A fault of the instruction at label 1 itself. */
 .macro illegal name, item, word
     fault "\name", \item, ILLEGAL, EXECUTE, 1f, 1f
 1:  .word \word
@@ -212,7 +212,7 @@ missed:
 1:  fcvt.w.s a1, a1
     end_fault
 
-/* Several of a warp at one instruction: the lowest is named. */
+/* If several lanes of a warp fault at one instruction, the lowest is named. */
     fault_of_all "many illegal", 3, ILLEGAL, EXECUTE, 1f, 1f
     tern_id t0
     addi t1, t0, -3
@@ -231,7 +231,7 @@ missed:
 1:  lw a1, 0(a0)
     end_fault
 
-/* A barrier that cannot open: all others have ended; one waits below or above where the others wait. */
+/* A barrier that cannot open: all other work-items have ended, or one waits at a lower or higher barrier. */
     fault "barrier", 3, BARRIER, EXECUTE, 1f, 1f
 1:  .insn i 0x0b, 0, x0, x0, 0
     end_fault

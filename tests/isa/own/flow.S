@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RV32I: branches and jumps. Lanes of a warp have different operands, so they part at each
- * branch and must meet again. */
+/* RV32I: branches and jumps. Lanes of a warp have different operands, so they diverge at each branch and must converge
+ * again. */
 #include "check.h"
 
     test_begin
@@ -52,7 +52,7 @@
     row(1, 2, 0)
     done
 
-/* jal: the link is the next instruction, forward and backward. */
+/* jal, forward and backward: the link is the address of the next instruction. */
 1:  jal a5, 2f
     j fail
 3:  la a4, 2f + 4
@@ -62,7 +62,7 @@
 4:  la a4, 1b + 4
     check(a5, a4)
 
-/* jalr: bit 0 of the target is ignored, the offset is signed, the target is read before the link is written. */
+/* jalr: bit 0 of the target is ignored, the offset is signed, and the target is read before the link is written. */
     la a2, 1f
 5:  jalr a5, 1(a2)
     j fail
@@ -83,7 +83,7 @@
     j fail
 4:  check_value(x0, 0)
 
-/* Calls that nest, to a depth that differs from lane to lane, and return: a sum of 1 to n by recursion. */
+/* Nested calls to a depth that differs between lanes: the sum of 1 to n by recursion. */
     tern_id s0
     andi s0, s0, 15
     mv a0, s0
@@ -93,7 +93,7 @@
     srli a4, a4, 1
     check(a0, a4)
 
-/* Calls to a function that differs from lane to lane. */
+/* Calls to a function that differs between lanes. */
     tern_id s0
     andi s0, s0, 3
     la a2, functions
@@ -103,7 +103,7 @@
     addi a4, s0, 100
     check(a0, a4)
 
-/* A loop that ends at another count in each lane, left from within. */
+/* A loop with another count in each lane, left from within. */
     tern_id s0
     li a5, 0
 1:  addi a5, a5, 1

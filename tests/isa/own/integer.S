@@ -97,7 +97,7 @@
     row(0x80000000, 1)
     done
 
-/* Immediates are part of the instruction: a case each. */
+/* Immediates are parts of the instruction, so each is a case of its own. */
 .macro immediate insn, a, value, want
     li a2, \a
     li a4, \want

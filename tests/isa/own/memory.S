@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RV32I: loads and stores of each size and place in a word, in global, local and private memory. */
+/* RV32I: loads and stores of each size at each position in a word, in global, local and private memory. */
 #include "check.h"
 
     test_begin
 
-/* A place of 16 bytes for each work-item: s7 in global, s8 in local memory, sp in private. */
+/* 16 bytes for each work-item: at s7 in global, s8 in local, sp in private memory. */
     tern_id s6
     slli t0, s6, 4
     la s7, own
@@ -13,7 +13,7 @@
     add s8, s8, t0
     addi sp, sp, -64
 
-/* Loads, from shared data and from copies of it that stores of words made. */
+/* Loads from shared data, and from copies that stores of words have made. */
     la s5, bytes
     .irp at, 0, 4, 8
     lw a5, \at(s5)
@@ -55,7 +55,7 @@
     load_case(lw, 4, 0x87657654)
     load_case(lw, 8, 0xdeadbeef)
 
-/* Stores leave the rest of the word as it was. */
+/* Stores do not change the rest of the word. */
 .macro store insn, at, value, want
     li a2, 0xaaaaaaaa
     li a3, \value
@@ -76,14 +76,14 @@
     store_case(sh, 2, 0x12345678, 0x5678aaaa)
     store_case(sw, 0, 0x12345678, 0x12345678)
 
-/* A load into x0 happens and changes nothing; a load over its own address register. */
+/* A load into x0 changes nothing. A load may overwrite its address register. */
     lw x0, 0(s5)
     check_value(x0, 0)
     mv a5, s5
     lw a5, 8(a5)
     check_value(a5, 0xdeadbeef)
 
-/* Loads that are many at once, used late and out of order. */
+/* Many outstanding loads, whose results are used late and out of order. */
     lw a0, 0(s5)
     lw a1, 4(s5)
     lw a2, 8(s5)
@@ -95,7 +95,7 @@
     check_value(a1, 0x87657654)
     check_value(a0, 0x807f8201)
 
-/* A place of one work-item is not that of another: each still finds its own. */
+/* Each work-item still finds its own values. */
     .irp base, s7, s8, sp
     sw s6, 4(\base)
     .endr
@@ -107,7 +107,7 @@
     check(a5, s6)
     .endr
 
-/* Each work-item has words, halves and bytes of its own in shared memory, next to those of others. */
+/* Each work-item has words, halves and bytes in shared memory next to those of others. */
     la s7, words
     slli t0, s6, 2
     add s7, s7, t0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M: products and quotients. Division by zero gives all ones, and the dividend as the remainder;
-   overflow gives the dividend and
-   0. Nothing of it traps. */
+/* M: products and quotients. A division by zero gives all ones, and the dividend as the remainder.
+   An overflow gives the dividend, and 0 as the
+   remainder. Neither traps. */
 #include "check.h"
 
     test_begin

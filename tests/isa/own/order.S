@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one work-item sees of another's writes (RVWMO): each publishes rounds of data under a flag, and looks at its
-   neighbour's. Where the flag is of round n, the data must be too, whichever way the two were ordered; and no word ever
-   goes back. Data and flags of each have lines of their own. Nobody waits for anybody. */
+/* Visibility of writes to other work-items (RVWMO). Each work-item publishes rounds of data with a flag, and reads its
+   neighbour's. If the flag is of round n, the data must be of round n or later, for each way of ordering the two. No
+   word may return to an earlier value. Data and flags have lines of their own, and no work-item waits for another. */
 #include "check.h"
 
 #ifdef TERN_REFERENCE
@@ -9,7 +9,7 @@
     li \rd, 0
 .endm
 #else
-.macro neighbour rd, id     /* the next work-item, the first after the last */
+.macro neighbour rd, id     /* the next work-item; after the last comes the first */
     csrr \rd, 0xcd3
     addi t0, \id, 1
     sltu t1, t0, \rd
@@ -18,8 +18,8 @@
 .endm
 #endif
 
-/* Rounds from s3 on, 16 of them: publish is a store of s3 to (s1) after one to (s0); look
- * loads the flag at (s5) to a2. */
+/* Runs 16 rounds from s3 on. publish stores s3 to (s1) after the store to (s0); look loads the flag at (s5) into a2,
+ * before the data at (s4). */
 #define rounds(publish, look) \
     li gp, __LINE__; \
     addi s9, s3, 16; \
@@ -27,9 +27,9 @@
     publish; \
     look; \
     lw a3, 0(s4); \
-    bltu a3, a2, fail;      /* data older than the flag */ \
-    bltu a2, s7, fail;      /* a flag that went back */ \
-    bltu a3, s8, fail;      /* data that went back */ \
+    bltu a3, a2, fail;      /* the data are older than the flag */ \
+    bltu a2, s7, fail;      /* the flag has returned to an earlier value */ \
+    bltu a3, s8, fail;      /* the data have returned to an earlier value */ \
     mv s7, a2; \
     mv s8, a3; \
     addi s3, s3, 1; \
@@ -94,7 +94,7 @@
     rounds(swap_aqrl, lr_aq)
     rounds(store_tso, load_tso)
 
-/* A write is seen by its own work-item at once, also through another size and after an atomic. */
+/* A work-item sees its own write at once, also by a load of another size and after an atomic. */
     la s0, own
     slli t0, s2, 2
     add s0, s0, t0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zfinx: sum, difference, product, quotient, square root. NaN results are canonical; tininess is found after rounding.
-*/
+/* Zfinx: sum, difference, product, quotient, square root. NaN results are canonical. Tininess is detected after
+   rounding. */
 #include "check.h"
 
     test_begin

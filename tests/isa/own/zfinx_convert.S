@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zfinx: conversions, comparisons, minimum and maximum, sign injection, classes. A register is a value as it is:
-nothing is boxed. */
+/* Zfinx: conversions, comparisons, minimum and maximum, sign injection, classes. Values in registers are not
+   NaN-boxed. */
 #include "check.h"
 
     test_begin

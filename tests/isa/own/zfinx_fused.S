@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zfinx: fused multiply-add in its four signs, rounded once; inf * 0 is invalid beside a quiet NaN too. */
+/* Zfinx: fused multiply-add in its four forms, rounded once. inf * 0 is invalid even if the addend is a quiet NaN. */
 #include "check.h"
 
     test_begin

@@ -196,7 +196,7 @@ int tern_link_read(struct tern_link *l, const struct tern_link_wait *w, void *da
                 return r;
             }
         } else if (errno == ECONNRESET) {
-            return 0; /* the other side has gone: the stream ends here */
+            return 0; /* the other side has closed: the stream ends here */
         } else if (errno != EINTR) {
             return failed(errno, why);
         }

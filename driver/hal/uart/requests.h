@@ -50,7 +50,7 @@ int tern_requests_wait(struct tern_requests *q);
 
 /** State of the interrupt in the last answer. */
 bool tern_requests_interrupt(const struct tern_requests *q);
-/** True: the board is simulated. */
+/** True: device time of the board is simulated. */
 bool tern_requests_simulated(const struct tern_requests *q);
 /** Why the board was lost: a clause for a sentence. */
 const char *tern_requests_why(const struct tern_requests *q);

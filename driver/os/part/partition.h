@@ -36,7 +36,7 @@ struct tern_sched_partition;
 struct tern_partition {
     struct tern_list node; /**< Node of dev->partitions. */
     char name[TERN_PARTITION_NAME];
-    struct tern_sched_partition *sched; /**< The scheduler's part of it; for "default", the first one. */
+    struct tern_sched_partition *sched; /**< State in the scheduler; for "default" its first partition. */
     uint32_t owner;             /**< The user that made it, where there are several users. */
     struct tern_list processes; /**< Processes of the partition, by proc->member. */
     uint32_t process_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** TLS connections (tls.h): files, addresses, handshakes, and sentences for what goes wrong in them. */
+/** TLS connections (tls.h): files, addresses, handshakes, and sentences for their errors. */
 #include "tls.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "base/patience.h"
 
 #define PORT_MAX 65535u
-#define ALERTS 1000        /* OpenSSL's reasons from here on are what the other side said */
+#define ALERTS 1000        /* reasons of OpenSSL from this number on are alerts of the other side */
 
 static void say(const char *what, const char *why)
 {
@@ -38,7 +38,7 @@ void tls_tell(const char *peer, const char *format, ...)
     say(peer, text);
 }
 
-/** OpenSSL's first reason, all of which are forgotten. */
+/** The first reason in OpenSSL's queue of errors, which is then cleared. */
 static const char *reason(void)
 {
     const unsigned long e = ERR_get_error();
@@ -53,7 +53,7 @@ static int no_passphrase(char *to, int size, int writes, void *user)
     (void)size;
     (void)writes;
     (void)user;
-    return -1; /* a key that needs one is refused: nobody may be there to type it */
+    return -1; /* a key with a passphrase is refused: nobody may be there to type it */
 }
 
 SSL_CTX *tls_context(const struct tls_options *o)
@@ -66,7 +66,7 @@ SSL_CTX *tls_context(const struct tls_options *o)
         SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
         SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_num_tickets(c, 0); /* each connection shows certificates */
+        SSL_CTX_set_num_tickets(c, 0); /* certificates are exchanged on each connection */
     }
     good = good && (what = o->cert, SSL_CTX_use_certificate_chain_file(c, o->cert) == 1);
     good = good && (what = o->key, SSL_CTX_use_PrivateKey_file(c, o->key, SSL_FILETYPE_PEM) == 1);
@@ -109,7 +109,7 @@ void tls_free(SSL *ssl)
     }
 }
 
-/** HOST:PORT or [ADDRESS]:PORT, taken apart; false: it is neither. */
+/** Splits HOST:PORT or [ADDRESS]:PORT. False: the address has neither form. */
 static bool split(const char *address, char host[256], const char **port)
 {
     const char *colon = strrchr(address, ':');
@@ -125,7 +125,7 @@ static bool split(const char *address, char host[256], const char **port)
     return true;
 }
 
-/** A number that is none of a port. Names of services are left to getaddrinfo(). */
+/** True: port is a number, and too large for a port. getaddrinfo() checks names of services. */
 static bool no_port(const char *port)
 {
     return !port[strspn(port, "0123456789")] && strtoull(port, NULL, 10) > PORT_MAX;
@@ -202,7 +202,7 @@ void tls_say_late(const char *peer)
     tls_tell(peer, "its handshake was not done in %d s", tern_patience(TERN_PATIENCE_HANDSHAKE));
 }
 
-/** The name that the other side's certificate must have: of a host, or an address. */
+/** Requires that the other side's certificate has this name, which is that of a host or an address. */
 static bool expect(SSL *ssl, const char *name)
 {
     X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -216,7 +216,7 @@ static bool expect(SSL *ssl, const char *name)
 SSL *tls_begin(SSL_CTX *context, int s, const char *name, const char *peer)
 {
     SSL *ssl = SSL_new(context);
-    const int one = 1; /* a byte that is waited for goes at once: what is sent is in large pieces where it can be */
+    const int one = 1; /* bytes go out at once: the other side may wait for them, and data are sent in large pieces */
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !expect(ssl, name)) {
         say(peer, "the host is out of memory for the connection");
@@ -241,7 +241,7 @@ int tls_go_on(SSL *ssl, bool listens, const char *peer, short *events)
     return r == 1;
 }
 
-/** Certificates of both sides over a connected socket, which it takes. NULL: said why not. */
+/** Makes a TLS connection over a connected socket, which it takes over. NULL: it failed, and stderr says why. */
 static SSL *handshake(SSL_CTX *context, int s, const char *name, const char *peer)
 {
     SSL *ssl = tls_begin(context, s, name, peer);

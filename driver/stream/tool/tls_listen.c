@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Connections that come to a socket, and their handshakes, beside each other in one thread.
+ * Connections to a listening socket, and their concurrent handshakes, in one thread.
  *
- * Whoever reaches the port can begin handshakes without a certificate, so they are limited: in time, in number, and in
- * number from one address. A connection beyond that is not refused, since it may be the one that has a certificate: an
- * older handshake is given up for it. The address with the most handshakes loses one: the oldest that has sent nothing,
- * or the oldest if all have sent something. One address cannot keep the others out then, and silent connections cannot
- * keep out another one of their own address.
+ * Any host that reaches the port can begin a handshake without a certificate. Therefore handshakes are limited in time,
+ * in number, and in number from one address. A connection beyond a limit is not refused, because it may be the one with
+ * a certificate. Instead, an older handshake is given up, of the address that has the most: the oldest that has sent
+ * nothing, or the oldest if all have sent something. Hence one address cannot keep the others out, and silent
+ * connections cannot keep out another connection of their address.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,16 +21,16 @@
 
 #include "tls.h"
 
-#define MOST 128u          /* handshakes at a time */
-#define MOST_OF_ADDRESS 32u
-#define PAUSE_MS 100       /* without a descriptor for one more connection */
+#define MOST 128u           /* largest number of handshakes */
+#define MOST_OF_ADDRESS 32u /* largest number of handshakes from one address */
+#define PAUSE_MS 100        /* time until accept() is tried again when descriptors have run out */
 
 struct handshake {
     SSL *ssl;
-    short events;          /* that it waits for */
-    int64_t end;
-    struct in6_addr from;  /* whose it counts as */
-    char peer[64];         /* for messages */
+    short events;          /* events for which it waits, as in poll() */
+    int64_t end;           /* time at which it is given up (tls_now) */
+    struct in6_addr from;  /* address by which it is counted (counts_as) */
+    char peer[64];         /* name of the other side, for messages */
 };
 
 struct tls_listener {
@@ -39,7 +39,7 @@ struct tls_listener {
     int s;
     bool paused;
     unsigned n;
-    struct handshake handshake[MOST]; /* the oldest first */
+    struct handshake handshake[MOST]; /* `n` handshakes, oldest first */
 };
 
 static void say_where(int s)
@@ -77,7 +77,8 @@ static void forget(struct tls_listener *l, unsigned i)
     memmove(&l->handshake[i], &l->handshake[i + 1], (l->n - i) * sizeof l->handshake[i]);
 }
 
-/** The address that limits count by. A host has all addresses of an IPv6 network, so that the network counts. */
+/** The address by which handshakes are counted. For IPv6 that is the network of 64 bits, because a host can use all of
+ *  its addresses. */
 static struct in6_addr counts_as(const struct sockaddr_storage *a)
 {
     struct in6_addr from = {0};
@@ -85,7 +86,7 @@ static struct in6_addr counts_as(const struct sockaddr_storage *a)
     struct sockaddr_in6 v6;
     if (a->ss_family == AF_INET) {
         memcpy(&v4, a, sizeof v4);
-        from.s6_addr[10] = from.s6_addr[11] = 0xff; /* as an IPv6 socket shows it */
+        from.s6_addr[10] = from.s6_addr[11] = 0xff; /* the IPv4-mapped form, which an IPv6 socket returns */
         memcpy(&from.s6_addr[12], &v4.sin_addr, sizeof v4.sin_addr);
     } else if (a->ss_family == AF_INET6) {
         memcpy(&v6, a, sizeof v6);
@@ -111,7 +112,7 @@ static bool silent(const struct handshake *h)
     return BIO_number_read(SSL_get_rbio(h->ssl)) == 0;
 }
 
-/** Ends a handshake of this address, or NULL: of the one that has the most. There is one. */
+/** Gives up a handshake of this address, or, if from is NULL, of the address that has the most. One must exist. */
 static void make_room(struct tls_listener *l, const struct in6_addr *from)
 {
     unsigned most = 0, victim = l->n;
@@ -162,7 +163,8 @@ static void take(struct tls_listener *l)
     l->handshake[l->n++] = h;
 }
 
-/** Goes on with the handshake: what comes of it is *out, if that is a connection, and then it is no handshake. */
+/** Continues handshake i if it is ready. True: it is not over. False: it was removed, and *out is the connection if it
+ *  has succeeded. */
 static bool go_on(struct tls_listener *l, unsigned i, bool ready, SSL **out)
 {
     struct handshake *h = &l->handshake[i];
@@ -183,7 +185,7 @@ static bool go_on(struct tls_listener *l, unsigned i, bool ready, SSL **out)
     return false;
 }
 
-/** As poll() has it: until the first of them is late, which is not long. */
+/** The timeout for poll(), in milliseconds: until the first handshake is late or the pause is over; -1: none. */
 static int patience(const struct tls_listener *l)
 {
     const int64_t now = tls_now();
@@ -212,7 +214,7 @@ SSL *tls_accept(struct tls_listener *l)
             continue;
         }
         l->paused = false;
-        for (unsigned i = 0, at = 0; i < n && !out; i++) { /* what stays at `at` was the i-th */
+        for (unsigned i = 0, at = 0; i < n && !out; i++) { /* handshake `at` is the one that was the i-th */
             at += go_on(l, at, p[i].revents != 0, &out);
         }
         if (!out && p[n].revents) {

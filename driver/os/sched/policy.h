@@ -2,7 +2,8 @@
 /**
  * The settings by which engines are shared and work is limited. The configuration of tern_device_open sets them
  * (docs/driver.md). TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES set two of them if the configuration does not. The value
- * 0 stands for the default of the file that uses a setting. A device's policy is constant once the device is open.
+ * 0 stands for the default of the file that uses a setting. A device's policy is set at its opening. Only `realtime`
+ * may change after that, by tern_os_device_trust before the first client.
  */
 #ifndef TERN_OS_POLICY_H
 #define TERN_OS_POLICY_H

@@ -71,6 +71,9 @@ void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
+/* narrow.c: stores to components of vectors write no others; of a module as the front end made it. */
+void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);
+
 /* kernel.c: finds kernels, writes their entries, reads their metadata. */
 void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module);
 void cc1_kernels(struct cc1 *cc);

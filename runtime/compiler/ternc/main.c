@@ -75,6 +75,7 @@ static void link_stdin(struct cc1 *cc)
         if (!(front[1] & CC1_ARG_INFO)) {
             cc1_kernels_hide(cc, module);
         }
+        cc1_narrow(cc, module);
         cc1_module_link(cc, module);
     }
     if (!cc->module) {

@@ -12,7 +12,7 @@ static cl_int check_map(cl_command_queue queue, cl_mem mem, cl_map_flags flags, 
     if (size == 0 || rt_check_range(mem, offset, size) != CL_SUCCESS || !rt_check_map_flags(flags)) {
         return CL_INVALID_VALUE;
     }
-    const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+    const bool writes = (flags & RT_MAP_WRITES) != 0;
     const bool reads = (flags & CL_MAP_READ) != 0;
     const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : 0) |
                                    (writes ? CL_MEM_HOST_READ_ONLY : 0);
@@ -59,6 +59,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
     error = rt_map_command_create(queue, mem, map, true, n_waits, waits, &c);
     if (error != CL_SUCCESS) {
         rt_map_return(mem, map);
+    } else {
+        rt_map_share(mem, map);
     }
     return rt_check_enqueue(error, c, false, event);
 }

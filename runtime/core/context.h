@@ -24,6 +24,7 @@ enum rt_refusal {
     RT_REFUSED_LOCAL = 8,     /**< Local memory of a kernel. */
     RT_REFUSED_ARGUMENTS = 16, /**< Bytes of a kernel's arguments. */
     RT_REFUSED_SHARED = 32,    /**< Shared virtual memory. */
+    RT_REFUSED_MAPPING = 64,   /**< A mapping for writing, over another. */
 };
 
 struct rt_context_hook {

@@ -22,6 +22,7 @@ static void mem_destroy(void *object)
     }
     rt_callback_end(before);
     for (struct rt_map *map; (map = rt_maps_empty(&m->maps)) != NULL;) {
+        rt_map_share(m, map);
         rt_map_drop(map);
     }
     if (m->allocation != NULL) {

@@ -17,6 +17,8 @@
 #include "runtime/core/context.h"
 #include "runtime/core/maps.h"
 
+#define RT_MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
 struct rt_mem_hook {
     void(CL_CALLBACK *fn)(cl_mem, void *);
     void *data;
@@ -30,7 +32,9 @@ struct rt_map {
     void *pointer;     /**< What the application has. */
     void *block;       /**< malloc'ed memory behind it; NULL: the caller's own. */
     size_t offset;     /**< In the buffer that was mapped. */
+    size_t start;      /**< In that or, of a sub-buffer, in its parent. */
     size_t size;
+    bool exclusive;    /**< Context's lock: it is in the tree `writing` of that buffer or its parent. */
     cl_map_flags flags;
     struct rt_map *next;
 };
@@ -53,6 +57,8 @@ struct _cl_mem {
     bool svm;                      /**< An SVM allocation, which the application knows by its pointer only. */
     bool given;                    /**< svm.c's lock: it is the application's, until it frees it. */
     struct rt_maps maps;           /**< Context's lock. */
+    void *writing;                 /**< Context's lock; not of sub-buffers: tsearch's tree of mappings for writing, its
+                                    *   sub-buffers' too. No two of them overlap. */
     struct rt_mem_hook *hooks;     /**< Context's lock; last registered first. */
 };
 
@@ -73,8 +79,14 @@ uint32_t rt_mem_address(cl_mem mem);
 cl_int rt_mem_read(cl_mem mem, size_t offset, void *data, size_t size);
 cl_int rt_mem_write(cl_mem mem, size_t offset, const void *data, size_t size);
 
-/** A new mapping, in the buffer's set; the caller has a reference too. CL_OUT_OF_HOST_MEMORY. */
+/** A new mapping, in the buffer's set; the caller has a reference too. CL_OUT_OF_HOST_MEMORY; CL_INVALID_OPERATION: it
+ *  is for writing, and so is another that overlaps it (which is said by rt_context_refuse; not of SVM allocations). */
 cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size, struct rt_map **out);
+/** Reads the buffer's bytes into the mapping, as its flags say. If the mapping is the caller's memory, bytes that
+ *  another mapping for writing has too are left alone: the application may have written them. */
+cl_int rt_map_load(cl_mem mem, const struct rt_map *map);
+/** Unmapping is on its way: others may map the range for writing. */
+void rt_map_share(cl_mem mem, struct rt_map *map);
 /** Takes the mapping with this pointer from the buffer, and its reference; NULL: there is none. */
 struct rt_map *rt_map_take(cl_mem mem, const void *pointer);
 /** Puts back what rt_map_take gave. */

@@ -68,16 +68,13 @@ cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem m
 static cl_int map_run(struct rt_command *c)
 {
     const struct mapping *m = (struct mapping *)c;
-    if ((m->map->flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) {
-        return CL_SUCCESS;
-    }
-    return rt_mem_read(m->mem, m->map->offset, m->map->pointer, m->map->size);
+    return rt_map_load(m->mem, m->map);
 }
 
 static cl_int unmap_run(struct rt_command *c)
 {
     const struct mapping *m = (struct mapping *)c;
-    if ((m->map->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0) {
+    if ((m->map->flags & RT_MAP_WRITES) == 0) {
         return CL_SUCCESS;
     }
     return rt_mem_write(m->mem, m->map->offset, m->map->pointer, m->map->size);

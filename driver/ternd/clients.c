@@ -13,7 +13,7 @@
 struct client {
     struct tern_list node; /* ternd->lock */
     struct ternd *ternd;
-    int fd, shut;          /* shut: a second descriptor, to end it by */
+    int fd;                /* closed once it is in no list, so that it can be ended */
     struct ucred who;
     struct ternd_session *session; /* of a connection that came from another ternd; and what it is for */
     bool calls;
@@ -35,20 +35,19 @@ static void *serve(void *user)
         } else {
             ternd_session_resume(c->session, c->fd);
         }
-        close(c->fd);
         ternd_user_give(t, u, 0, 0, 1);
     }
     pthread_mutex_lock(&t->lock);
     tern_list_remove(&c->node);
     t->connections--;
+    close(c->fd);
     pthread_cond_broadcast(&t->left);
     pthread_mutex_unlock(&t->lock);
-    close(c->shut);
     free(c);
     return NULL;
 }
 
-/** What `c` says, and a descriptor. 0 or -errno. */
+/** What `as` says, in a thread of its own. 0 or -errno. */
 static int begin(const struct client *as)
 {
     struct client *c = malloc(sizeof *c);
@@ -60,8 +59,6 @@ static int begin(const struct client *as)
     }
     *c = *as;
     int r = getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &c->who, &size) ? -errno : 0;
-    c->shut = r ? -1 : dup(c->fd);
-    r = r || c->shut >= 0 ? r : -errno;
     if (!r) {
         pthread_mutex_lock(&t->lock);
         tern_list_append(&t->clients, &c->node);
@@ -76,7 +73,6 @@ static int begin(const struct client *as)
         tern_list_remove(&c->node);
         t->connections--;
         pthread_mutex_unlock(&t->lock);
-        close(c->shut);
     }
     free(c);
     return r;
@@ -89,6 +85,14 @@ void ternd_client_begin(struct ternd *t, int fd)
         ternd_log(TERND_WARNING, "a connection cannot be served: %s", strerror(-r));
         close(fd);
     }
+}
+
+bool ternd_clients_full(struct ternd *t)
+{
+    pthread_mutex_lock(&t->lock);
+    const bool full = t->connections >= t->places + t->spare;
+    pthread_mutex_unlock(&t->lock);
+    return full;
 }
 
 int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot)
@@ -145,7 +149,7 @@ void ternd_clients_end(struct ternd *t)
         {
             const struct client *c = TERN_LIST_ENTRY(node, struct client, node);
             if (!c->others && (c->moves || !t->migrations)) {
-                shutdown(c->shut, SHUT_RDWR);
+                shutdown(c->fd, SHUT_RDWR);
             }
         }
         pthread_cond_wait(&t->left, &t->lock);

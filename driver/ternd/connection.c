@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "tern/tern_spec.h"
 #include "ternd/server.h"
 #include "wire/socket.h"
-
-#define HELLO_SECONDS 5 /* without a message */
 
 static void refuse(int fd, struct tern_wire_welcome *w, int status)
 {
@@ -143,23 +140,19 @@ static void run_move(struct ternd *t, int fd, const struct ucred *who, const str
 
 void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
 {
-    const struct timeval patience = {.tv_sec = HELLO_SECONDS}, none = {0};
     struct tern_wire_welcome w = {
         .magic = TERN_WIRE_MAGIC, .version = TERN_WIRE_VERSION, .spec = TERN_SPEC_HASH};
     struct tern_wire_hello hello = {0};
+    struct ternd_silent silent;
     struct ternd_user *u = ternd_user_get(t, who->uid);
-    const int full = u ? ternd_user_take(t, u, 0, 0, 1) : tern_error_memory("a user");
-    if (full && (!u || !ternd_user_refusal_begin(t, u))) {
-        close(fd);
+    bool waits = false;
+    const int full = u ? ternd_silent_begin(t, &silent, fd, u, &waits) : -ENOMEM;
+    if (!waits || !ternd_silent_wait(t, &silent)) {
         return;
     }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL); /* else the refusal may be lost */
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
     if (full) {
-        ternd_user_refusal_end(t, u);
         refuse(fd, &w, full);
-        close(fd);
         return;
     }
     int r = n > 0 || n == -EMSGSIZE ? check_hello(&hello, n == -EMSGSIZE ? (ssize_t)sizeof hello + 1 : n) : -EIO;
@@ -172,6 +165,5 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
     } else if (!r) {
         run_move(t, fd, who, &hello, &w);
     }
-    close(fd);
     ternd_user_give(t, u, 0, 0, 1);
 }

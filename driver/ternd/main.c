@@ -10,7 +10,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -38,12 +37,12 @@ static int accept_all(struct ternd *t, int listener, int signals)
             return (int)info.ssi_signo;
         }
         if (p[0].revents) {
-            const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+            const bool full = ternd_clients_full(t);
+            const int fd = full ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
                 ternd_client_begin(t, fd);
-            } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-                ternd_log(TERND_WARNING, "a connection has to wait: %s", strerror(errno));
-                nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+            } else if (full || errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+                ternd_silent_make_room(t);
             }
         }
     }

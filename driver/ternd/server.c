@@ -13,6 +13,9 @@ int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_li
         return seconds;
     }
     t->patience_ms = seconds * 1000;
+    t->hello_ms = tern_patience(TERN_PATIENCE_CLIENT) * 1000;
+    ternd_places(t);
+    tern_list_init(&t->silent);
     t->dev = dev;
     t->limits = limits;
     t->info.size = sizeof t->info;

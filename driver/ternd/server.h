@@ -35,7 +35,8 @@ struct ternd_user {
     uid_t uid;
     struct ternd_limits limits;
     uint32_t connections, contexts; /**< Now. */
-    uint32_t refusals;              /**< Connections beyond the limit that are being refused. */
+    uint32_t refusals;              /**< Connections beyond the limit whose hello is awaited, to tell why. */
+    uint32_t silent;                /**< Of the connections, those whose hello has not come. */
     /* Without ternd->lock: */
     _Atomic uint64_t memory;        /**< Bytes of device memory, */
     _Atomic uint64_t pinned;        /**< and those of them that stay on the device. */
@@ -48,8 +49,12 @@ struct ternd {
     pthread_mutex_t lock;
     pthread_cond_t left;            /**< A connection has ended. */
     struct tern_list sessions, users;
-    uint32_t connections;
+    uint32_t connections;           /**< With a thread. */
     struct tern_list clients;       /**< clients.c. */
+    struct tern_list silent;        /**< Connections whose hello has not come, the oldest first: silent.c. */
+    uint32_t places, spare;         /**< Connections for which there are descriptors; and besides. Constant. */
+    uint32_t taken;                 /**< Of these places, by all users. */
+    int hello_ms;                   /**< In which the hello must come. Constant. */
     char path[108];                 /**< Where it listens, from the root; empty: its clients are not told. */
     uint32_t migrations;            /**< Under way, to or from here. */
     uint32_t leaving;               /**< Sessions that have moved away and are still being forgotten. */
@@ -153,7 +158,7 @@ enum { TERND_ERROR = 3, TERND_WARNING = 4, TERND_INFO = 6 };
 __attribute__((format(printf, 2, 3))) void ternd_log(int level, const char *format, ...);
 
 /* connection.c */
-/** Serves a connection to its end, and closes it; the thread's whole life. */
+/** Serves a connection to its end; the thread's whole life. fd stays the caller's. */
 void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
 
 /** A connection that came from another ternd. */
@@ -163,8 +168,10 @@ void ternd_session_resume(struct ternd_session *s, int fd);
 /* clients.c: connections and their threads */
 /** Serves a connection in a thread of its own. fd is taken. */
 void ternd_client_begin(struct ternd *t, int fd);
-/** The same of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end leaves it alone
- *  until ternd_clients_own. On failure fd is the caller's. */
+/** There may be no descriptor for one more: some of those that end still have theirs. */
+bool ternd_clients_full(struct ternd *t);
+/** As ternd_client_begin, of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end
+ *  leaves it alone until ternd_clients_own. On failure fd is the caller's. */
 int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot);
 /** Connections of the session are this ternd's to end, or another's. */
 void ternd_clients_own(struct ternd_session *s, bool own);
@@ -181,15 +188,37 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
 void ternd_user_name(uid_t uid, char *out, size_t size);
 /** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
-/** May it wait for the hello of a connection too many, to tell why that is refused? Only a few at a time. */
-bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u);
-void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u);
+/** The same for callers that hold ternd->lock. */
+int ternd_user_take_held(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts,
+                         uint32_t connections);
 /** The user's account for what sparse memory commits. Takes no lock. */
 struct tern_account ternd_user_account(struct ternd_user *u);
 /** What it keeps on the device: 0, or -ENOSPC with a sentence. Takes no lock. */
 int ternd_user_pin(struct ternd_user *u, uint64_t bytes);
 void ternd_user_unpin(struct ternd_user *u, uint64_t bytes);
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
+
+/* silent.c: places of connections, and connections that have said nothing yet */
+/** A connection whose hello is awaited; ternd->lock. */
+struct ternd_silent {
+    struct tern_list node;
+    int fd;
+    struct ternd_user *user;
+    bool refused; /**< It has no place: its hello is awaited so that it can be told. */
+    bool ended;   /**< It had to make room for another one, which has its place. */
+};
+/** How many connections this process has descriptors for. */
+void ternd_places(struct ternd *t);
+/** With ternd->lock held: has the user a place for n more connections? */
+bool ternd_places_left(const struct ternd *t, const struct ternd_user *u, uint32_t n);
+/** A place for a connection, and the wait for its hello begins. 0; -EAGAIN with a sentence, which may be told if
+ *  *s is waited for; false in *waits: it is to be closed. */
+int ternd_silent_begin(struct ternd *t, struct ternd_silent *s, int fd, struct ternd_user *u, bool *waits);
+/** Waits for it, or for the end. false: the connection has no place any more, or nothing has come. */
+bool ternd_silent_wait(struct ternd *t, struct ternd_silent *s);
+/** Descriptors are short: ends the oldest silent connection of the user that has the most, and waits a moment for any
+ *  to end. */
+void ternd_silent_make_room(struct ternd *t);
 
 /* session.c */
 int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,

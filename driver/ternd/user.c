@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "ternd/server.h"
 
-#define REFUSALS_MAX 16u
-
 /** With ternd->lock held. */
 static struct ternd_user *find(struct ternd *t, uid_t uid)
 {
@@ -80,22 +78,33 @@ struct tern_account ternd_user_account(struct ternd_user *u)
     return (struct tern_account){.take = take_memory, .give = give_memory, .user = u};
 }
 
-int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections)
+int ternd_user_take_held(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts,
+                         uint32_t connections)
 {
     const struct ternd_limits *l = &u->limits;
     int r = 0;
-    pthread_mutex_lock(&t->lock);
     if (contexts > l->contexts - u->contexts) {
         r = tern_error(-ENOSPC, "user %u has %u contexts, and may have no more", (unsigned)u->uid, u->contexts);
     } else if (connections > l->connections - u->connections) {
         r = tern_error(-EAGAIN, "user %u has %u connections, and may have no more", (unsigned)u->uid, u->connections);
+    } else if (!ternd_places_left(t, u, connections)) {
+        r = tern_error(-EAGAIN, "user %u has %u connections, and ternd has descriptors for %u of all users",
+                       (unsigned)u->uid, u->connections, t->places);
     } else {
         r = take_memory(u, memory);
     }
     if (!r) {
         u->contexts += contexts;
         u->connections += connections;
+        t->taken += connections;
     }
+    return r;
+}
+
+int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections)
+{
+    pthread_mutex_lock(&t->lock);
+    const int r = ternd_user_take_held(t, u, memory, contexts, connections);
     pthread_mutex_unlock(&t->lock);
     return r;
 }
@@ -106,6 +115,7 @@ void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uin
     give_memory(u, memory);
     u->contexts -= contexts;
     u->connections -= connections;
+    t->taken -= connections;
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -117,22 +127,6 @@ int ternd_user_pin(struct ternd_user *u, uint64_t bytes)
 void ternd_user_unpin(struct ternd_user *u, uint64_t bytes)
 {
     atomic_fetch_sub(&u->pinned, bytes);
-}
-
-bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u)
-{
-    pthread_mutex_lock(&t->lock);
-    const bool may = u->refusals < REFUSALS_MAX;
-    u->refusals += may;
-    pthread_mutex_unlock(&t->lock);
-    return may;
-}
-
-void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u)
-{
-    pthread_mutex_lock(&t->lock);
-    u->refusals--;
-    pthread_mutex_unlock(&t->lock);
 }
 
 void ternd_user_name(uid_t uid, char *out, size_t size)

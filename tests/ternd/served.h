@@ -56,6 +56,7 @@ static void *served_connection(void *user)
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
     who.uid = served_uid ? served_uid(who.pid) : who.uid;
     ternd_connection(&server, fd, &who);
+    close(fd);
     pthread_mutex_lock(&server.lock);
     server.connections--;
     pthread_mutex_unlock(&server.lock);

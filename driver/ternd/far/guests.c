@@ -13,11 +13,37 @@
 
 #define HELLO_NS 5000000000u
 
+static uint32_t silent_of(const struct far_source *a, uid_t uid)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
+        n += a->guest[i].fd >= 0 && !a->guest[i].asked && a->guest[i].uid == uid;
+    }
+    return n;
+}
+
+/** Whose place a new connection gets if all are taken: of the oldest without a hello of the user that has the most of
+ *  these. NULL: there is none. */
+static struct far_guest *victim(struct far_source *a)
+{
+    struct far_guest *out = NULL;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
+        struct far_guest *g = &a->guest[i];
+        const uint32_t n = g->fd < 0 || g->asked ? 0 : silent_of(a, g->uid);
+        if (n > most || (n && n == most && g->since < out->since)) {
+            out = g;
+            most = n;
+        }
+    }
+    return out;
+}
+
 void far_guests_watch(struct far_source *a)
 {
     bool room = false;
     for (uint32_t i = 0; a->gone && i < FAR_GUESTS; i++) {
-        room = room || a->guest[i].fd < 0;
+        room = room || a->guest[i].fd < 0 || !a->guest[i].asked;
         far_watch_add(&a->watch, a->guest[i].asked ? -1 : a->guest[i].fd, POLLIN, FAR_GUEST, 0, i);
     }
     far_watch_add(&a->watch, room ? a->listener.fd : -1, POLLIN, FAR_LISTENER, 0, 0);
@@ -58,26 +84,39 @@ static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uin
 }
 
 /** Who is on the other side: only users of programs keep others waiting. */
-static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint32_t *session)
+static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint32_t *session, uid_t *uid)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && !find(a, token, who.uid, session);
+    const bool known = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && !find(a, token, who.uid, session);
+    *uid = who.uid;
+    return known;
 }
 
 void far_guest_accept(struct far_source *a)
 {
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        struct far_guest *g = &a->guest[i];
-        if (g->fd < 0) {
-            g->fd = accept4(a->listener.fd, NULL, NULL, SOCK_CLOEXEC);
-            g->asked = false;
-            g->since = tern_clock_ns();
-            if (g->fd >= 0 && !knows(a, g->fd, NULL, &g->session)) {
-                refuse(g, -EPERM, "this proxy serves users whose programs have moved to another machine");
-            }
-            return;
+    struct far_guest *g = NULL;
+    for (uint32_t i = 0; !g && i < FAR_GUESTS; i++) {
+        g = a->guest[i].fd < 0 ? &a->guest[i] : NULL;
+    }
+    const int fd = accept4(a->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+    const bool scarce = fd < 0 && (errno == EMFILE || errno == ENFILE);
+    if (!g || scarce) {
+        struct far_guest *old = victim(a);
+        if (old) {
+            leave(old);
         }
+        g = g ? g : old;
+    }
+    if (fd < 0 || !g) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    *g = (struct far_guest){.fd = fd, .since = tern_clock_ns()};
+    if (!knows(a, g->fd, NULL, &g->session, &g->uid)) {
+        refuse(g, -EPERM, "this proxy serves users whose programs have moved to another machine");
     }
 }
 
@@ -95,7 +134,7 @@ void far_guest_ready(struct far_source *a, uint32_t id, int fd)
     } else if (n < (ssize_t)(3 * sizeof h.magic) || h.magic != own.magic || h.version != own.version ||
                h.spec != own.spec) {
         refuse(g, -EPROTO, "this proxy of programs that have moved to another machine is of another installation");
-    } else if (n != sizeof h || h.kind != TERN_WIRE_CALLS || !knows(a, fd, h.token, &g->session)) {
+    } else if (n != sizeof h || h.kind != TERN_WIRE_CALLS || !knows(a, fd, h.token, &g->session, &g->uid)) {
         refuse(g, -EAGAIN, "this proxy serves calls of programs that have moved to another machine, and knows no such "
                "program");
     } else {

@@ -14,6 +14,7 @@ enum far_ready { FAR_LINK, FAR_SIGNALS, FAR_CONTROL, FAR_TERND, FAR_LISTENER, FA
 struct far_guest {
     int fd; /* -1: free */
     bool asked;
+    uid_t uid;
     uint32_t session;
     uint64_t since;
 };

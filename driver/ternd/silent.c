@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Places of connections: how many of them each user may have, so that descriptors are left for the others; and
+ * connections whose hello has not come, which cost a user nothing.
+ *
+ * The limits file bounds a user's connections, but knows neither how many users there are nor how many files a process
+ * may open. A user other than root and ternd's own therefore gets one more connection only while more places are free
+ * than the user has (the dynamic threshold of shared switch buffers: Choudhury and Hahne, 1998). k users who take what
+ * they get leave one part in k + 1 of all places free, and one who comes later finds a place.
+ *
+ * A connection that finds no place ends a silent one and takes its place: the oldest of the user that has the most of
+ * them, if these are more than all connections of its own user, or if that is root or ternd's own; else of its own.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/wait.h"
+#include "ternd/server.h"
+
+#define PLACE 3u         /* descriptors of a connection: of a session the socket, its memory and an eventfd */
+#define OTHERS 64u       /* descriptors of the device and of ternd itself, and for refusals */
+#define REFUSALS_MAX 16u /* of a user at a time */
+#define PAUSE_MS 100
+
+void ternd_places(struct ternd *t)
+{
+    struct rlimit files = {0};
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > UINT32_MAX) {
+        files.rlim_cur = UINT32_MAX;
+    }
+    const uint32_t all = (uint32_t)files.rlim_cur, others = all / 4 < OTHERS ? all / 4 : OTHERS;
+    t->places = (all - others) / PLACE;
+    t->spare = others / 4;
+}
+
+static bool privileged(const struct ternd_user *u)
+{
+    return u->uid == 0 || u->uid == geteuid();
+}
+
+bool ternd_places_left(const struct ternd *t, const struct ternd_user *u, uint32_t n)
+{
+    const uint32_t left = t->taken < t->places ? t->places - t->taken : 0;
+    return !n || (n <= left && (privileged(u) || u->connections + n <= left));
+}
+
+/** Something has come that its thread has not looked at yet. */
+static bool speaks(const struct ternd_silent *s)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
+}
+
+/** The oldest silent connection of the user that has a place; or has none, too. NULL: there is none. */
+static struct ternd_silent *oldest(const struct ternd *t, const struct ternd_user *u, bool refused)
+{
+    TERN_LIST_EACH(a, &t->silent)
+    {
+        struct ternd_silent *s = TERN_LIST_ENTRY(a, struct ternd_silent, node);
+        if (!s->ended && s->user == u && (refused || !s->refused) && !speaks(s)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/** The user that has the most of them. NULL: there are none. */
+static struct ternd_user *most_silent(const struct ternd *t, bool refused)
+{
+    struct ternd_user *most = NULL;
+    uint32_t n = 0;
+    TERN_LIST_EACH(a, &t->users)
+    {
+        struct ternd_user *u = TERN_LIST_ENTRY(a, struct ternd_user, node);
+        const uint32_t has = u->silent + (refused ? u->refusals : 0);
+        most = has > n ? u : most;
+        n = has > n ? has : n;
+    }
+    return most;
+}
+
+/** Which silent connection has to make room for one of the user. */
+static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_user *u)
+{
+    const struct ternd_user *most = ternd_places_left(t, u, 1) ? NULL : most_silent(t, false);
+    const bool other = most && (privileged(u) || most->silent > u->connections);
+    struct ternd_silent *s = other ? oldest(t, most, false) : NULL;
+    return s ? s : oldest(t, u, false);
+}
+
+/** Its thread sees that and does the rest. */
+static void end(struct ternd *t, struct ternd_silent *s)
+{
+    s->ended = true;
+    if (!s->refused) {
+        s->user->silent--;
+        s->user->connections--;
+        t->taken--;
+    }
+    shutdown(s->fd, SHUT_RDWR);
+}
+
+int ternd_silent_begin(struct ternd *t, struct ternd_silent *s, int fd, struct ternd_user *u, bool *waits)
+{
+    struct ternd_silent *victim;
+    int r;
+    *s = (struct ternd_silent){.fd = fd, .user = u};
+    pthread_mutex_lock(&t->lock);
+    while ((r = ternd_user_take_held(t, u, 0, 0, 1)) && (victim = victim_of(t, u))) {
+        end(t, victim);
+    }
+    *waits = !r || u->refusals < REFUSALS_MAX;
+    if (*waits) {
+        s->refused = r != 0;
+        u->refusals += s->refused;
+        u->silent += !s->refused;
+        tern_list_append(&t->silent, &s->node);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+bool ternd_silent_wait(struct ternd *t, struct ternd_silent *s)
+{
+    const uint64_t until = tern_clock_ns() + (uint64_t)t->hello_ms * 1000000;
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    int n;
+    do {
+        const uint64_t now = tern_clock_ns();
+        n = poll(&p, 1, now < until ? (int)((until - now) / 1000000 + 1) : 0);
+    } while (n < 0 && errno == EINTR);
+    pthread_mutex_lock(&t->lock);
+    const bool ended = s->ended;
+    tern_list_remove(&s->node);
+    s->user->refusals -= s->refused;
+    if (!ended && !s->refused) {
+        s->user->silent--;
+        s->user->connections -= n <= 0;
+        t->taken -= n <= 0;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return n > 0 && !ended;
+}
+
+void ternd_silent_make_room(struct ternd *t)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += PAUSE_MS * 1000000l;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&t->lock);
+    const struct ternd_user *most = most_silent(t, true);
+    struct ternd_silent *s = most ? oldest(t, most, true) : NULL;
+    if (s) {
+        end(t, s);
+    }
+    pthread_cond_clockwait(&t->left, &t->lock, CLOCK_MONOTONIC, &until);
+    pthread_mutex_unlock(&t->lock);
+}

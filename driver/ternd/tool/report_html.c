@@ -11,6 +11,7 @@
 #define HEIGHT 160.0
 #define TOP 12.0
 #define LEAST (MIB / 1000)
+#define FEW 10u      /* columns that have room for their numbers */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -40,6 +41,12 @@ static void text(FILE *f, const char *t)
     }
 }
 
+/** "1 page", "2 pages". For words whose plural and third person need no more than an s. */
+static void counted(FILE *f, uint64_t n, const char *noun)
+{
+    fprintf(f, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
 static void what(const struct move_report *r, FILE *f)
 {
     fputs("<h1>Partition ", f);
@@ -50,10 +57,12 @@ static void what(const struct move_report *r, FILE *f)
     text(f, r->to);
     fputs("</code>.", f);
     if (r->moved) {
-        fprintf(f, " %" PRIu32 " programs with %" PRIu32 " processes; %zu rounds and the rest: %.1f MiB. They stood "
-                "still for <b>%.1f ms</b>, in which %.2f MiB were sent.</p>\n", r->end.programs, r->end.processes, r->n,
-                (double)r->end.bytes / MIB, (double)r->end.stopped_ns / 1e6,
-                (double)move_report_last_bytes(r) / MIB);
+        fputc(' ', f);
+        counted(f, r->end.programs, "program");
+        fprintf(f, " with %" PRIu32 " process%s; ", r->end.processes, r->end.processes == 1 ? "" : "es");
+        counted(f, r->n, "round");
+        fprintf(f, " and the rest: %.1f MiB. Nothing ran for <b>%.1f ms</b>, in which %.2f MiB were sent.</p>\n",
+                (double)r->end.bytes / MIB, (double)r->end.stopped_ns / 1e6, (double)move_report_last_bytes(r) / MIB);
     } else {
         fputs(" They go on where they were.</p>\n<p class=\"failed\">", f);
         text(f, r->why);
@@ -96,10 +105,47 @@ static void column_numbers(const struct move_report *r, FILE *f)
     }
 }
 
+/** What is left is a curve when there are two points, of which one is not on the axis; else it is said. */
+static bool curve(const struct move_report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n; i++) {
+        any = any || r->rounds[i].left;
+    }
+    return any && r->n > 1;
+}
+
+/** What each round sent and what was left after it, of rounds that make no curve: one, or those that left nothing. */
+static void say_convergence(const struct move_report *r, FILE *f)
+{
+    uint64_t pages = 0, bytes = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        pages += r->rounds[i].pages;
+        bytes += r->rounds[i].bytes;
+    }
+    const uint64_t left = r->rounds[r->n - 1].left;
+    fputs("<h2>Convergence</h2>\n<p>There is no curve to draw: ", f);
+    counted(f, r->n, "round");
+    fputs(" sent ", f);
+    counted(f, pages, "page");
+    fprintf(f, " as %.2f MiB, and the programs wrote ", (double)bytes / MIB);
+    if (left) {
+        counted(f, left, "page");
+        fprintf(f, " (%.2f MiB)", (double)left * MOVE_PAGE / MIB);
+    } else {
+        fputs("nothing", f);
+    }
+    fputs(" meanwhile.</p>\n", f);
+}
+
 /** What was left after each round, and what could be sent within the limit at the speed of that round. */
 static void convergence(const struct move_report *r, FILE *f)
 {
     double most = MIB;
+    if (!curve(r)) {
+        say_convergence(r, f);
+        return;
+    }
     for (size_t i = 0; i < r->n; i++) {
         most = fmax(most, (double)r->rounds[i].left * MOVE_PAGE);
     }
@@ -127,17 +173,23 @@ static void convergence(const struct move_report *r, FILE *f)
 
 static void bytes_a_round(const struct move_report *r, FILE *f)
 {
-    double most = (double)move_report_last_bytes(r) + 1;
+    double most = (double)move_report_last_bytes(r);
     for (size_t i = 0; i < r->n; i++) {
         most = fmax(most, (double)r->rounds[i].bytes);
+    }
+    if (most == 0) {
+        return;
     }
     chart_begin(f, "Bytes a round", "MiB of the stream that each round has sent; red: while nothing ran.");
     label(f, LEFT - 6, TOP + 4, "end", "%.3g", most / MIB);
     label(f, LEFT - 6, TOP + HEIGHT + 4, "end", "%.0f", 0);
     column_numbers(r, f);
-    for (size_t i = 0; i <= r->n; i++) {
+    for (size_t i = 0; i < r->n + r->moved; i++) {
         const double bytes = i < r->n ? (double)r->rounds[i].bytes : (double)move_report_last_bytes(r);
         const double w = 0.7 * WIDTH / (double)(r->n + 1), h = HEIGHT * bytes / most;
+        if (r->n <= FEW) { /* a column may be too low to be seen */
+            label(f, slot(r, i), fmax(TOP + HEIGHT - h - 4, TOP - 2), "middle", "%.3g", bytes / MIB);
+        }
         fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\"/>\n",
                 i < r->n ? "sent" : "stopped", slot(r, i) - w / 2, TOP + HEIGHT - h, w, h);
     }
@@ -150,11 +202,14 @@ static void timeline(const struct move_report *r, FILE *f)
     for (size_t i = 0; i < r->n; i++) {
         all += (double)r->rounds[i].ns;
     }
+    if (all == 0) {
+        return;
+    }
     chart_begin(f, "Timeline", "When the rounds were sent, in ms from the first one's begin; paler: the programs were "
                                "slowed down; red: nothing ran.");
     label(f, LEFT, TOP + HEIGHT + 16, "middle", "%.0f", 0);
     label(f, LEFT + WIDTH, TOP + HEIGHT + 16, "middle", "%.1f", all / 1e6);
-    for (size_t i = 0; all > 0 && i < r->n + r->moved; i++) {
+    for (size_t i = 0; i < r->n + r->moved; i++) {
         const bool stopped = i == r->n;
         const double ns = (double)(stopped ? r->end.stopped_ns : r->rounds[i].ns);
         fprintf(f, "<rect class=\"%s%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n",

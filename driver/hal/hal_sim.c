@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "hal/backends.h"
+#include "hal/waveforms.h"
 #include "tern_sim/tern_sim.h"
 
 struct hal_sim {
@@ -26,6 +27,8 @@ struct hal_sim {
     const struct tern_sim_api *api;
     struct tern_sim *sim;
     bool reported; /* the broken rule was printed; guarded by the caller's lock, as all of this */
+    char path[256]; /* of the waveform; "": there is none */
+    struct tern_waveform waveform;
 };
 
 static struct hal_sim *of(struct tern_hal *hal)
@@ -89,6 +92,9 @@ static int sim_wait(struct tern_hal *hal, uint64_t cycles)
 static void sim_close(struct tern_hal *hal)
 {
     struct hal_sim *h = of(hal);
+    if (h->path[0]) {
+        tern_waveform_end(&h->waveform);
+    }
     if (h->sim) {
         h->api->destroy(h->sim);
     }
@@ -211,10 +217,10 @@ static int open_sim(const struct tern_config *config, struct tern_hal **out)
                                                  dram.stall};
     }
     if (config->trace[0]) {
-        r = h->api->trace(h->sim, config->trace);
+        memcpy(h->path, config->trace, sizeof h->path);
+        r = tern_waveform_begin(&h->waveform, h->path, h->api, h->sim);
         if (r) {
-            r = tern_error(r == -ENOTSUP ? -EINVAL : r, "trace '%s': %s", config->trace,
-                           r == -ENOTSUP ? "this backend records no waveform; use rtl" : strerror(-r));
+            h->path[0] = '\0';
             goto fail;
         }
     }

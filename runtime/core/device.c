@@ -124,7 +124,7 @@ void rt_device_thread_end(void)
     atomic_fetch_sub(&threads, 1);
 }
 
-/** Closes when nothing is left, so that a waveform is complete; else the end of the process takes care of it. */
+/** Closes when no object is left; else the end of the process takes what is in flight with it. */
 __attribute__((destructor)) static void close_device(void)
 {
     if (the_device.hw == NULL || rt_device_inherited()) {

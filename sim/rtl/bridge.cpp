@@ -19,7 +19,7 @@
 #include "rules.h"
 #include "tern_sim/tern_sim.h"
 #include "verilated.h"
-#include "verilated_fst_c.h"
+#include "waveform.h"
 #ifdef TERN_COVERAGE
 #include "coverage.h"
 #endif
@@ -70,7 +70,7 @@ struct tern_sim {
     std::unique_ptr<VerilatedContext> context;
     std::unique_ptr<Vtern_top> top;
     std::unique_ptr<tern_dram, free_dram> dram[ports];  // the first owns the memory
-    std::unique_ptr<VerilatedFstC> trace;
+    std::unique_ptr<waveform> trace;
     std::unique_ptr<observer> watch;
 #ifdef TERN_COVERAGE
     std::unique_ptr<coverage_counters> counters;
@@ -79,7 +79,6 @@ struct tern_sim {
     tern_sim_dram timing = {};
     tern_sim_violation violation = {};
     bool broken = false;
-    uint64_t ticks = 0;  // time of the waveform, two per cycle
     bool idle = false;
 
     uint64_t &time() { return top->rootp->tern_top__DOT__u_regs__DOT__time_q; }
@@ -88,7 +87,7 @@ struct tern_sim {
     {
         top->eval();
         if (trace) {
-            trace->dump(ticks++);
+            trace->dump();
         }
     }
 
@@ -390,21 +389,13 @@ uint64_t cycles(const tern_sim *s)
 int trace(tern_sim *s, const char *path)
 {
     if (!path) {
-        s->trace.reset();
-        return 0;
+        return s->trace ? -s->trace->end() : 0;  // it may be in use: it goes with the next, or with the device
     }
-    if (s->trace) {
+    if (s->trace && !s->trace->ended()) {
         return -EBUSY;
     }
-    auto f = std::make_unique<VerilatedFstC>();
-    s->top->trace(f.get(), 99);
-    errno = 0;
-    f->open(path);
-    if (!f->isOpen()) {
-        return errno ? -errno : -EIO;
-    }
-    s->trace = std::move(f);
-    return 0;
+    Verilated::threadContextp(s->context.get());  // else the writer makes one of its own
+    return -waveform::begin(*s->top, path, &s->trace);
 }
 
 int observe(tern_sim *s, tern_sim_observer f, void *user)
@@ -444,4 +435,15 @@ const struct tern_sim_api tern_sim_api = {
     TERN_SIM_API_VERSION, create, destroy, read32, write32, mem_read, mem_write, step, cycles, trace, observe, coverage,
     dram, violation,
 };
+}
+
+/**
+ * Replaces the C library's function within this object, so that no destructor of a static object runs, neither of
+ * Verilator nor of libstdc++. At the end of a process they would run before what closes devices: handlers of atexit
+ * that are older than the device, and destructors of libraries. Verilator's lists, which are such objects, are empty
+ * once the last device is gone.
+ */
+extern "C" int __cxa_atexit(void (*)(void *), void *, void *)
+{
+    return 0;
 }

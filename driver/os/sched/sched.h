@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler: decides which buffer an engine runs next (C3, C4). Registers and memory are accessed only by operations
- * of its caller (struct tern_sched_ops).
+ * The scheduler: decides which buffer an engine runs next (C3, C4). Registers and memory are accessed only by
+ * operations of its caller (struct tern_sched_ops).
  *
  * Model. A context is an entity with one SW queue of jobs (DMA buffers), which run in order. A job is split into
  * *chunks* (chunk.c). An HW queue takes chunks: a chunk has the packets up to the next fence_wait or past the next

@@ -103,8 +103,11 @@ struct tern_sim_api {
     int (*step)(struct tern_sim *sim, uint64_t max_cycles, bool *irq);
     /** Device time, in cycles since reset. */
     uint64_t (*cycles)(const struct tern_sim *sim);
-    /** Starts a waveform (FST) of all signals; NULL ends it. -ENOTSUP: this device records none; -EBUSY; errors of the
-     *  file. */
+    /**
+     * Starts a waveform (FST) of all signals; NULL ends it, which any thread may do while another one is within the
+     * device. -ENOTSUP: this device records none; -EBUSY: a waveform is being recorded; -EDEADLK: a signal handler ends
+     * the waveform that its own thread was writing; errors of the file, which is then not whole.
+     */
     int (*trace)(struct tern_sim *sim, const char *path);
     /**
      * Sets the observer, which step, read32 and write32 call for each warp instruction; NULL removes it. The

@@ -162,7 +162,7 @@ static void step_map(cl_command_queue q, struct model *m)
     const cl_uint n = waits_of(m, NULL, waits);
     const size_t at = below(BYTES), size = below(BYTES - at) + 1;
     const bool shared = by_pointer(m);
-    unsigned char *p = m->svm + at;
+    unsigned char *p = m->svm ? m->svm + at : NULL;
     if (shared) {
         OK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, p, size, n, n > 0 ? waits : NULL, NULL));
     } else {

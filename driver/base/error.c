@@ -23,6 +23,11 @@ int tern_error_memory(const char *what)
     return tern_error(-ENOMEM, "the host is out of memory for %s", what);
 }
 
+const char *tern_error_sentence(void)
+{
+    return last;
+}
+
 const char *tern_last_error(void)
 {
     return last;

@@ -6,6 +6,8 @@
 /** Records the sentence and returns code, a negative errno, so that a path that fails is
  *  `return tern_error(-EIO, ...)`. */
 int tern_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** The calling thread's last sentence, for code that does not include tern.h, which declares tern_last_error(). */
+const char *tern_error_sentence(void);
 /** Returns -ENOMEM, with a sentence that names what could not be allocated. */
 int tern_error_memory(const char *what);
 

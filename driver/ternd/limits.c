@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/name.h"
 #include "wire/wire.h"
 
@@ -59,8 +60,7 @@ static const struct {
 /* ------------------------------------------------------------------ reading */
 
 struct reader {
-    const char *path;
-    char *line;
+    const char *path, *line;
     const char *at;
     unsigned number;
 };
@@ -260,26 +260,19 @@ int ternd_limits_read(const char *path, struct ternd_limits_file **out)
 {
     struct reader r = {.path = path};
     struct ternd_limits_file *f = calloc(1, sizeof *f);
-    FILE *in = path ? fopen(path, "re") : NULL;
-    size_t room = 0;
-    ssize_t n;
-    int e = 0;
-    if (!f) {
-        e = tern_error_memory("limits");
-    } else if (path && !in) {
-        e = tern_error(-errno, "%s: %s", path, strerror(errno));
-    }
-    while (!e && in && (n = getline(&r.line, &room, in)) > 0) {
+    char *text = NULL, *end = NULL;
+    size_t size = 0;
+    int e = f ? 0 : tern_error_memory("limits");
+    e = e || !path ? e : tern_file_read(path, TERND_LIMITS_BYTES, &text, &size);
+    for (char *next = text; !e && next < text + size; next = end + 1) {
+        r.line = next;
         r.number++;
-        e = strlen(r.line) != (size_t)n ? bad(&r, r.line + strlen(r.line), "a NUL byte") : read_line(&r, f);
+        end = memchr(next, '\n', (size_t)(text + size - next));
+        end = end ? end : text + size;
+        *end = '\0';
+        e = strlen(next) != (size_t)(end - next) ? bad(&r, next + strlen(next), "a NUL byte") : read_line(&r, f);
     }
-    if (!e && in && ferror(in)) {
-        e = tern_error(-EIO, "%s cannot be read", path);
-    }
-    if (in) {
-        fclose(in);
-    }
-    free(r.line);
+    free(text);
     if (e) {
         ternd_limits_free(f);
         return e;

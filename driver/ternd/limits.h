@@ -24,6 +24,7 @@ struct ternd_limits {
 
 struct ternd_limits_file;
 
+#define TERND_LIMITS_BYTES (1u << 20)   /**< Of the file, at most. */
 #define TERND_PINNED_DEFAULT UINT64_MAX /**< The file does not say: the device's memory does (user.c). */
 
 /** path NULL: the defaults for everybody. 0, or -errno with a sentence that names line and column. */

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tern/tern.h"
 
 static int failed(const char *command, const char *path, const char *why)
 {
@@ -14,43 +17,21 @@ static int failed(const char *command, const char *path, const char *why)
     return EXIT_FAILED;
 }
 
-int file_read(const char *command, const char *path, size_t most, void **data, size_t *size)
+int file_read(const char *command, const char *path, size_t most, const char *what, void **data, size_t *size)
 {
+    char *bytes;
     const bool standard = strcmp(path, "-") == 0;
-    FILE *f = standard ? stdin : fopen(path, "rb");
-    struct stat st;
-    char *bytes = NULL;
-    size_t n = 0, room = 0;
-    const char *why = NULL;
-    if (!f) {
-        return failed(command, path, strerror(errno));
+    const int r = standard ? tern_file_read_from(STDIN_FILENO, path, most, &bytes, size)
+                           : tern_file_read(path, most, &bytes, size);
+    if (r == -EFBIG) {
+        fprintf(stderr, "tern %s: %s: is larger than %s\n", command, path, what);
+    } else if (r) {
+        fprintf(stderr, "tern %s: %s\n", command, tern_last_error());
     }
-    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
-        why = "is a directory";
+    if (r) {
+        return EXIT_FAILED;
     }
-    while (!why && !feof(f)) {
-        if (n == room) {
-            room = room ? room * 2 : 65536;
-            char *grown = realloc(bytes, room + 1);
-            if (!grown) {
-                why = "the host has no memory for it";
-                break;
-            }
-            bytes = grown;
-        }
-        n += fread(bytes + n, 1, room - n, f);
-        why = ferror(f) ? strerror(errno) : n > most ? "is larger than the largest buffer of the device" : NULL;
-    }
-    if (!standard) {
-        fclose(f);
-    }
-    if (why) {
-        free(bytes);
-        return failed(command, path, why);
-    }
-    bytes[n] = '\0';
     *data = bytes;
-    *size = n;
     return EXIT_OK;
 }
 

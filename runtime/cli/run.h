@@ -103,8 +103,8 @@ void run_arg_declare(const struct run_arg *a, char *out, size_t size);
 /** The argument of this name or number; NULL, with a message, if there is none. */
 struct run_arg *run_arg_find(struct run *r, const char *option, const char *name, size_t length);
 
-/** A file's bytes ("-": standard input), with a NUL behind them; at most `most`. */
-int file_read(const char *command, const char *path, size_t most, void **data, size_t *size);
+/** A file's bytes ("-": standard input), with a NUL behind them; at most `most`, which is the size of `what`. */
+int file_read(const char *command, const char *path, size_t most, const char *what, void **data, size_t *size);
 int file_write(const char *command, const char *path, const void *data, size_t size);
 
 /** Buffers and times as text or JSON. */

@@ -214,7 +214,7 @@ static int read_raw(struct run_arg *a, const char *text, size_t most, bool *take
     int status = EXIT_OK;
     *taken = true;
     if (starts(text, "@", &rest)) {
-        status = file_read("run", rest, most, &a->data, &a->size);
+        status = file_read("run", rest, most, "the largest buffer of the device", &a->data, &a->size);
         if (status == EXIT_OK && a->size == 0) {
             status = wrong(a, "'%s' is empty", rest);
         }

@@ -13,7 +13,7 @@ int run_build(struct run *r)
     struct run_options *o = &r->options;
     void *code;
     size_t size;
-    int status = file_read("run", o->file, MAX_FILE, &code, &size);
+    int status = file_read("run", o->file, MAX_FILE, "256 MiB, the most that a program may have", &code, &size);
     if (status != EXIT_OK) {
         return status;
     }

@@ -14,6 +14,7 @@
 #include "disassemble.h"
 #include "tc_elf.h"
 
+#define MOST ((size_t)256 << 20) /* bytes of a program binary, as of `tern run` */
 #define ENTRY "__entry_"    /* CC1_ENTRY_PREFIX: a kernel as the hardware starts it */
 #define COARSE ".coarse"    /* CC1_COARSE_SUFFIX */
 #define USER "u."           /* CC1_USER_PREFIX: a function of the program */
@@ -189,10 +190,15 @@ static void print_code(const struct listing *l, const struct function *f)
     }
 }
 
+/** NULL: no memory, or more than MOST. */
 static void *read_all(FILE *in, size_t *size)
 {
     char *data = NULL;
     for (size_t room = 0, n = 1; n > 0; *size += n) {
+        if (*size > MOST) {
+            free(data);
+            return NULL;
+        }
         if (*size == room) {
             room = room ? 2 * room : 65536;
             char *grown = realloc(data, room);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define MAX_PATHS 4096u
+#define MAX_FILE (64ll << 20) /* with a larger file results are not cached */
 #define RESOURCES "/lib/clang/" /* clang's own headers: their identity is enough, they are not edited */
 
 struct stored {
@@ -229,6 +230,10 @@ static int add_state(struct tc_sha256 *hash, const char *name, const struct time
         id[2] = (uint64_t)st.st_mtim.tv_nsec;
         id[3] = (uint64_t)st.st_ino;
         tc_sha256_add(hash, id, sizeof id);
+        goto out;
+    }
+    if (st.st_size > MAX_FILE) {
+        result = -EAGAIN;
         goto out;
     }
     struct tc_text content = {0};

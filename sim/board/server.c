@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,6 +177,11 @@ static bool terminal(struct server *s, const char *link)
 
 static bool device(struct server *s, const char *library, uint64_t mib)
 {
+    struct stat st;
+    if (stat(library, &st) == 0 && !S_ISREG(st.st_mode)) { /* the loader would wait for a named pipe */
+        fprintf(stderr, "tern-board: %s is no file\n", library);
+        return false;
+    }
     void *object = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     s->api = object ? dlsym(object, TERN_SIM_API_SYMBOL) : NULL;
     if (!s->api || s->api->version != TERN_SIM_API_VERSION) {

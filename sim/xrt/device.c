@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tern_sim/tern_sim.h"
 
@@ -35,6 +36,12 @@ struct device *device_open(const struct device_settings *settings)
         return NULL;
     }
     d->set = *settings;
+    struct stat s;
+    if (stat(settings->library, &s) == 0 && !S_ISREG(s.st_mode)) { /* the loader would wait for a named pipe */
+        fprintf(stderr, "tern-hw-emu: %s is no file\n", settings->library);
+        device_close(d);
+        return NULL;
+    }
     d->object = dlopen(settings->library, RTLD_NOW | RTLD_LOCAL);
     d->api = d->object ? dlsym(d->object, TERN_SIM_API_SYMBOL) : NULL;
     if (!d->api || d->api->version != TERN_SIM_API_VERSION) {

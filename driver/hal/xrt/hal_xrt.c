@@ -27,6 +27,7 @@
 
 #include "base/build_tree.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "hal/backends.h"
 #include "hal/polled.h"
 #include "hal/xrt/caller.h"
@@ -37,6 +38,7 @@
 #include "tern/tern_spec.h"
 
 #define PAGE 4096u
+#define XCLBIN_MOST (1ull << 30) /* bytes */
 #define TIMEOUT_S 20u /* a card answers within microseconds, a simulator on a busy host within seconds */
 #define OPEN_TIMES 3 /* opening and closing take longer: XRT's emulation sleeps for 10 s in each */
 #define POLL_NS_MIN 20000u
@@ -324,6 +326,9 @@ static int load(const struct tern_xrt_api **out)
         if (!*dirs[i] || access(path, R_OK)) {
             continue;
         }
+        if (tern_file_check(path, UINT64_MAX)) { /* the loader would wait for a named pipe */
+            return -EINVAL;
+        }
         void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!object) {
             return tern_error(-ENOENT, "XRT cannot be loaded: %s. Install it: on Debian the package libxrt1, else that "
@@ -411,6 +416,9 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     }
     if (!k.xclbin || !*k.xclbin) {
         return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
+    }
+    if (tern_file_check(k.xclbin, XCLBIN_MOST)) {
+        return -EINVAL;
     }
     r = tern_caller_start(api, &h->caller);
     if (r) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/sized.h"
 #include "base/wait.h"
 #include "os/migrate/autosave.h"
@@ -297,9 +298,9 @@ int tern_os_checkpoint_load(struct tern_device *dev, const char *file, struct te
     if (tern_inherit_check(dev)) {
         return -ENODEV;
     }
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const int fd = tern_file_open(file, UINT64_MAX); /* it is read in pieces, by what the device has room for */
     if (fd < 0) {
-        return tern_error(-errno, "%s: %s", file, strerror(errno));
+        return fd;
     }
     int r = load_stream(dev, fd, &l);
     close(fd);

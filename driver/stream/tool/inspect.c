@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern migrate inspect: shows a stream from its first byte to its last, as far as it can be decoded. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "stream/pages.h"
 #include "tool.h"
 
@@ -216,9 +217,9 @@ static void stream(struct inspection *x)
 static int inspect(const char *path, const struct printer *to)
 {
     struct inspection x = {.to = to};
-    x.in.fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    x.in.fd = strcmp(path, "-") == 0 ? STDIN_FILENO : tern_file_open(path, UINT64_MAX);
     if (x.in.fd < 0) {
-        fprintf(stderr, "tern migrate: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "tern migrate: %s\n", tern_error_sentence());
         return FAILED;
     }
     size_t got;

@@ -16,10 +16,14 @@
 #include <unistd.h>
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/patience.h"
 
+#define PEM_MOST (1u << 20) /* bytes of a file of certificates, or with a key */
 #define PORT_MAX 65535u
 #define ALERTS 1000        /* reasons of OpenSSL from this number on are alerts of the other side */
 
@@ -56,23 +60,99 @@ static int no_passphrase(char *to, int size, int writes, void *user)
     return -1; /* a key with a passphrase is refused: nobody may be there to type it */
 }
 
+/** A file in memory, which has to be read by whoever asked for it: NULL, and said why. */
+static BIO *open_file(const char *path)
+{
+    char *data = NULL;
+    size_t size = 0;
+    BIO *b = tern_file_read(path, PEM_MOST, &data, &size) ? NULL : BIO_new(BIO_s_mem());
+    if (!data) {
+        fprintf(stderr, "tern migrate: %s\n", tern_error_sentence());
+    } else if (!b || BIO_write(b, data, (int)size) != (int)size) {
+        say(path, reason());
+        BIO_free(b);
+        b = NULL;
+    }
+    if (data) {
+        OPENSSL_cleanse(data, size); /* of a key */
+    }
+    free(data);
+    return b;
+}
+
+/** This side's certificate, and behind it those of authorities. */
+static bool use_certificates(SSL_CTX *c, BIO *in)
+{
+    X509 *own = PEM_read_bio_X509_AUX(in, NULL, no_passphrase, NULL), *next;
+    bool good = own && SSL_CTX_use_certificate(c, own) == 1;
+    X509_free(own);
+    while (good && (next = PEM_read_bio_X509(in, NULL, no_passphrase, NULL))) {
+        good = SSL_CTX_add0_chain_cert(c, next) == 1;
+        if (!good) {
+            X509_free(next);
+        }
+    }
+    if (good && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) { /* the end */
+        ERR_clear_error();
+    }
+    return good && !ERR_peek_error();
+}
+
+static bool use_key(SSL_CTX *c, BIO *in)
+{
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, no_passphrase, NULL);
+    const bool good = key && SSL_CTX_use_PrivateKey(c, key) == 1;
+    EVP_PKEY_free(key);
+    return good;
+}
+
+/** Certificates of authorities, and lists of those that they have revoked. */
+static bool use_authorities(SSL_CTX *c, BIO *in)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(c);
+    STACK_OF(X509_INFO) *all = PEM_X509_INFO_read_bio(in, NULL, no_passphrase, NULL);
+    int n = 0;
+    bool good = all != NULL;
+    for (int i = 0; good && i < sk_X509_INFO_num(all); i++) {
+        const X509_INFO *it = sk_X509_INFO_value(all, i);
+        good = (!it->x509 || X509_STORE_add_cert(store, it->x509) == 1) &&
+            (!it->crl || X509_STORE_add_crl(store, it->crl) == 1);
+        n += it->x509 != NULL;
+    }
+    sk_X509_INFO_pop_free(all, X509_INFO_free);
+    if (good && !n) {
+        ERR_raise(ERR_LIB_X509, X509_R_NO_CERTIFICATE_FOUND);
+    }
+    return good && n;
+}
+
+/** What the file has is used, or said why not. */
+static bool use(SSL_CTX *c, const char *path, bool (*what)(SSL_CTX *c, BIO *in))
+{
+    ERR_clear_error();
+    BIO *in = open_file(path);
+    const bool good = in && what(c, in);
+    if (in && !good) {
+        say(path, reason());
+    }
+    BIO_free(in);
+    return good;
+}
+
 SSL_CTX *tls_context(const struct tls_options *o)
 {
     SSL_CTX *c = SSL_CTX_new(o->listens ? TLS_server_method() : TLS_client_method());
-    const char *what = "TLS";
     bool good = c && SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) == 1;
-    if (good) {
-        SSL_CTX_set_default_passwd_cb(c, no_passphrase);
+    if (!good) {
+        say("TLS", reason());
+    } else {
         SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
         SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_num_tickets(c, 0); /* certificates are exchanged on each connection */
     }
-    good = good && (what = o->cert, SSL_CTX_use_certificate_chain_file(c, o->cert) == 1);
-    good = good && (what = o->key, SSL_CTX_use_PrivateKey_file(c, o->key, SSL_FILETYPE_PEM) == 1);
-    good = good && (what = o->ca, SSL_CTX_load_verify_file(c, o->ca) == 1);
+    good = good && use(c, o->cert, use_certificates) && use(c, o->key, use_key) && use(c, o->ca, use_authorities);
     if (!good) {
-        say(what, reason());
         SSL_CTX_free(c);
         return NULL;
     }

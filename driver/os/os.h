@@ -120,7 +120,6 @@ struct tern_process {
     struct tern_demand demand; /**< The pager's, while it decides. */
     struct tern_list by_use; /**< Memories that it alone maps and that may be evicted, least recently used first. */
     uint64_t used;      /**< By dev->pager.uses: when work that may use all of it was last let go. */
-    uint64_t robbed;    /**< How many blocks of it were evicted for others. */
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define INSTRUCTION TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION
-#define MOCK_CONTEXT(c) TERN_LIST_ENTRY(c, struct mock_context, sched)
+#define MOCK_CONTEXT(c) ((m)->of ? (m)->of(c) : TERN_LIST_ENTRY(c, struct mock_context, sched))
 
 static void check(bool ok, const char *what)
 {
@@ -60,7 +60,7 @@ static void ended(struct mock_queue *q, enum tern_sched_kind kind, uint64_t now)
 }
 
 /** What runs goes to its save area. */
-static void save(const struct mock_queue *q, uint32_t engine)
+static void save(const struct mock *m, const struct mock_queue *q, uint32_t engine)
 {
     struct mock_context *c = MOCK_CONTEXT(q->chunk[0].context);
     check(!c->save.valid, "a save area that holds state is written");
@@ -83,7 +83,7 @@ static void asked(struct mock *m, uint32_t engine, uint64_t now)
     i->begin = q->begin;
     i->end = now;
     i->fault = (struct tern_indication){.fault = TERN_FAULT_PAGE_ABSENT, .offset = i->preempted.offset};
-    save(q, engine);
+    save(m, q, engine);
     for (shift(q); q->n; shift(q)) {
         tell(q, TERN_SCHED_RETURNED, q->chunk[0].id);
     }
@@ -101,7 +101,7 @@ static void stopped(struct mock *m, uint32_t engine, uint64_t now)
         i->end = q->running ? now : 0;
         i->preempted.offset = q->at * TERN_PKT_LINE_BYTES;
         if (q->running) {
-            save(q, engine);
+            save(m, q, engine);
         }
     }
     while (q->n) {
@@ -200,12 +200,14 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         q->restoring -= n;
         return n;
     }
-    if (!q->chunk[0].job->null && work_of(q)->asks && q->left == work_of(q)->cost) {
-        work_of(q)->asks--;
+    const bool lacks = m->lacks && !q->chunk[0].job->null && m->lacks(m, &q->chunk[0]);
+    if (lacks || (!q->chunk[0].job->null && work_of(q)->asks && q->left == work_of(q)->cost)) {
+        work_of(q)->asks -= !lacks;
         asked(m, engine, now);
         return 0;
     }
     uint64_t n = least(most, q->left);
+    n = m->lacks && work_of(q)->group ? least(n, work_of(q)->group) : n; /* it looks again */
     n = q->stopping ? least(n, until_stop(q)) : n;
     q->left -= q->left == MOCK_HANG ? 0 : n;
     q->busy += n;
@@ -400,9 +402,8 @@ static void op_event(void *user, const struct tern_sched_event *event)
 
 static bool op_resident(void *user, struct tern_sched_context *c, struct tern_job *job)
 {
-    (void)user;
-    (void)job;
-    return !MOCK_CONTEXT(c)->absent;
+    const struct mock *m = user;
+    return m->resident ? m->resident(c, job) : !MOCK_CONTEXT(c)->absent;
 }
 
 static bool op_returns(void *user, const struct tern_sched_context *c)
@@ -419,6 +420,9 @@ static bool op_page(void *user, struct tern_sched_context *c, struct tern_job *j
           "a page request without a place");
     check(!MOCK_CONTEXT(c)->absent, "a page request of what waits for one");
     m->asked++;
+    if (m->page) {
+        return m->page(c, job);
+    }
     MOCK_CONTEXT(c)->absent = !m->no_page;
     return !m->no_page;
 }

@@ -72,6 +72,11 @@ struct mock {
     bool deaf;               /**< Engine 0 does nothing any more until it is reset. */
     bool refuse_reset;       /**< Engines come out of reset with something in the queue. */
     void (*event)(struct mock *m, const struct tern_sched_event *event);
+    /* For contexts of the driver, whose scheduler is not m->sched; NULL: as above. */
+    struct mock_context *(*of)(const struct tern_sched_context *c);
+    bool (*lacks)(struct mock *m, const struct tern_chunk *chunk); /**< Does what runs need a page that is absent? */
+    bool (*resident)(struct tern_sched_context *c, struct tern_job *job);
+    bool (*page)(struct tern_sched_context *c, struct tern_job *job);
 };
 
 /** One engine or more, the default configuration but for what `config` (may be NULL) says. */

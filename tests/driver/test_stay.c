@@ -312,41 +312,44 @@ static void test_focus_pages(void **state)
     rig_done();
 }
 
-/** Whose memory a context whose turn it is keeps from whom, while not all of it is there. */
-static void test_turn(void **state)
+/** Whose memory a context that waits for memory keeps from whom. */
+static void test_ticket(void **state)
 {
     (void)state;
+    enum { OWN = 100 };
     static const struct {
         struct tern_wants wants;
         bool keeps;
     } cases[] = {
-        {{.band = TERN_BAND_NORMAL, .lent = false, .goes_on = false, .stuck = false}, true},
-        {{.band = TERN_BAND_NORMAL, .lent = false, .goes_on = true, .stuck = false}, false}, /* it is in a stay */
-        {{.band = TERN_BAND_NORMAL, .lent = false, .goes_on = false, .stuck = true}, false},
-        {{.band = TERN_BAND_IDLE, .lent = false, .goes_on = true, .stuck = false}, true},
-        {{.band = TERN_BAND_FOCUS, .lent = false, .goes_on = false, .stuck = false}, false},
+        {{TERN_BAND_NORMAL, {OWN - 1, 9}}, false},
+        {{TERN_BAND_NORMAL, {OWN, 4}}, false},
+        {{TERN_BAND_NORMAL, {OWN, 5}}, false},
+        {{TERN_BAND_NORMAL, {OWN, 6}}, true},
+        {{TERN_BAND_NORMAL, {OWN + 1, 1}}, true},
+        {{TERN_BAND_IDLE, {OWN - 1, 1}}, true},
+        {{TERN_BAND_FOCUS, {OWN + 1, 9}}, false},
     };
     struct actor a;
-    struct tern_list absent;
     rig_open("small,mem=32M,stay=100000,quantum=20000,timeout=200000", NULL);
-    open_mix(&a, "its turn", 0);
+    open_mix(&a, "waits", 0);
     pthread_mutex_lock(&dev->lock); /* nobody sees what is made up here */
     const struct tern_stay before = a.c->stay;
     a.c->stay = (struct tern_stay){0};
-    const bool nothing = tern_stay_keeps(a.c, &cases[0].wants);
-    tern_stay_turn(a.c);
-    tern_list_append(&a.c->absent, &absent);
+    const bool nothing = tern_stay_keeps(a.c, &cases[3].wants);
+    a.c->stay = (struct tern_stay){.ticket = {OWN, 5}, .held = 1};
     bool keeps[sizeof cases / sizeof *cases];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         keeps[i] = tern_stay_keeps(a.c, &cases[i].wants);
     }
-    tern_list_remove(&absent);
+    a.c->stay.lent = true;
+    const bool lent = tern_stay_keeps(a.c, &cases[6].wants);
     a.c->stay = before;
     pthread_mutex_unlock(&dev->lock);
     assert_false(nothing);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(keeps[i], cases[i].keeps);
     }
+    assert_true(lent);
     actor_close(&a);
     rig_done();
 }
@@ -357,7 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_focus), /* first: tests/attacks looks whether it hangs */
-        T(test_turn),
+        T(test_ticket),
         T(test_focus_pages),
         T(test_sets),
         T(test_pages),

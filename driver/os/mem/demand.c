@@ -4,7 +4,7 @@
  * device at once runs with what its copies, fills, fences and user executors name, which cannot wait (steps.c); its
  * kernels stop at the first access to a block that is absent, their context waits for it like any whose memory is not
  * there, and goes on. The block stays until the context has run, so that each stop is behind the one before
- * (residency.h); and so does what the packets of a chunk name, until it has ended or run for a stay.
+ * (residency.h); and so does what the packets of a chunk name.
  */
 #include "os/os.h"
 
@@ -114,40 +114,35 @@ static bool may_run(const struct tern_sched_context *s)
     return s->inflight || s->state == TERN_SCHED_READY || !tern_list_empty(&s->update);
 }
 
-/** Does the context's work, whose packets name the block, keep it from work of a band? */
-static bool claims(const struct tern_context *c, const struct tern_allocation *a, const struct tern_block *b,
-                   uint32_t band)
+/** Do packets of the context's work name the block, which has not run since all that they name is there? */
+static bool claims(const struct tern_context *c, const struct tern_allocation *a, const struct tern_block *b)
 {
-    const uint64_t ran = tern_stay_ran(c) - c->claim.cycles;
     const struct tern_job *job = tern_list_empty(&c->sched.jobs)
                                      ? NULL : TERN_LIST_ENTRY(c->sched.jobs.next, struct tern_job, node);
-    if (!job || !job->needs || !c->claim.ready || !tern_demand_needs(job, a, b)) {
-        return false;
-    }
-    return ran ? ran < tern_stay_length(c) && band <= c->sched.band
-               : c->proc->dev->sched.now - c->claim.ready < tern_stay_bound(c);
+    return job && job->needs && c->claim.ready && tern_demand_needs(job, a, b) &&
+           tern_stay_ran(c) == c->claim.cycles && c->proc->dev->sched.now - c->claim.ready < tern_stay_bound(c);
 }
 
 /** Of one mapping of it. */
-static bool keeps(const struct tern_allocation *a, const struct tern_block *b, uint32_t band)
+static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
 {
     TERN_LIST_EACH(node, &a->proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const bool wanted = c->wanted.page && c->wanted.page - a->va - b->first < b->pages && c->wanted.ready;
-        if (((wanted && !has_run(c)) || claims(c, a, b, band)) && may_run(&c->sched)) {
+        if (((wanted && !has_run(c)) || claims(c, a, b)) && may_run(&c->sched)) {
             return true;
         }
     }
     return false;
 }
 
-bool tern_demand_keeps(const struct tern_block *b, uint32_t band)
+bool tern_demand_keeps(const struct tern_block *b)
 {
     bool any = false;
     TERN_LIST_EACH(node, &b->m->mappings)
     {
-        any = any || keeps(TERN_LIST_ENTRY(node, struct tern_allocation, mapping), b, band);
+        any = any || keeps(TERN_LIST_ENTRY(node, struct tern_allocation, mapping), b);
     }
     return any;
 }

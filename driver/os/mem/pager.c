@@ -20,44 +20,38 @@ struct wish {
     struct tern_process *proc;
     struct tern_allocation *a; /* all of it is to be brought in; NULL: */
     uint32_t pages;            /* a block is to go, unless so many pages are free */
-    bool lent; /* it may take what FOCUS uses */
+    struct tern_wants wants;
     bool done;
     int result;
     char why[200];
 };
 
-enum outcome { NOTHING_TO_DO, AGAIN, LATER };
-
-/** Makes room: AGAIN, something went; LATER; NOTHING_TO_DO: nothing can go, or (*r) memory of the host is lacking. */
-static enum outcome make_room(struct tern_device *dev, struct tern_search *s, int *r)
+/** Makes room: TERN_AGAIN, something went; TERN_LATER; TERN_NOTHING: nothing can go, or (*r) memory of the host is
+ *  lacking. */
+static enum tern_outcome make_room(struct tern_device *dev, struct tern_search *s, int *r)
 {
     tern_victim_find(dev, s);
     if (!s->best) {
         *r = -ENOSPC;
-        return s->later ? LATER : NOTHING_TO_DO;
-    }
-    TERN_LIST_EACH(node, &s->best->m->mappings)
-    {
-        struct tern_process *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping)->proc;
-        other->robbed += other != s->proc;
+        return s->later ? TERN_LATER : TERN_NOTHING;
     }
     *r = tern_move_out(s->best);
-    return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
+    return *r == -ENOMEM ? TERN_NOTHING : TERN_AGAIN;
 }
 
 /** Brings a block in for a process, or makes room for it. */
-static enum outcome bring(struct tern_device *dev, struct tern_search *s, struct tern_block *b, int *r)
+static enum tern_outcome bring(struct tern_device *dev, struct tern_search *s, struct tern_block *b, int *r)
 {
     if (b->m->moving) { /* it is being imported: that ends */
         *r = 0;
-        return LATER;
+        return TERN_LATER;
     }
     *r = tern_sparse_commit(b);
     if (*r) {
-        return *r == -ENOSPC && !tern_list_empty(&s->proc->partition->retiring) ? LATER : NOTHING_TO_DO;
+        return *r == -ENOSPC && !tern_list_empty(&s->proc->partition->retiring) ? TERN_LATER : TERN_NOTHING;
     }
     *r = tern_pages_free_count(b->m->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
-    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, s, r) : NOTHING_TO_DO;
+    return *r == 0 ? TERN_AGAIN : *r == -ENOSPC ? make_room(dev, s, r) : TERN_NOTHING;
 }
 
 /* -------------------------------------------------------------- calls that wait */
@@ -78,25 +72,26 @@ static bool is_whole(const struct tern_allocation *a)
     return tern_list_empty(&a->mem->away);
 }
 
-static enum outcome grant(struct tern_device *dev, struct wish *w, bool stuck)
+static enum tern_outcome grant(struct tern_device *dev, struct wish *w)
 {
-    w->lent = w->lent || tern_stay_lend(dev, w->proc->partition);
-    const struct tern_wants wants = {TERN_BAND_NORMAL, .lent = w->lent, .goes_on = true, .stuck = stuck};
-    struct tern_search s = {.proc = w->proc, .wants = wants};
+    if (w->wants.band != TERN_BAND_FOCUS && tern_stay_lend(dev, w->proc->partition)) {
+        w->wants.band = TERN_BAND_FOCUS;
+    }
+    struct tern_search s = {.proc = w->proc, .wants = w->wants};
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
-    enum outcome o = NOTHING_TO_DO;
+    enum tern_outcome o = TERN_NOTHING;
     if (!r && w->a && !is_whole(w->a)) {
         o = bring(dev, &s, TERN_FIRST_BLOCK(&w->a->mem->away), &r);
     } else if (!r && !w->a && tern_pages_free_count(w->proc->partition->pages) < w->pages) {
         o = make_room(dev, &s, &r);
     }
-    if (o == LATER) {
-        return LATER;
+    if (o == TERN_LATER) {
+        return TERN_LATER;
     }
-    if (o == NOTHING_TO_DO || !w->a || is_whole(w->a)) {
-        fulfil(dev, w, o == NOTHING_TO_DO && !r && w->a && !is_whole(w->a) ? -EIO : r);
+    if (o == TERN_NOTHING || !w->a || is_whole(w->a)) {
+        fulfil(dev, w, o == TERN_NOTHING && !r && w->a && !is_whole(w->a) ? -EIO : r);
     }
-    return AGAIN;
+    return TERN_AGAIN;
 }
 
 static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t pages)
@@ -107,6 +102,7 @@ static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t p
     if (r) {
         return r;
     }
+    w.wants = (struct tern_wants){TERN_BAND_NORMAL, .ticket = tern_stay_ticket(proc, a ? a->pages : pages)};
     tern_list_append(&proc->partition->wishes, &w.node);
     pthread_cond_signal(&dev->pager.wake);
     while (!w.done) {
@@ -136,12 +132,17 @@ static struct tern_job *held_for(const struct tern_context *c)
                                                              : tern_sched_next_job(s);
 }
 
-/** Lets go those for whom all is there, and takes out those that want nothing any more. Of the rest the one whose turn
- *  it is; NULL: there is none. */
-static struct tern_context *next_turn(struct tern_device *dev, struct tern_partition *part)
+static struct tern_context *earlier(struct tern_context *a, struct tern_context *b)
 {
-    struct tern_context *best = NULL, *normal = NULL;
-    bool there = false;
+    const struct tern_wants theirs = a ? tern_stay_wants(a) : (struct tern_wants){0}, own = tern_stay_wants(b);
+    return a && !tern_stay_before(&own, &theirs) ? a : b;
+}
+
+/** Lets go those for whom all is there, and takes out those that want nothing any more. Of the rest the one that is
+ *  served first; NULL: there is none. */
+static struct tern_context *first_waiting(struct tern_device *dev, struct tern_partition *part)
+{
+    struct tern_context *first = NULL, *normal = NULL;
     for (struct tern_list *node = part->absent.next, *next; node != &part->absent; node = next) {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const struct tern_job *job = held_for(c);
@@ -152,17 +153,15 @@ static struct tern_context *next_turn(struct tern_device *dev, struct tern_parti
             tern_sched_context_recheck(&dev->sched, &c->sched, false);
             tern_device_kick(dev);
         } else {
-            best = !best || tern_stay_rank(c) > tern_stay_rank(best) ? c : best;
-            normal = !normal && c->sched.band == TERN_BAND_NORMAL ? c : normal;
+            first = earlier(first, c);
+            normal = c->sched.band == TERN_BAND_NORMAL ? earlier(normal, c) : normal;
         }
-        there = there || (c == part->goes_on && !tern_list_empty(&c->absent));
     }
-    part->goes_on = there ? part->goes_on : NULL;
-    if (normal && tern_stay_lend(dev, part)) {
-        tern_stay_lent(normal);
-        best = tern_stay_rank(normal) > tern_stay_rank(best) ? normal : best;
+    if (normal && !normal->stay.lent && tern_stay_lend(dev, part)) {
+        normal->stay.lent = true;
+        first = earlier(first, normal);
     }
-    return best;
+    return first;
 }
 
 /** Its set cannot be resident, or something of it not be committed: the process is in error. */
@@ -208,8 +207,8 @@ static bool is_held(const struct tern_partition *part, const struct tern_context
     return false;
 }
 
-/** A move for what a context waits for. stuck: what else is held cannot get on. */
-static enum outcome serve(struct tern_device *dev, struct tern_context *c, bool stuck)
+/** A move for what a context waits for. */
+static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 {
     struct tern_process *proc = c->proc;
     struct tern_partition *part = proc->partition; /* lives as long as the process, which `making` keeps */
@@ -222,67 +221,34 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c, bool 
     struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
     struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
-    s.wants.stuck = stuck;
     int r = 0;
     proc->making++; /* nor does the process end */
-    enum outcome o = bring(dev, &s, b, &r);
+    enum tern_outcome o = bring(dev, &s, b, &r);
     if (is_held(part, c)) {
-        tern_stay_moved(c, o == AGAIN);
+        tern_stay_moved(c, o == TERN_AGAIN);
     }
     tern_set_release(set);
     tern_process_leave(proc);
     pthread_cond_broadcast(&dev->changed);
-    if (o == NOTHING_TO_DO && r != -EIO && is_held(part, c) && !settle_for_less(c)) {
+    if (o == TERN_NOTHING && r != -EIO && is_held(part, c) && !settle_for_less(c)) {
         give_up(c, r);
     }
-    return o == LATER ? LATER : AGAIN;
+    return o == TERN_LATER ? TERN_LATER : TERN_AGAIN;
 }
 
 /* ------------------------------------------------------------------------ thread */
 
-/** What is the most urgent waits for the stay of others. They may be held themselves, for a page, and run only when
- *  that comes: the first for which something can be done. LATER: nothing was done, and the lock was held. */
-static enum outcome serve_pages(struct tern_device *dev, struct tern_partition *part, const struct tern_context *but)
+/** A move for what is served first. Nothing else is served while it waits, for work that runs (stay.c); but a call
+ *  may find pages that have become free. */
+static enum tern_outcome step(struct tern_device *dev, struct tern_partition *part)
 {
-    TERN_LIST_EACH(node, &part->absent)
-    {
-        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
-        const bool waits = c != but && !dev->lost && tern_demand_waits(c) && held_for(c) &&
-                           tern_residency_missing(c, held_for(c));
-        const enum outcome o = waits ? serve(dev, c, false) : LATER;
-        if (o != LATER) {
-            part->goes_on = c;
-            return o;
-        }
-    }
-    return LATER;
-}
-
-/** What may be done for calls, which come before work, or for the context whose turn it is. */
-static enum outcome first_of(struct tern_device *dev, struct tern_partition *part, struct tern_context *c, bool stuck)
-{
-    if (!tern_list_empty(&part->wishes)) {
-        return grant(dev, TERN_LIST_ENTRY(part->wishes.next, struct wish, node), stuck);
-    }
-    if (c && !dev->lost) {
-        tern_stay_turn(c);
-        return serve(dev, c, stuck);
-    }
-    return NOTHING_TO_DO;
-}
-
-static enum outcome step(struct tern_device *dev, struct tern_partition *part)
-{
-    struct tern_context *const c = next_turn(dev, part), *const first = part->goes_on;
-    const bool calls = !tern_list_empty(&part->wishes);
-    if (first && !calls && !dev->lost) {
-        const enum outcome o = serve(dev, first, false);
-        part->goes_on = o == AGAIN ? first : NULL;
-        return AGAIN;
-    }
-    enum outcome o = first_of(dev, part, c, false);
-    o = o == LATER ? serve_pages(dev, part, calls ? NULL : c) : o;
-    return o == LATER ? first_of(dev, part, next_turn(dev, part), true) : o;
+    struct tern_context *const c = first_waiting(dev, part);
+    struct tern_list *const wishes = &part->wishes;
+    struct wish *const w = tern_list_empty(wishes) ? NULL : TERN_LIST_ENTRY(wishes->next, struct wish, node);
+    const struct tern_wants wants = c ? tern_stay_wants(c) : (struct tern_wants){0};
+    const bool work = c && !dev->lost && (!w || tern_stay_before(&wants, &w->wants));
+    const enum tern_outcome o = work ? serve(dev, c) : TERN_LATER;
+    return w && o == TERN_LATER ? grant(dev, w) : work ? o : TERN_NOTHING;
 }
 
 /** The partition that was looked at longest ago. */
@@ -297,18 +263,17 @@ static struct tern_partition *next_partition(const struct tern_device *dev)
     return next;
 }
 
-/** One move for the first partition that has one to make; then others come first. */
-static enum outcome look(struct tern_device *dev)
+enum tern_outcome tern_pager_look(struct tern_device *dev)
 {
     const uint64_t round = ++dev->pager.rounds;
-    enum outcome all = NOTHING_TO_DO;
+    enum tern_outcome all = TERN_NOTHING;
     for (struct tern_partition *p; p = next_partition(dev), p->paged != round;) {
         p->paged = round;
-        const enum outcome o = step(dev, p);
-        if (o == AGAIN) {
+        const enum tern_outcome o = step(dev, p);
+        if (o == TERN_AGAIN) {
             return o;
         }
-        all = o == LATER ? LATER : all;
+        all = o == TERN_LATER ? TERN_LATER : all;
     }
     return all;
 }
@@ -320,10 +285,10 @@ static void *pager(void *arg)
     while (!dev->pager.stop) {
         const uint64_t before = dev->pager.look_at;
         dev->pager.look_at = UINT64_MAX;
-        switch (look(dev)) {
-        case AGAIN:
+        switch (tern_pager_look(dev)) {
+        case TERN_AGAIN:
             break;
-        case LATER:
+        case TERN_LATER:
             if (dev->pager.look_at < before) {
                 tern_device_kick(dev); /* else it would look later */
             }

@@ -252,19 +252,18 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     }
     c->claim.ready = 0;
     if (tern_list_empty(&c->absent)) {
-        tern_stay_wait(c);
+        tern_stay_wait(c, job);
         tern_list_append(&proc->partition->absent, &c->absent);
         pthread_cond_signal(&proc->dev->pager.wake);
     }
     return false;
 }
 
-/** Pages that the context's next submission uses, but for those that are pinned. */
-static uint64_t pages_of_set(const struct tern_context *c)
+uint64_t tern_residency_pages(const struct tern_context *c, const struct tern_set *set)
 {
-    uint64_t pages = c->set ? 0 : c->proc->movable;
-    for (uint32_t i = 0; c->set && i < c->set->count; i++) {
-        const struct tern_allocation *a = tern_residency_at(c->proc, c->set->address[i]);
+    uint64_t pages = set ? 0 : c->proc->movable;
+    for (uint32_t i = 0; set && i < set->count; i++) {
+        const struct tern_allocation *a = tern_residency_at(c->proc, set->address[i]);
         pages += a && !a->mem->pins ? a->pages : 0;
     }
     return pages;
@@ -274,7 +273,7 @@ int tern_residency_check(const struct tern_context *c, struct tern_job *job)
 {
     const struct tern_process *proc = c->proc;
     const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
-    uint64_t pages = proc->absent && !job->needs ? pages_of_set(c) : 0;
+    uint64_t pages = proc->absent && !job->needs ? tern_residency_pages(c, c->set) : 0;
     const int r = pages > most && proc->dev->kmd.page_requests ? tern_demand_begin(job) : 0;
     if (r) {
         return r;

@@ -15,11 +15,11 @@
  * held like suspended work, and only when none is on an engine, entries are cleared and flushed, bytes are copied to
  * the host, and the pages are free, dirty (A7).
  *
- * Partitions are served in turn, each by itself. Order: the highest band first, then by age; one context's set at a
- * time. Victims, of the same partition: what no runnable work uses, least
- * important owner first, then least recently used, of one allocation first what was brought first; else what runnable
- * work uses that has no *stay* (stay.c). So processes whose sets exclude each other take turns, and none is evicted
- * before it has got on. What several processes map is as dear as it is to the one to which it is dearest.
+ * Partitions are served in turn, each by itself. One context, or call, is served at a time, in an order that stay.c
+ * has. Victims, of the same partition: what no runnable work uses, least important owner first, then least recently
+ * used, of one allocation first what was brought first; else what runnable work uses that comes later in that order. So
+ * processes whose sets exclude each other take turns, and each gets on in its turn. What several processes map is as
+ * dear as it is to the one to which it is dearest.
  *
  * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
  * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are
@@ -82,33 +82,43 @@ struct tern_wanted {
     uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
 };
 
-/** What the next chunk of a context needs stays from when all of it was there until the chunk has ended, or the context
- *  has run for a stay since; if it has not run, for a while. dev->lock. */
+/** What the next chunk of a context needs stays from when all of it was there until the context has run since; if it
+ *  does not run, for a while. dev->lock. */
 struct tern_claim {
     uint64_t chunk;  /**< By its order in the context; */
     uint64_t cycles; /**< what the context had run, */
     uint64_t ready;  /**< and device time, when all was there; 0: it is not. */
 };
 
-/** A stay of a context's work, and before it the turn in which its memory is brought (stay.c). dev->lock. */
+/** A place among those that want memory (stay.c). */
+struct tern_ticket {
+    uint64_t due;    /**< In pages that the pager has moved: lower is served first. 0: in a stay. */
+    uint64_t number; /**< Of equal ones the older is, by dev->pager.tickets. 0: there is none. */
+};
+
+/** A context's place among those that want memory: from when it first waits until its stay ends (stay.c). dev->lock. */
 struct tern_stay {
-    bool turn;       /**< All that it waits for is being brought: it is its turn. */
-    bool lent;       /**< This turn, and the stay after it, are FOCUS's, though it is NORMAL. */
-    uint64_t cost;   /**< Device time that moves, but for each first, have taken in the last turn, */
+    struct tern_ticket ticket;
+    bool lent;       /**< It counts as FOCUS, though it is NORMAL. */
+    uint64_t cost;   /**< Device time that moves, but for each first, have taken before the stay, */
     uint64_t moved;  /**< and when the last of them ended, if nothing was waited for since; 0: else. */
-    uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay. */
+    uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay yet. */
     uint64_t held;   /**< Device time since which it is held; 0: it is not. */
-    uint32_t stops;  /**< How often it was held for a page. */
-    uint64_t robbed; /**< proc->robbed when it began. */
+    uint32_t stops;  /**< How often it was held for a page since the stay began. */
     uint64_t cycles; /**< What the context had run then. */
 };
 
-/** Who wants room, as stays see it. */
+/** Who wants room: a context that waits, or a call. */
 struct tern_wants {
-    uint32_t band;
-    bool lent;  /**< NORMAL, in place of FOCUS. */
-    bool goes_on; /**< A call that waits, or work in its stay: they do not wait for a turn. */
-    bool stuck; /**< What is held itself gets on no more: it yields. */
+    uint32_t band;   /**< FOCUS, if it was lent. */
+    struct tern_ticket ticket;
+};
+
+/** Of a look at what is to be moved. */
+enum tern_outcome {
+    TERN_NOTHING,
+    TERN_AGAIN, /**< Something was moved, or has ended: there may be more. */
+    TERN_LATER  /**< What could go may not yet. */
 };
 
 /** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
@@ -118,6 +128,7 @@ struct tern_pager {
     bool started, stop;
     uint64_t rounds;           /**< In each it looks at partitions until there is something to do for one. */
     uint64_t uses;             /**< Counts uses: what recency is told by. */
+    uint64_t tickets;          /**< Counts contexts and calls that have begun to wait (stay.c). */
     uint64_t decisions;        /**< Counts choices of victims, */
     uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */
     uint64_t evicted, brought; /**< Pages, since the device was opened. */
@@ -130,6 +141,8 @@ struct tern_pager {
 int tern_pager_start(struct tern_device *dev);
 /** Ends it; nothing may be in its queues. Not with dev->lock held. */
 void tern_pager_stop(struct tern_device *dev);
+/** What the thread does each time: one move for the first partition that has one to make; then others come first. */
+enum tern_outcome tern_pager_look(struct tern_device *dev);
 /** Makes room for what is always resident: evicts a block, unless so many pages are free by now, since frees may end
  *  while it waits. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
 int tern_pager_make_room(struct tern_process *proc, uint32_t pages);
@@ -151,6 +164,8 @@ bool tern_residency_uses(const struct tern_job *job, const struct tern_allocatio
 bool tern_residency_may_use(const struct tern_job *job, const struct tern_allocation *a);
 /** A block that is absent and must be there before the context goes on with the job, or NULL. */
 struct tern_block *tern_residency_missing(const struct tern_context *c, const struct tern_job *job);
+/** Pages that work of the context uses, but for those that are pinned. */
+uint64_t tern_residency_pages(const struct tern_context *c, const struct tern_set *set);
 /** Can all that the context's next submission uses be resident at once? If not, its kernels are to ask for it; -ENOSPC:
  *  they cannot, or what must be there before is too much: says how much it is. -ENOMEM. */
 int tern_residency_check(const struct tern_context *c, struct tern_job *job);
@@ -195,23 +210,24 @@ void tern_demand_look(struct tern_context *c);
 void tern_demand_claim(struct tern_context *c, uint64_t chunk);
 /** All that it waited for is there. */
 void tern_demand_ready(struct tern_context *c);
-/** Does it stay for now, though work of this band wants room, because work that asked for it has not run since, or
- *  packets that name it have not had their time? */
-bool tern_demand_keeps(const struct tern_block *b, uint32_t band);
+/** Does it stay for now, because work that asked for it, or packets that name it, could run and have not since? */
+bool tern_demand_keeps(const struct tern_block *b);
 
 /* stay.c; with dev->lock held */
-/** The context, which is held, is served in its turn. */
-void tern_stay_turn(struct tern_context *c);
+/** A new ticket, for a call that wants so many pages. */
+struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages);
+/** It waits for memory from now on, for a job: it has a ticket. */
+void tern_stay_wait(struct tern_context *c, const struct tern_job *job);
 /** A move for it has ended; or (false) it has to wait for one. */
 void tern_stay_moved(struct tern_context *c, bool moved);
-/** It waits for memory from now on: in no turn. */
-void tern_stay_wait(struct tern_context *c);
-/** All that it waited for is there: if that was its turn, its stay begins. */
+/** All that it waited for is there: its stay begins, or goes on. */
 void tern_stay_begin(struct tern_context *c);
-/** Is it held, and has its turn? */
-bool tern_stay_in_turn(const struct tern_context *c);
-/** As which it wants room. */
+/** It neither runs, nor could, nor waits for memory: its ticket ends. */
+void tern_stay_end(struct tern_context *c);
+/** As which it wants room; it waits for memory. */
 struct tern_wants tern_stay_wants(const struct tern_context *c);
+/** Is one that wants room served before the other? */
+bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b);
 /** Does the work of the context keep what it uses from whoever wants it? */
 bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
 /** Cycles that a stay of the context lasts. */
@@ -220,12 +236,8 @@ uint64_t tern_stay_length(const struct tern_context *c);
 uint64_t tern_stay_bound(const struct tern_context *c);
 /** Cycles that it has run, also of what is on an engine. */
 uint64_t tern_stay_ran(const struct tern_context *c);
-/** Order of turns: higher is first; of equals the one that has waited longest. */
-uint32_t tern_stay_rank(const struct tern_context *c);
 /** Has FOCUS had its stays, so that NORMAL is to have one? If so it is as if it never had from now on. */
 bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part);
-/** The turn of the context, which is NORMAL and waits, is lent to it. */
-void tern_stay_lent(struct tern_context *c);
 
 /* steps.c; with dev->lock held */
 /** Decides what the next chunk of a job with needs is (job->cut), unless one is to run again; and finds what the job

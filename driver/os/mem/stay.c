@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stays: work whose memory excludes that of others takes turns with them. In a partition one context of a band has its
- * *turn* at a time: the one that has waited longest. What is brought for it is kept from others of its band, but for
- * those in a stay, until all of it is there; then its *stay* begins, in which they take nothing of what it uses. Work
- * that asks for pages, and has many turns, has a stay in one after others have taken something of its process.
+ * Stays: contexts whose memory excludes each other take turns. A context that finds something absent takes a *ticket*;
+ * when all of it is there, its *stay* begins, and the ticket ends with that. The pager serves one at a time, and a
+ * block is taken only from who comes later, in one order: higher bands; those in a stay, by age; those that wait, by
+ * when they are due, which is earlier the less memory they want. So whoever is first loses nothing, gets all that it
+ * waits for, and ends: docs/decisions/stays.md has the argument.
  *
  * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. It is
- * no shorter than what the moves of the turn took, and than four times the last save, as a quantum: else a device whose
+ * no shorter than what the moves before it took, and than four times the last save, as a quantum: else a device whose
  * time passes by itself does nothing but copy. Others wait for no stay longer than tern_stay_bound of device time in
- * which the work could run, whatever keeps it from that, and 64 stops for pages; and work that itself waits for memory,
- * and can be given none, keeps nothing.
+ * which the work could run, whatever keeps it from that, and 64 stops for pages. Work that neither runs, nor could, nor
+ * waits for memory has no stay.
  *
  * A band takes from lower ones at once, and waits for none. But when FOCUS has run for eight stays since it last did
- * so, it lends NORMAL a turn and the stay that follows (S1).
+ * so, NORMAL's first ticket counts as FOCUS's (S1).
  */
 #include "os/os.h"
 
 #define BOUND_STAYS 8u /* of device time: work that does not come to run although it could keeps its memory so long */
 #define STOPS 64u      /* for pages, after which a stay ends: each takes the time of a move or two */
+#define PATIENCE 64u   /* pages that are moved, for each that a ticket wants, until it comes before all new ones */
 #define FOCUS_STAYS 8u /* that FOCUS has for one of NORMAL */
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -70,82 +72,83 @@ uint64_t tern_stay_ran(const struct tern_context *c)
     return c->sched.stats.cycles + (runs ? s->now - e->front_since : 0);
 }
 
-/* --------------------------------------------------------------------- turns */
+/* ------------------------------------------------------------------- tickets */
 
-void tern_stay_wait(struct tern_context *c)
+/** Has its stay ended? The time of what runs is not exact. */
+static bool has_ended(const struct tern_context *c)
 {
-    const uint64_t now = c->proc->dev->sched.now;
-    c->stay.turn = false;
-    c->stay.held = now + !now;
+    const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles;
+    return c->stay.ready && (c->stay.stops >= STOPS || (ran >= before && ran - before >= tern_stay_length(c)) ||
+                             c->proc->dev->sched.now - c->stay.ready >= tern_stay_bound(c));
 }
 
-void tern_stay_turn(struct tern_context *c)
+static bool has_ticket(const struct tern_context *c)
 {
-    if (!c->stay.turn) {
-        c->stay.turn = true;
-        c->stay.lent = false;
-        c->stay.cost = c->stay.moved = 0;
+    return c->stay.ticket.number && (c->stay.held || !has_ended(c));
+}
+
+struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages)
+{
+    struct tern_pager *p = &proc->dev->pager;
+    const uint64_t most = proc->partition->count;
+    return (struct tern_ticket){p->brought + p->evicted + PATIENCE * (pages < most ? pages : most), ++p->tickets};
+}
+
+void tern_stay_wait(struct tern_context *c, const struct tern_job *job)
+{
+    const uint64_t now = c->proc->dev->sched.now;
+    if (!has_ticket(c)) {
+        c->stay = (struct tern_stay){.ticket = tern_stay_ticket(c->proc, tern_residency_pages(c, job->set))};
     }
+    c->stay.held = now + !now;
 }
 
 void tern_stay_moved(struct tern_context *c, bool moved)
 {
     const uint64_t now = c->proc->dev->sched.now; /* at the end of a move it is true, before the first perhaps old */
-    c->stay.cost += c->stay.turn && c->stay.moved && now > c->stay.moved ? now - c->stay.moved : 0;
+    c->stay.cost += !c->stay.ready && c->stay.moved && now > c->stay.moved ? now - c->stay.moved : 0;
     c->stay.moved = moved ? now : 0;
-}
-
-/** Does its work ask for pages one by one? */
-static bool asks(const struct tern_context *c)
-{
-    const struct tern_list *jobs = &c->sched.jobs;
-    return !tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->needs;
 }
 
 void tern_stay_begin(struct tern_context *c)
 {
     const uint64_t now = c->proc->dev->sched.now;
-    const bool turn = c->stay.turn;
-    c->stay.turn = false;
-    if (turn && !(asks(c) && c->stay.ready && c->stay.robbed == c->proc->robbed)) {
-        c->stay.robbed = c->proc->robbed;
+    if (c->stay.ticket.number && !c->stay.ready) {
         c->stay.ready = now + !now;
         c->stay.cycles = tern_stay_ran(c);
-        c->stay.stops = 0;
+        c->stay.ticket = (struct tern_ticket){0, ++c->proc->dev->pager.tickets};
         if (c->stay.lent) {
             c->proc->partition->lent_stay = tern_stay_length(c);
         }
-    } else if (c->stay.held && c->stay.ready) {
+    } else if (c->stay.held) {
         c->stay.ready += now > c->stay.held ? now - c->stay.held : 0;
         c->stay.stops++;
     }
     c->stay.held = 0;
 }
 
-bool tern_stay_in_turn(const struct tern_context *c)
+void tern_stay_end(struct tern_context *c)
 {
-    return c->stay.turn && !tern_list_empty(&c->absent);
+    c->stay.ticket.number = 0;
 }
 
-/* --------------------------------------------------------------------- stays */
-
-static bool has_stay(const struct tern_context *c)
+/** NORMAL counts as FOCUS while it has what was lent to it. */
+static uint32_t band_of(const struct tern_context *c)
 {
-    const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles; /* the time of what runs is not exact */
-    return c->stay.ready && c->stay.stops < STOPS && (ran < before || ran - before < tern_stay_length(c)) &&
-           (c->stay.held ? c->stay.held : c->proc->dev->sched.now) - c->stay.ready < tern_stay_bound(c);
-}
-
-/** Is it NORMAL in FOCUS's place? */
-static bool is_lent(const struct tern_context *c)
-{
-    return c->stay.lent && c->sched.band == TERN_BAND_NORMAL && (tern_stay_in_turn(c) || has_stay(c));
+    const bool lent = c->stay.lent && c->sched.band == TERN_BAND_NORMAL && has_ticket(c);
+    return lent ? TERN_BAND_FOCUS : c->sched.band;
 }
 
 struct tern_wants tern_stay_wants(const struct tern_context *c)
 {
-    const bool goes_on = !tern_stay_in_turn(c) && has_stay(c);
-    return (struct tern_wants){.band = c->sched.band, .lent = is_lent(c), .goes_on = goes_on, .stuck = false};
+    return (struct tern_wants){.band = band_of(c), .ticket = c->stay.ticket};
+}
+
+bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b)
+{
+    return a->band != b->band               ? a->band > b->band
+           : a->ticket.due != b->ticket.due ? a->ticket.due < b->ticket.due
+                                            : a->ticket.number < b->ticket.number;
 }
 
 /** The pager is to look again when so many cycles may have run. */
@@ -157,21 +160,12 @@ static void look_after(struct tern_device *dev, uint64_t cycles)
 
 bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants)
 {
-    const uint32_t theirs = c->sched.band;
-    const bool focus = (theirs == TERN_BAND_FOCUS && wants->lent) || (wants->band == TERN_BAND_FOCUS && is_lent(c));
-    if (wants->stuck && !tern_list_empty(&c->absent)) {
-        return false;
-    }
-    if (theirs != wants->band && !focus) {
-        return theirs > wants->band;
-    }
-    if (tern_stay_in_turn(c)) {
-        return !wants->goes_on;
-    }
-    const bool keeps = has_stay(c);
-    if (keeps) {
-        const uint64_t ran = tern_stay_ran(c), left = tern_stay_length(c) + c->stay.cycles;
-        look_after(c->proc->dev, left > ran ? left - ran : 0);
+    const struct tern_ticket none = {.due = UINT64_MAX, .number = UINT64_MAX};
+    const struct tern_wants own = {band_of(c), has_ticket(c) ? c->stay.ticket : none};
+    const bool keeps = tern_stay_before(&own, wants);
+    if (keeps && own.band == wants->band && !c->stay.held) {
+        const uint64_t ran = tern_stay_ran(c), end = tern_stay_length(c) + c->stay.cycles;
+        look_after(c->proc->dev, end > ran ? end - ran : 0);
     }
     return keeps;
 }
@@ -192,11 +186,6 @@ static uint64_t focus_of(const struct tern_sched *s, const struct tern_sched_par
     return cycles;
 }
 
-uint32_t tern_stay_rank(const struct tern_context *c)
-{
-    return 2 * c->sched.band + (is_lent(c) ? 3 : 0);
-}
-
 bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part)
 {
     const uint64_t ran = focus_of(&dev->sched, part->sched), now = dev->sched.now;
@@ -209,10 +198,4 @@ bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part)
     part->lent_focus = ran;
     part->lent_at = now;
     return true;
-}
-
-void tern_stay_lent(struct tern_context *c)
-{
-    tern_stay_turn(c);
-    c->stay.lent = true;
 }

@@ -13,13 +13,13 @@ static bool cheaper(const struct tern_price *a, const struct tern_price *b)
                                 : a->in_process < b->in_process;
 }
 
-static void mark(const struct tern_search *s, struct tern_context *c, const struct tern_job *job, struct tern_demand *d)
+/** stays: it keeps what it uses from who wants room. */
+static void mark(struct tern_context *c, const struct tern_job *job, bool stays, struct tern_demand *d)
 {
     struct tern_process *proc = c->proc;
     struct tern_device *dev = proc->dev;
     const struct tern_set *set = job->set;
     const uint32_t band = c->sched.band;
-    const bool stays = tern_stay_keeps(c, &s->wants);
     if (!set) {
         d->first = d->all && d->first < job->seq ? d->first : job->seq;
         d->last = d->all && d->last > job->seq ? d->last : job->seq;
@@ -48,15 +48,18 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_context *s = &c->sched;
         const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
-        const bool held = tern_demand_waits(c) || tern_stay_in_turn(c);
-        const bool runs = s->state == TERN_SCHED_READY || s->inflight || held;
-        const bool idle = tern_list_empty(&s->jobs) || (known && !runs);
+        const bool waits = !tern_list_empty(&c->absent), runs = s->state == TERN_SCHED_READY || s->inflight;
+        if (tern_list_empty(&s->jobs) || (known && !runs && !waits)) {
+            tern_stay_end(c);
+        }
+        const bool stays = tern_stay_keeps(c, &search->wants);
+        const bool idle = tern_list_empty(&s->jobs) || (known && !runs && !(waits && stays));
         const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
         d.band = s->band > d.band ? s->band : d.band;
         dev->pager.looked++;
         for (struct tern_list *n = s->jobs.next; !idle && n != &s->jobs; n = n->next) {
             const struct tern_job *job = TERN_LIST_ENTRY(n, struct tern_job, node);
-            mark(search, c, job, &d);
+            mark(c, job, stays, &d);
             if (job == next) {
                 break;
             }
@@ -107,7 +110,7 @@ static struct tern_block *oldest_of(struct tern_search *s, const struct tern_mem
     TERN_LIST_EACH(node, &m->here)
     {
         struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
-        const bool stays = tern_demand_keeps(b, s->wants.band);
+        const bool stays = tern_demand_keeps(b);
         m->dev->pager.looked++;
         s->later = s->later || stays;
         if (!stays && !needed(s, m, b)) {

@@ -52,7 +52,6 @@ struct tern_partition {
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /* State of the pager (pager.c). */
     struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
-    struct tern_context *goes_on; /**< Context in `absent` whose pages come before more urgent ones; NULL: none. */
     uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn of FOCUS. */
     uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (stay.c). */
     struct tern_list wishes;      /**< Requests of calls that wait for free pages or for an allocation. */

@@ -4,6 +4,8 @@ import contextlib
 import hashlib
 import json
 import os
+import sys
+import threading
 
 
 class Error(Exception):
@@ -42,3 +44,32 @@ def read(file, kind, keys, command):
         raise Error(f"{file}: changed by hand, or merged: it is not as {command.split()[0]} wrote it; {command} makes "
                     "it again")
     return found
+
+
+class Passed:
+    """A record of what passed: by kind and name, a hash of all that it depends on. Checks that run side by side write
+    into it."""
+
+    def __init__(self, file, what, kinds, command, again):
+        """what: what such a file is called; again: a record that cannot be used counts as empty, as it is written
+        now."""
+        self.file, self.lock, self.found = file, threading.Lock(), {k: {} for k in kinds}
+        try:
+            if file.exists():
+                self.found = read(file, what, kinds, command)
+        except Error as e:
+            if not again:
+                raise
+            print(f"{command.split()[0]}: {e}", file=sys.stderr)
+
+    def has(self, kind, name, now):
+        """Whether it was with this hash that it passed; None: what it depends on cannot be read."""
+        return now is not None and self.found[kind].get(name) == now
+
+    def write(self, results, known):
+        """results: (kind, name) -> hash, or None for what has not passed; known: all names that there are."""
+        with self.lock:
+            for kind in self.found.keys() - {"digest"}:
+                new = self.found[kind] | {name: h for (k, name), h in results.items() if k == kind}
+                self.found[kind] = {name: h for name, h in sorted(new.items()) if h is not None and name in known}
+            write(self.file, {k: v for k, v in self.found.items() if k != "digest"})

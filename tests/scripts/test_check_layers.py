@@ -8,6 +8,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+SV = "// SPDX-License-Identifier: Apache-2.0\n"
 
 # path, contents, part of the message (None: clean)
 CASES = [
@@ -33,6 +34,16 @@ CASES = [
     ("docs/x.md", "| " + "x " * 61 + "|\n" + "https://" + "x" * 120, None),
     ("docs/x.svg", "x " * 61, None),
     ("tests/formal/x.proof", "mutant " + "x" * 120 + "\nfiles " + "x" * 120, "x.proof:2: over 120 columns"),
+    ("tests/rtl/x/bench.checks", "mutant " + "x" * 120 + "\n# " + "x" * 120, "bench.checks:2: over 120 columns"),
+    ("tests/rtl/x/tb.sv", SV + "initial begin $display(\"PASS\"); end\n", "tb.sv:2: '\"PASS': a bench ends"),
+    ("tests/rtl/x/tb.sv", SV + "initial $finish;\n", "tb.sv:2: '$finish'"),
+    ("tests/rtl/x/y.svh", SV + "\nif (a != b) $error(\"a\");\n", "y.svh:3: '$error'"),
+    ("tests/rtl/x/tb.sv", SV + "if (errors != 0) $fatal(1, \"%0d errors\", errors);\n", "tb.sv:2: 'errors !='"),
+    ("tests/rtl/x/tb.sv", SV + "u_errors[2] ++;\n", "tb.sv:2: 'u_errors[2] ++'"),
+    ("tests/rtl/x/tb.sv", SV + "errors_o += 1;\n", "tb.sv:2: 'errors_o +='"),
+    ("docs/executors/tb.sv", SV + "$finish;\n", "tb.sv:2: '$finish'"),
+    ("tests/rtl/x/tb.sv", SV + "if (a != b) $fatal(1, \"2 errors\"); // $finish, errors++\nreport::pass();\n", None),
+    ("tests/rtl/lib/report.sv", SV + "errors++; $display(\"PASS\"); $finish;\n", None),
     ("rtl/x.sv", "// SPDX-License-Identifier: Apache-2.0\n`include \"y.svh\"\n", "not `include"),
 ]
 

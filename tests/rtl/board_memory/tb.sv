@@ -39,7 +39,7 @@ module tb;
       .dqm_i(dqm), .dq_i(dq), .dq_driven_i(oe), .dq_o(chip_dq), .dq_oe_o(chip_oe)
   );
 
-  int seed, count, reads[2], writes[2], errors[2];
+  int seed, count, reads[2], writes[2], refused[2];
 
   // What each line has held, by the number of writes. A read may meet writes of its line: it gets one of the states
   // from the last that was complete when it began to the last that was begun when it ended.
@@ -86,7 +86,8 @@ module tb;
           for (int i = first; i <= begun[k]; i++) found |= rdata[m] === states[k][i%16];
           if (!found) $fatal(1, "master %0d, line %0d: %h instead of %h", m, k, rdata[m], states[k][begun[k]%16]);
           reads[m]++;
-          if (behind) errors[m]++;
+          report::compared(1);
+          refused[m] += int'(behind);
           state <= IDLE;
         end
       endcase
@@ -152,7 +153,8 @@ module tb;
           if (bresp[m] != (behind ? 2'd2 : 2'd0)) $fatal(1, "master %0d: bresp %0d", m, bresp[m]);
           if (!behind) writing[k] = 0;
           writes[m]++;
-          if (behind) errors[m]++;
+          report::compared(1);
+          refused[m] += int'(behind);
           state <= IDLE;
         end
       endcase
@@ -182,10 +184,9 @@ module tb;
     repeat (4) @(negedge clk);
     rst = 0;
     while (reads[0] < count || reads[1] < count || writes[0] < count || writes[1] < count) @(negedge clk);
-    if (errors[0] < count / 20 || errors[1] < count / 20) $fatal(1, "hardly any error");
+    if (refused[0] < count / 20 || refused[1] < count / 20) $fatal(1, "hardly any error");
     if (most < 3) $fatal(1, "nobody had to wait for more than %0d others", most);
-    $display("%0d transfers, %0d and %0d behind the chip", 4 * count, errors[0], errors[1]);
-    $display("PASS");
-    $finish;
+    $display("%0d transfers, %0d and %0d behind the chip", 4 * count, refused[0], refused[1]);
+    report::pass();
   end
 endmodule

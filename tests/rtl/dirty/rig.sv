@@ -142,6 +142,7 @@ module rig #(
     low = 0;
     high = 0;
     any_refused = 0;
+    report::compared(1);
     if (error) $fatal(1, "%s: a command was refused", NAME);
     for (int i = 0; i < ROOM; i++) any_refused |= wrote[i] && refused[i];
     if (bus_error != any_refused) $fatal(1, "%s: bus_error %0d", NAME, bus_error);
@@ -196,6 +197,7 @@ module rig #(
     for (int i = 0; i < ROOM; i++) wrote[i] = 0;
     @(posedge clk_i);
     while (busy) @(posedge clk_i);
+    report::compared(1);
     if (!error || bus_error || found != 0)
       $fatal(1, "%s: op %0d, %0d, %0d, %0h was taken", NAME, op, first, count, target);
     for (int i = 0; i < ROOM; i++) if (wrote[i]) $fatal(1, "%s: a refused command wrote", NAME);
@@ -216,7 +218,7 @@ module rig #(
     for (int p = 0; p < UNITS; p++) may[p] = 0;
   endtask
 
-  int first, count, cycles, sparse, empty, commands = 0, errors = 0;
+  int first, count, cycles, sparse, empty, commands = 0, failed = 0;
   initial begin
     done_o = 0;
     wait (go_i);
@@ -235,7 +237,7 @@ module rig #(
       if (first + count > UNITS) count = UNITS - first;
       command(2'(1 + below(3)), first, count, cycles);
       commands++;
-      errors += int'(bus_error);
+      failed += int'(bus_error);
       if (round % 8 == 7) settle();
     end
     settle();
@@ -267,9 +269,9 @@ module rig #(
       $display("query_clear of %0d pages: %0d cycles with %0d set, %0d with none", UNITS, sparse, UNITS / 100, empty);
       if (sparse > 20000 || empty > 3000) $fatal(1, "too many cycles");
     end
-    else if (most_wait > 1 || errors == 0)
-      $fatal(1, "%s: writes waited for %0d cycles; %0d errors", NAME, most_wait, errors);
-    $display("%-18s %0d commands, %0d with errors, %0d writes", NAME, commands, errors, sets);
+    else if (most_wait > 1 || failed == 0)
+      $fatal(1, "%s: writes waited for %0d cycles; %0d bus errors", NAME, most_wait, failed);
+    $display("%-18s %0d commands, %0d with errors, %0d writes", NAME, commands, failed, sets);
     done_o = 1;
   end
 endmodule

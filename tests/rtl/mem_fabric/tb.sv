@@ -343,6 +343,7 @@ module tb #(
     logic [511:0] data;
     tag = int'(rsp_tag[TAG_W*e+:TAG_W]);
     data = rsp_data[512*e+:512];
+    report::compared(1);
     if (!p_busy[e][tag]) $fatal(1, "engine %0d: answer to nobody, tag %0d", e, tag);
     if (!p_maybe_fault[e][tag] && rsp_fault[8*e+:8] != (p_fault[e][tag] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0))
       $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp_fault[8*e+:8],
@@ -553,7 +554,6 @@ module tb #(
     if (ATOMICS) phase(SPREAD, 4000, "atomics, 16 lines");
     $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries, %0d refused",
              memory.most_reads, memory.most_writes, longest, queries, refused_queries);
-    $display("PASS");
-    $finish;
+    report::pass();
   end
 endmodule

@@ -269,6 +269,7 @@ module tb #(
   task automatic check();
     int t;
     t = int'(rsp_tag);
+    report::compared(1);
     if (!p_busy[t]) $fatal(1, "answer to nobody");
     if (hold && rsp_fault == tern_spec_pkg::FAULT_PAGE_ABSENT && !p_told[t]) begin
       if (!refusing && p_fault[t] != rsp_fault) $fatal(1, "line %h refused though no page was absent", p_virtual[t]);
@@ -475,7 +476,6 @@ module tb #(
     spread = 0;
     phase(STREAM, 8000, "stream of 128 pages");
     phase(SCATTER, 8000, "random lines of 256 pages");
-    $display("PASS");
-    $finish;
+    report::pass();
   end
 endmodule

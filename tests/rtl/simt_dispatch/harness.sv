@@ -12,8 +12,7 @@ module harness #(
 ) (
     input  logic clk_i,
     input  int   count_i,
-    output logic done_o,
-    output int   errors_o
+    output logic done_o
 );
 
   localparam int WW = $clog2(W);
@@ -75,10 +74,8 @@ module harness #(
   endfunction
 
   task automatic fail(input string what);
-    errors_o++;
-    if (errors_o < 10)
-      $display("%m %s: global %0d %0d %0d local %0d %0d %0d group %h warp %0d", what, global_size[0], global_size[1],
-               global_size[2], local_size[0], local_size[1], local_size[2], group, warp);
+    report::error($sformatf("%m %s: global %0d %0d %0d local %0d %0d %0d group %h warp %0d", what, global_size[0],
+                            global_size[1], global_size[2], local_size[0], local_size[1], local_size[2], group, warp));
   endtask
 
   task automatic put(input int lsb, input int bits, input longint value);
@@ -170,6 +167,7 @@ module harness #(
       @(posedge clk_i);
       #1 waited++;
     end
+    report::compared(1);
     if (waited != 24) fail("check latency");
     if (check_ok != legal()) fail(check_ok ? "bad packet passed" : "good packet refused");
   endtask
@@ -189,6 +187,7 @@ module harness #(
   task automatic check_launch();
     longint id[3], place;
     int l[3], linear, in_group;
+    report::compared(1);
     linear = 0;
     in_group = 1;
     for (int d = 2; d >= 0; d--) begin
@@ -252,6 +251,7 @@ module harness #(
       for (int i = group_launched; i < int'(nwarps); i++) unsent[int'(slot) * group_warps + i] = 1'b1;
       want_group++;
     end
+    report::compared(1);
     if (slots != held) fail("slots in use");
     if (fresh != unsent) fail("warps to be launched");
     if (empty != (held == '0 && !next_ended)) fail("empty");
@@ -373,7 +373,6 @@ module harness #(
   endtask
 
   initial begin
-    errors_o = 0;
     done_o = 1'b0;
     start = 1'b0;
     kill = 1'b0;
@@ -391,7 +390,7 @@ module harness #(
     packet = '0;
     repeat (2) @(posedge clk_i);
     #1 rst = 1'b0;
-    for (int n = 0; n < count_i && errors_o == 0; n++) begin
+    for (int n = 0; n < count_i && !report::failed(); n++) begin
       choose();
       check_packet();
       check_damaged();

@@ -12,8 +12,7 @@ module harness #(
 ) (
     input  logic clk_i,
     input  int   count_i,
-    output logic done_o,
-    output int   errors_o
+    output logic done_o
 );
 
   localparam int WW = $clog2(W);
@@ -69,8 +68,7 @@ module harness #(
   logic [29:0] stalled_request;
 
   task automatic fail(input string what);
-    errors_o++;
-    if (errors_o < 10) $display("%m %s: warp %0d pc %h", what, looked_warp, looked_pc);
+    report::error($sformatf("%m %s: warp %0d pc %h", what, looked_warp, looked_pc));
   endtask
 
   // mostly straight on, sometimes elsewhere in the code, rarely into a line that faults
@@ -116,6 +114,7 @@ module harness #(
   task automatic check_answers();
     if (looked) begin
       lookups++;
+      report::compared(1);
       if (hit == miss) fail("neither hit nor miss");
       if (hit) begin
         hits++;
@@ -206,7 +205,6 @@ module harness #(
 
   initial begin
     logic was_fault;
-    errors_o = 0;
     done_o = 1'b0;
     {lookup, flush, kill, rsp_valid, req_ready, stalled, looked} = '0;
     pending = '0;
@@ -217,7 +215,7 @@ module harness #(
     #1 rst = 1'b0;
     latency = 20;
     busy_rate = 7;
-    for (int n = 0; n < count_i && errors_o == 0; n++) begin
+    for (int n = 0; n < count_i && !report::failed(); n++) begin
       if (n % 1000 == 0) begin
         latency = pick(1, 100);
         busy_rate = pick(1, 8);

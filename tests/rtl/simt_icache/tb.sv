@@ -5,11 +5,10 @@ module tb;
 
   logic       clk = 1'b0;
   int         seed, count;
-  int         errors[2];
   logic [1:0] done;
 
-  harness u_default (.clk_i(clk), .count_i(count), .done_o(done[0]), .errors_o(errors[0]));
-  harness #(.W(8), .KIB(1), .SPAN(8192)) u_tiny (.clk_i(clk), .count_i(count), .done_o(done[1]), .errors_o(errors[1]));
+  harness u_default (.clk_i(clk), .count_i(count), .done_o(done[0]));
+  harness #(.W(8), .KIB(1), .SPAN(8192)) u_tiny (.clk_i(clk), .count_i(count), .done_o(done[1]));
 
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
@@ -20,9 +19,7 @@ module tb;
       #5 clk = 1'b1;
       #5 clk = 1'b0;
     end
-    if (errors[0] + errors[1] != 0) $fatal(1, "%0d errors", errors[0] + errors[1]);
-    $display("PASS");
-    $finish;
+    report::pass();
   end
 
 endmodule

@@ -48,7 +48,6 @@ module memory #(
   logic reserved;
   int unsigned reserved_word;
   logic [31:0] reserved_thread;
-  int errors;
 
   function automatic logic [31:0] word_at(input int unsigned a);
     return {bytes[a+3], bytes[a+2], bytes[a+1], bytes[a]};
@@ -88,10 +87,8 @@ module memory #(
         partner = data[s][(w^8)*32+:32];
         v = amo_value(amo[s], o, data[s][w*32+:32]);
         store = 1'b1;
-        if (amo[s] >= tern_pkg::AMO_CAS && be[s] != 64'hf << (w * 4)) begin
-          errors++;
-          $display("atomic %0d of more than one word: be %h", amo[s], be[s]);
-        end
+        if (amo[s] >= tern_pkg::AMO_CAS && be[s] != 64'hf << (w * 4))
+          report::error($sformatf("atomic %0d of more than one word: be %h", amo[s], be[s]));
         case (amo[s])
           tern_pkg::AMO_CAS: store = o == partner;
           tern_pkg::AMO_LR: begin
@@ -181,10 +178,8 @@ module memory #(
       data[s] = req_wdata_i;
       be[s] = req_be_i;
       tag[s] = req_tag_i;
-      for (int t = 0; t < SLOTS; t++) if (t != s && busy[t] && tag[t] == req_tag_i) begin
-        errors++;
-        $display("tag %h is already in use", req_tag_i);
-      end
+      for (int t = 0; t < SLOTS; t++) if (t != s && busy[t] && tag[t] == req_tag_i)
+        report::error($sformatf("tag %h is already in use", req_tag_i));
       next_stamp++;
       accepted++;
       case (req_op_i)
@@ -219,7 +214,6 @@ module memory #(
       for (int t = 0; t < SLOTS; t++) busy[t] = 1'b0;
       for (int p = 0; p < LINES / 64; p++) absent[p] = 1'b0;
       reserved = 1'b0;
-      errors = 0;
       now = 0;
       next_stamp = 0;
     end
@@ -233,9 +227,7 @@ module memory #(
   always @(posedge clk_i) begin
     stalled_q <= req_valid_i && !req_ready_o && !rst_i;
     offer_q   <= offer;
-    if (stalled_q && !rst_i && (!req_valid_i || offer != offer_q)) begin
-      errors++;
-      $display("a request was taken back or changed");
-    end
+    if (stalled_q && !rst_i && (!req_valid_i || offer != offer_q))
+      report::error("a request was taken back or changed");
   end
 endmodule

@@ -145,7 +145,7 @@
     saved = 0;
     results_pending = 0;
     waited = 0;
-    while (saved < count && errors == 0) begin
+    while (saved < count && !report::failed()) begin
       waited++;
       if (waited > 1000) error("what is pending is not offered");
       pend_ready = bench_random::next() % 2 == 0;

@@ -12,12 +12,16 @@ import functools
 import pathlib
 import re
 import subprocess
+import sys
 
 import yaml
 
 import rtl_files
 from testing import suites
 from testing.steps import BUILD, ROOT, ctest, lines, Step
+
+sys.path.insert(0, str(ROOT / "tests/rtl"))
+import bench  # noqa: E402
 
 TABLE = pathlib.Path(__file__).with_name("changed.yaml")
 
@@ -63,38 +67,18 @@ def itself(file):
 
 
 @functools.cache
-def benches():
-    """[(name, the words of its bench.f, the modules that it contains)] of all unit benches."""
-    found, inside = [], rtl_files.contents()
-    for listing in sorted((ROOT / "tests/rtl").glob("*/bench.f")):
-        words = re.sub(r"(^|\s)(//|#).*", "", listing.read_text(), flags=re.M).split()
-        named = set()
-        for w in words:
-            if w.endswith((".sv", ".v")):
-                named |= set(re.findall(r"\w+", (ROOT / w).read_text())) & set(inside)
-        found.append((listing.parent.name, words, closure(named, inside)))
-    return found
+def read_by_benches():
+    """{name: the files that it is made of} of all unit benches."""
+    return {name: bench.files(name) for name in bench.names()}
 
 
 def of_benches(files):
-    """The unit benches of the default tier that read one of these files, or compile a module that does; of the others
-    those that have changed themselves."""
-    _, modules = rtl_files.sources()
-    changed = {m for m, f in modules.items() if str(f) in files}
-    every = any(f.endswith(("_pkg.sv", ".vlt")) or f.startswith(("tests/rtl/lib/", "tests/rtl/run")) for f in files)
-    return [name for name, words, contained in benches()
+    """The unit benches of the default tier that read one of these files; of the others those that have changed
+    themselves."""
+    every = {"tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/runtime.mk", "tests/lib/jobs.py"} & set(files)
+    return [name for name, read in read_by_benches().items()
             if any(f.startswith(f"tests/rtl/{name}/") for f in files)
-            or name not in suites.WIDE and (every or contained & changed or any(f in words for f in files))]
-
-
-def closure(names, inside):
-    found, wanted = set(), list(names)
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found.add(name)
-            wanted += inside.get(name, [])
-    return found
+            or name not in suites.WIDE and (every or set(files) & set(read))]
 
 
 def steps_for(files):
@@ -115,7 +99,7 @@ def steps_for(files):
             names = of_benches(files)
             if names:
                 chosen["rtl"] = Step("rtl", f"unit benches of the RTL: {' '.join(names)}",
-                                     ["tests/rtl/run", "-j", "{jobs}", *names], lines, cost=10 * len(names),
+                                     ["tests/rtl/run", "--new", "-j", "{jobs}", *names], lines, cost=10 * len(names),
                                      suite="rtl")
         elif item == "lint":
             _, modules = rtl_files.sources()

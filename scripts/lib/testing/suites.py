@@ -81,10 +81,11 @@ WIDE = ("simt_executor_wide", "simt_lsu_32")  # benches of 32 lanes, which no de
 
 def rtl(full):
     if full:
-        return [Step("rtl", "unit benches of the RTL", ["tests/rtl/run", "-j", "{jobs}"], lines, cost=300)]
+        return [Step("rtl", "unit benches of the RTL and their mutants", ["tests/rtl/run", "-j", "{jobs}"], lines,
+                     cost=900)]
     names = sorted(f.parent.name for f in (ROOT / "tests/rtl").glob("*/bench.f"))
-    return [Step("rtl", "unit benches of the RTL but those of 32 lanes",
-                 ["tests/rtl/run", "-j", "{jobs}", *(n for n in names if n not in WIDE)], lines, cost=200)]
+    return [Step("rtl", "unit benches of the RTL but those of 32 lanes; of their mutants what is not recorded",
+                 ["tests/rtl/run", "--new", "-j", "{jobs}", *(n for n in names if n not in WIDE)], lines, cost=200)]
 
 
 def formal(full):

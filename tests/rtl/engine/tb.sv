@@ -174,7 +174,7 @@ module tb;
         SIGNAL, STAMP: begin
           l[7:0] = kind[c][p] == SIGNAL ? PKT_FENCE_SIGNAL : PKT_TIMESTAMP;
           l[63:32] = base;
-          if (kind[c][p] == SIGNAL) l[127:96] = mark[c][p];
+          if (kind[c][p] == SIGNAL) {l[159:96], l[37:35]} = {~mark[c][p], mark[c][p], mark[c][p][2:0]};
         end
         default: begin
           l[7:0] = PKT_FENCE_WAIT;
@@ -194,9 +194,8 @@ module tb;
     at[c] = 0;
     executor[c] = 0;
   endtask
-
-  function automatic int executor_of(input kind_t k);
-    return k == DISPATCH ? 1 : k == COPY ? 2 : k == USER ? 3 : 0;
+  function automatic logic [511:0] signal(input logic [31:0] m); return 512'({~m, m}) << {m[2:0], 6'b0}; endfunction
+  function automatic int executor_of(input kind_t k); return k == DISPATCH ? 1 : k == COPY ? 2 : k == USER ? 3 : 0;
   endfunction
 
   // All packets before offset `to` have been done once, the one there begun at most, those behind it not
@@ -217,7 +216,7 @@ module tb;
         end
         SIGNAL, STAMP: begin
           if (mem.writes[line] != (over ? 1 : 0)) fail($sformatf("packet %0d: %0d writes", p, mem.writes[line]));
-          if (over && kind[c][p] == SIGNAL && mem.data[line] != {480'b0, mark[c][p]}) fail("signal");
+          if (over && kind[c][p] == SIGNAL && mem.data[line] != signal(mark[c][p])) fail("signal");
         end
         default: ;
       endcase
@@ -323,7 +322,8 @@ module tb;
             FAULT_EXECUTOR: good = p < packets[c] && executor_of(kind[c][p]) != 0 && va == mark[c][p] && mark[c][p][4];
             FAULT_BUS_ERROR:
             if (faulted_fence.exists(fence))
-              good = va == (faulted_fence[fence] >= save_line(c) ? 32'(64 * save_line(c)) : 32'(64 * out_line(c, 0)));
+              good = va == (faulted_fence[fence] >= save_line(c) ? 32'(64 * save_line(c)) :
+                            32'(64 * out_line(c, 0)) + (kind[c][p] == SIGNAL ? 32'(8 * mark[c][p][2:0]) : 0));
             default: ;
           endcase
           if (!good) fail($sformatf("fault %h at %h, offset %0d", info[15:8], va, to));

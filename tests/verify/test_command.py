@@ -201,6 +201,8 @@ class Command(unittest.TestCase):
         self.assertEqual([x["cases"] for x in again[1:3]], [1, 1])
         self.assertEqual(again[3]["difference"], first[3]["difference"])
         self.assertIn("3 by what caught them the last time", self.verify(*args, status=1).stdout)
+        some = json.loads(self.verify(*args, "crash", "resume-loses", "--json").stdout)["mutants"]
+        self.assertEqual([(x["name"], x["hinted"]) for x in some[:2]], [("crash", True), ("resume-loses", True)])
 
         hints.write_text("small cpop-is-ctz stream 1\nsmall crash program 999999\n"
                          "small resume-loses preempt barriers 1\n"

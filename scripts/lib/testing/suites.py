@@ -7,7 +7,7 @@ counts are numbers here, and no step fills the time there is. Costs are processo
 """
 import dataclasses
 
-from testing.steps import BUILD, ROOT, Step, ctest, lines, mutants, whole, whole_or_skipped
+from testing.steps import BUILD, ROOT, Step, ctest, lines, whole, whole_or_skipped
 
 MODEL = {"TERN_BACKEND": "model"}
 RTL = {"TERN_BACKEND": "rtl"}
@@ -130,7 +130,9 @@ def verify(full):
     small = ("build-software", "build-small")
     if not full:
         return [Step("verify-small", "co-verification of the small device, 200 seeds", [*VERIFY, "--seeds", "200"],
-                     whole, small, cost=20)]
+                     whole, small, cost=20),
+                Step("mutants", "seeded bugs of the RTL are caught: what is not recorded",
+                     ["tests/verify/caught", "--new", "-j", "{jobs}"], lines, small, (f"ninja {BUILD}",), 5)]
     checked = ["--geometry", "default", "--rtl", "rtl_checked"]
     with_checked, tiny = (*small, "build-checked"), ("build-software", "build-tiny")
     stops = [*VERIFY, "--kind", "preempt"]
@@ -150,7 +152,7 @@ def verify(full):
              [*stops, *checked, "--stop", "none", "--seeds", "8"], whole, with_checked, cost=60),
         ninja("build-mutants", "build the small device with seeded bugs", BUILD, ["tern_sim_rtl_mutants"],
               ("build-configure",), 60),
-        Step("mutants", "seeded bugs of the RTL are caught", [*VERIFY, "--mutants", "--seeds", "2000"], mutants,
+        Step("mutants", "seeded bugs of the RTL are caught", ["tests/verify/caught", "-j", "{jobs}"], lines,
              (*small, "build-mutants"), cost=180),
     ]
 

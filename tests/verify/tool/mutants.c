@@ -10,7 +10,7 @@
  * there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that kernel, every Nth
  * cycle, stopped by the RTL) and not the seeds.
  *
- * A run of all mutants tries on each first what caught it the last time (mutants.h).
+ * A run of several mutants tries on each first what caught it the last time (mutants.h).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -257,7 +257,7 @@ static void try_one(struct sums *s, uint32_t mutant)
 static void try_all(struct sums *s)
 {
     const struct list *l = s->list;
-    const bool ask = s->o->mutant_names == 0 && !s->o->kind_given && !s->o->seed_given;
+    const bool ask = s->o->mutant_names != 1 && !s->o->kind_given && !s->o->seed_given;
     uint32_t all = 0, n = 0, *mutant;
     const struct hint **hint;
     while (l->names[all]) {

@@ -69,7 +69,8 @@ static void add_tool(struct tc_key *key, const char *name)
 
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)
 {
-    static const char *const files[] = {"tern-cc1", "builtins.bc", "clc.bc", "runtime.o", "runtime.stack"};
+    static const char *const files[] = {"tern-cc1", "atomics.h", "builtins.bc", "clc.bc", "runtime.o",
+                                        "runtime.stack"};
     key->usable = 1;
     tc_sha256_init(&key->hash);
     const uint32_t version = TC_MODULE_VERSION;

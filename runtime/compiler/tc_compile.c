@@ -69,11 +69,13 @@ static void add(struct arguments *a, const char *argument)
     a->list[a->n] = NULL;
 }
 
-/** nvptx: see ternc/module.c. Its macros are undefined, for a program must not take this for NVIDIA's. */
-static void front_end_arguments(struct arguments *a, const struct tc_options *o, int given)
+/** nvptx: see ternc/module.c. Its macros are undefined, for a program must not take this for NVIDIA's. Headers are
+ *  clang's own and those in folders that the application names, not the host's. declarations: what comes first. */
+static void front_end_arguments(struct arguments *a, const struct tc_options *o, int given, const char *declarations)
 {
     static const char *const fixed[] = {
-        "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
+        "clang-19", "--no-default-config", "-nostdlibinc", "--target=nvptx-unknown-unknown", "-U__NVPTX__",
+        "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
         "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
         "-Wno-format", /* printf's records say themselves what they hold; clang expects %v4hlf for a float4 */
@@ -82,6 +84,8 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
         add(a, fixed[i]);
     }
     add(a, o->version >= 300 ? enable_3 : enable);
+    add(a, "-include");
+    add(a, declarations);
     if (o->version >= 300) {
         add(a, "-D__opencl_c_atomic_scope_device=1"); /* a feature that clang has no name for */
     }
@@ -243,10 +247,12 @@ struct front_end {
     size_t n_inputs;
     char *overlay;
     char rule_option[32];
+    char declarations[4200];
 };
 
-static int prepare(struct front_end *f, const char *source, size_t size, const struct tc_options *options,
-                   const struct tc_header *headers, char *const *paths, size_t n_headers)
+static int prepare(struct front_end *f, const char *directory, const char *source, size_t size,
+                   const struct tc_options *options, const struct tc_header *headers, char *const *paths,
+                   size_t n_headers)
 {
     struct arguments *a = &f->arguments;
     f->n_inputs = n_headers + 3;
@@ -261,7 +267,8 @@ static int prepare(struct front_end *f, const char *source, size_t size, const s
     for (size_t i = 0; i < n_headers; i++) {
         f->inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
     }
-    front_end_arguments(a, options, n_headers > 0);
+    snprintf(f->declarations, sizeof f->declarations, "%s/atomics.h", directory);
+    front_end_arguments(a, options, n_headers > 0, f->declarations);
     snprintf(f->rule_option, sizeof f->rule_option, "/proc/self/fd/%zu", f->n_inputs + 1);
     add(a, "-MD");
     add(a, "-MT");
@@ -301,7 +308,7 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     struct tc_text old_log = {0};
     struct timespec start;
     int result = tc_lib_dir(directory, sizeof directory, log);
-    result = result ? result : prepare(&f, source, size, options, headers, paths, n_headers);
+    result = result ? result : prepare(&f, directory, source, size, options, headers, paths, n_headers);
     if (result) {
         goto out;
     }
@@ -316,7 +323,8 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     stored = (struct tc_blob){0};
     clock_gettime(CLOCK_REALTIME, &start);
     result = run_front_end(&f.arguments, f.inputs, f.n_inputs, flags, module, &rule, log);
-    if (!result && key.usable && !tc_depend_store(&rule, options, n_headers > 0, &start, module, &stored)) {
+    if (!result && key.usable && !tc_depend_store(&rule, f.declarations, options, n_headers > 0, &start, module,
+                                                        &stored)) {
         tc_cache_put(&key, &stored, log);
     }
 out:

@@ -105,8 +105,8 @@ static size_t count(const struct tc_text *names)
     return n;
 }
 
-/** The prerequisites of the one rule of a makefile that clang wrote. */
-static void parse_rule(const struct tc_blob *rule, struct tc_text *names)
+/** The prerequisites of the one rule of a makefile that clang wrote, but for that of this name. */
+static void parse_rule(const struct tc_blob *rule, const char *but, struct tc_text *names)
 {
     const char *p = rule->data, *end = p + rule->size;
     const char *colon = memmem(p, rule->size, ": ", 2);
@@ -124,10 +124,10 @@ static void parse_rule(const struct tc_blob *rule, struct tc_text *names)
             tc_text_add(&name, p, 1);
             continue;
         }
-        if (name.size) {
+        if (name.size && (name.size != strlen(but) || memcmp(name.data, but, name.size))) {
             add_name(names, name.data, name.size);
-            name.size = 0;
         }
+        name.size = 0;
     }
     names->failed |= name.failed;
     free(name.data);
@@ -151,8 +151,6 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
     }
     add_name(folders, TC_HEADER_ROOT, strlen(TC_HEADER_ROOT));
     add_name(folders, "", 0);
-    /* where clang looks by itself, before its own */
-    add_name(folders, "/usr/local/include", strlen("/usr/local/include"));
     const size_t own = count(folders);
     FOR_EACH(name, opened) {
         const char *slash = strrchr(name, '/');
@@ -283,13 +281,13 @@ static int more_folders(void)
     return getenv("CPATH") || getenv("C_INCLUDE_PATH") || getenv("OBJC_INCLUDE_PATH") || getenv("CPLUS_INCLUDE_PATH");
 }
 
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given,
+int tc_depend_store(const struct tc_blob *rule, const char *known_file, const struct tc_options *options, int given,
                     const struct timespec *start, const struct tc_blob *result, struct tc_blob *out)
 {
     struct tc_text opened = {0}, folders = {0}, places = {0};
     struct stored head = {0};
     int error = 0;
-    parse_rule(rule, &opened);
+    parse_rule(rule, known_file, &opened);
     const size_t own = find_folders(options, &opened, &folders);
     if (count(&opened) * count(&folders) > MAX_PATHS) {
         error = -EAGAIN;

@@ -111,10 +111,10 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
 /** Whether a text's meaning does not hang on the time of day or on files that it asks for without opening them. */
 int tc_depend_text(const char *text, size_t size);
 
-/** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that relative
- *  names are theirs; start: of the run that wrote it. 0; -EAGAIN: this is not known, so that the result is not to
- *  be cached; -ENOMEM. */
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given,
+/** Puts before a result what it depends on. rule: clang's -MD output; known_file: the one that is part of the key, and
+ *  not of the list; given: headers were given, so that relative names are theirs; start: of the run that wrote it.
+ *  0; -EAGAIN: this is not known, so that the result is not to be cached; -ENOMEM. */
+int tc_depend_store(const struct tc_blob *rule, const char *known_file, const struct tc_options *options, int given,
                     const struct timespec *start, const struct tc_blob *result, struct tc_blob *out);
 
 /** The result again, if all that it depends on is as it was; else -ENOENT. */

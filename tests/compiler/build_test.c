@@ -168,6 +168,37 @@ static void test_relative_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/** A program finds no header of the host's, in no version, but what is in a folder that it names. */
+static void test_host_headers(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"stdio.h", "stdlib.h", "string.h", "math.h", "unistd.h", "features.h",
+                                        "sys/types.h", "CL/cl.h", "linux/types.h"};
+    static const char *const options[] = {"", "-cl-std=CL3.0"};
+    char source[256], message[256], option[4200];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+            snprintf(source, sizeof source, "#include <%s>\n", names[i]);
+            snprintf(message, sizeof message, "program.cl:1:10: fatal error: '%s' file not found", names[i]);
+            expect_failure(source, options[o], -EBADMSG, message);
+            snprintf(source, sizeof source, "#if __has_include(<%s>)\n#error\n#endif\nkernel void k5(void) {}\n",
+                     names[i]);
+            assert_int_equal(number_of(source, options[o], NULL, 0), 5);
+        }
+    }
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s/host.XXXXXX",
+             getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    write_file("stdio.h", "kernel void k3(void) {}\n");
+    snprintf(option, sizeof option, "-I %s", directory);
+    assert_int_equal(number_of("#include <stdio.h>\n", option, NULL, 0), 3);
+    assert_int_equal(chdir("/"), 0);
+    snprintf(option, sizeof option, "rm -rf '%.4000s'", directory);
+    assert_int_equal(system(option), 0);
+}
+
 /** Headers that the application gives: in folders, from each other, before those on disk; of
  * one name the last counts. */
 static void test_given_names(void **state)
@@ -368,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors), cmocka_unit_test(test_images), cmocka_unit_test(test_recursion),
         cmocka_unit_test(test_empty), cmocka_unit_test(test_headers), cmocka_unit_test(test_relative_names),
+        cmocka_unit_test(test_host_headers),
         cmocka_unit_test(test_given_names), cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
         cmocka_unit_test(test_library), cmocka_unit_test(test_kinds), cmocka_unit_test(test_seal),
         cmocka_unit_test(test_damage),

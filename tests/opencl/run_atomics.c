@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Atomic functions: each form of each, on each type of atomic object that there is where pointers have 32 bits, in
+ * global and local memory and by generic pointers, with operands of every type of number. All of them compile, and
+ * results and objects are compared. Objects of another size are refused, where 32 of their bits would change.
+ */
+#include "clt.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST = 12, OPERAND = 5 };
+
+static const char *const operands[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float",
+                                       "double", "bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
+static const char *const objects[] = {"atomic_int", "atomic_uint", "atomic_intptr_t", "atomic_uintptr_t",
+                                      "atomic_size_t", "atomic_ptrdiff_t", "atomic_float"};
+enum { OBJECTS = LENGTH(objects), FLOAT_OBJECT = OBJECTS - 1 };
+static const char *const spaces[] = {"global", "local", ""};
+
+/** Kinds of functions, by the value that an object gets which held FIRST. */
+enum kind { LOAD, STORE, EXCHANGE, ADD, SUB, AND, OR, XOR, MIN, MAX, COMPARE };
+
+static const struct {
+    const char *legacy, *name; /**< Of OpenCL C 1.x behind "atomic_"; of 3.0. */
+    enum kind kind;
+} functions[] = {
+    {NULL, "load", LOAD},           {NULL, "store", STORE},         {"xchg", "exchange", EXCHANGE},
+    {"add", "fetch_add", ADD},      {"sub", "fetch_sub", SUB},      {"and", "fetch_and", AND},
+    {"or", "fetch_or", OR},         {"xor", "fetch_xor", XOR},      {"min", "fetch_min", MIN},
+    {"max", "fetch_max", MAX},      {"cmpxchg", "compare_exchange_strong", COMPARE},
+    {NULL, "compare_exchange_weak", COMPARE},
+};
+
+/** boolean: the operand is a bool, and so 1. */
+static int after(enum kind kind, bool boolean)
+{
+    const int operand = boolean ? 1 : OPERAND;
+    switch (kind) {
+    case LOAD: return FIRST;
+    case STORE: case EXCHANGE: case COMPARE: return operand;
+    case ADD: return FIRST + operand;
+    case SUB: return FIRST - operand;
+    case AND: return FIRST & operand;
+    case OR: return FIRST | operand;
+    case XOR: return FIRST ^ operand;
+    case MIN: return operand;
+    default: return FIRST;
+    }
+}
+
+/** One call, in its form 0, 1 or 2. The function's result goes to r[*n], the object's value to the next element. */
+static void write_call(FILE *f, size_t function, unsigned form, size_t object, const char *operand, unsigned *n)
+{
+    static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+    const enum kind kind = functions[function].kind;
+    /* loads do not release, stores do not acquire */
+    const char *order = orders[kind == LOAD ? *n % 2 : kind == STORE ? *n % 2 * 2 : *n % LENGTH(orders)];
+    char give[64] = "";
+    if (kind != LOAD) {
+        snprintf(give, sizeof give, ", (%s)%d", operand, OPERAND);
+    }
+    fprintf(f, "{ %s e = %d; ", object == FLOAT_OBJECT ? "float" : strchr(objects[object], 'u') ||
+            strstr(objects[object], "size") ? "uint" : "int", FIRST);
+    fprintf(f, "atomic_init(p, (%s)1); atomic_store(p, %d); %satomic_%s%s(p%s%s", operand, FIRST,
+            kind == STORE ? "" : "int old = ", functions[function].name, form == 0 ? "" : "_explicit",
+            kind == COMPARE ? ", &e" : "", give);
+    if (form > 0) {
+        fprintf(f, ", memory_order_%s", order);
+        fprintf(f, kind == COMPARE ? ", memory_order_relaxed" : "");
+    }
+    fprintf(f, form == 2 ? ", memory_scope_device" : "");
+    fprintf(f, "); r[%u] = %s; r[%u] = atomic_load(p); }\n", *n, kind == STORE ? "12" : "old", *n + 1);
+    *n += 2;
+}
+
+/** Runs a kernel that is called k and compares. */
+static void run(const char *source, const char *options, unsigned n, const int *want)
+{
+    cl_program program = clt_build(source, options);
+    cl_kernel k = clCreateKernel(program, "k", &clt_error);
+    MADE(k);
+    cl_mem result = clt_buffer(n * sizeof(int), NULL), object = clt_buffer(64, NULL);
+    int *got = malloc(n * sizeof(int));
+    assert_non_null(got);
+    clt_args(k, 3, ARG(result), ARG(object), LOCAL(64));
+    clt_run(k, 1, 1);
+    clt_read(result, got, n * sizeof(int));
+    for (unsigned i = 0; i < n; i++) {
+        if (got[i] != want[i]) {
+            fail_msg("result %u is %d instead of %d in\n%.20000s", i, got[i], want[i], source);
+        }
+    }
+    free(got);
+    OK(clReleaseMemObject(result));
+    OK(clReleaseMemObject(object));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(program));
+}
+
+static int want[8192];
+
+static void expect(unsigned n, enum kind kind, const char *operand)
+{
+    want[n] = kind == COMPARE ? 1 : FIRST;
+    want[n + 1] = after(kind, strcmp(operand, "bool") == 0);
+}
+
+static void test_function(size_t function)
+{
+    const enum kind kind = functions[function].kind;
+    char *source = NULL;
+    size_t length = 0;
+    unsigned n = 0;
+    FILE *f = open_memstream(&source, &length);
+    assert_non_null(f);
+    fprintf(f, "kernel void k(global int *r, global void *g, local void *l) {\n");
+    for (size_t object = 0; object < OBJECTS; object++) {
+        for (size_t space = 0; space < LENGTH(spaces); space++) {
+            fprintf(f, "{ volatile %s %s *p = (%s %s *)%s;\n", spaces[space], objects[object], spaces[space],
+                    objects[object], space == 0 ? "g" : "l");
+            for (size_t i = 0; i < 3 * LENGTH(operands); i++) {
+                const char *operand = operands[i / 3];
+                if (object == FLOAT_OBJECT && kind > EXCHANGE && kind != COMPARE) {
+                    continue; /* there is no arithmetic on these */
+                }
+                assert_true(n + 2 <= LENGTH(want));
+                expect(n, kind, operand);
+                write_call(f, function, (unsigned)i % 3, object, operand, &n);
+            }
+            fprintf(f, "}\n");
+        }
+    }
+    fprintf(f, "}\n");
+    assert_int_equal(fclose(f), 0);
+    run(source, "-cl-std=CL3.0", n, want);
+    free(source);
+}
+
+static void test_functions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(functions); i++) {
+        test_function(i);
+    }
+}
+
+/** The functions of OpenCL C 1.x, by both their names, in each version. */
+static void test_legacy(const char *options, bool has_atomic)
+{
+    char *source = NULL;
+    size_t length = 0;
+    unsigned n = 0;
+    FILE *f = open_memstream(&source, &length);
+    assert_non_null(f);
+    fprintf(f, "kernel void k(global int *r, global void *g, local void *l) {\n");
+    for (size_t i = 0; i < LENGTH(functions); i++) {
+        for (size_t operand = 0; operand < LENGTH(operands) && functions[i].legacy != NULL; operand++) {
+            for (unsigned way = 0; way < (has_atomic ? 8u : 4u); way++) {
+                const char *type = way & 1 ? "uint" : "int", *space = way & 2 ? "local" : "global";
+                assert_true(n + 2 <= LENGTH(want));
+                want[n] = FIRST;
+                want[n + 1] = after(functions[i].kind, strcmp(operands[operand], "bool") == 0);
+                fprintf(f, "{ volatile %s %s *p = (%s %s *)%s; *p = %d; r[%u] = %s%s(p%s, (%s)%d); r[%u] = *p; }\n",
+                        space, type, space, type, way & 2 ? "l" : "g", FIRST, n, way & 4 ? "atomic_" : "atom_",
+                        functions[i].legacy, functions[i].kind == COMPARE ? ", (short)12" : "", operands[operand],
+                        OPERAND, n + 1);
+                n += 2;
+            }
+        }
+    }
+    fprintf(f, "}\n");
+    assert_int_equal(fclose(f), 0);
+    run(source, options, n, want);
+    free(source);
+}
+
+static void test_legacies(void **state)
+{
+    (void)state;
+    test_legacy("-cl-std=CL1.0", false);
+    test_legacy("", true);
+    test_legacy("-cl-std=CL3.0", true);
+}
+
+/** An increment, a decrement and an exchange of floats have no operand of a number's type, or another one. */
+static void test_others(void **state)
+{
+    (void)state;
+    const int wanted[] = {FIRST, FIRST + 1, FIRST + 1, FIRST, FIRST, OPERAND, FIRST, 7};
+    run("kernel void k(global int *r, global int *g, local uint *l) {\n"
+        "*g = *l = 12; r[0] = atomic_inc(g); r[1] = atom_dec(g) ; *l = 13; r[2] = atomic_dec(l); r[3] = atom_inc(l);\n"
+        "global float *f = (global float *)g; *f = 12; r[4] = atomic_xchg(f, 5); r[5] = *f;\n"
+        "local float *h = (local float *)l; *h = 12; r[6] = atomic_xchg(h, (char)7); r[7] = atomic_xchg(h, 1l); }\n",
+        "", 8, wanted);
+}
+
+static void refused(const char *source, const char *options, const char *word)
+{
+    char log[8192] = "";
+    cl_program p = clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error);
+    MADE(p);
+    FAILS(clBuildProgram(p, 0, NULL, options, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+    OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+    if (strstr(log, word) == NULL) {
+        fail_msg("%s: no '%s' in the log:\n%s", source, word, log);
+    }
+    OK(clReleaseProgram(p));
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char *const legacies[] = {"add(p, 1)", "sub(p, 1u)", "xchg(p, 1)", "inc(p)", "dec(p)",
+                                           "cmpxchg(p, 1, 2)", "min(p, 1l)", "max(p, (ulong)1)", "and(p, (char)1)",
+                                           "or(p, *p)", "xor(p, 1)"};
+    static const char *const wrong[] = {"long", "ulong", "double", "short", "uchar", "int2", "ulong4"};
+    char source[512];
+    for (size_t i = 0; i < LENGTH(legacies); i++) {
+        for (size_t t = 0; t < LENGTH(wrong); t++) {
+            const bool or_vector = strstr(legacies[i], "*p") != NULL && t >= LENGTH(wrong) - 2;
+            snprintf(source, sizeof source, "kernel void k(%s %s *p) { %s%s; }", t % 2 ? "global" : "local", wrong[t],
+                     (t + i) % 2 ? "atom_" : "atomic_", or_vector ? "or(p, 1)" : legacies[i]);
+            refused(source, t % 3 ? "" : "-cl-std=CL3.0", "32 bits");
+        }
+    }
+    for (size_t i = 0; i < LENGTH(functions); i++) {
+        const enum kind kind = functions[i].kind;
+        for (size_t t = 0; t < LENGTH(wrong); t++) {
+            snprintf(source, sizeof source, "kernel void k(%s %s *p) { %s e; atomic_%s%s(p%s%s%s); }",
+                     t % 2 ? "global" : "local", wrong[t], wrong[t], functions[i].name, t % 3 ? "_explicit" : "",
+                     kind == COMPARE ? ", &e" : "", kind == LOAD ? "" : ", 1", t % 3 == 0 ? "" : kind == COMPARE ?
+                     ", memory_order_relaxed, memory_order_relaxed" : ", memory_order_relaxed");
+            refused(source, "-cl-std=CL3.0", "32 bits");
+        }
+    }
+    static const char *const absent[] = {"atomic_long", "atomic_ulong", "atomic_double"};
+    for (size_t i = 0; i < LENGTH(absent); i++) {
+        snprintf(source, sizeof source, "kernel void k(global %s *p) { atomic_load(p); }", absent[i]);
+        refused(source, "-cl-std=CL3.0", absent[i]);
+    }
+    refused("kernel void k(global atomic_float *p) { atomic_fetch_add(p, 1.0f); }", "-cl-std=CL3.0", "32 bits");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_legacies), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

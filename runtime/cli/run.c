@@ -63,7 +63,7 @@ static int set_argument(struct run *r, unsigned i)
         err = clSetKernelArg(r->kernel, i, a->size, a->data);
     } else if (a->space == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         err = clSetKernelArg(r->kernel, i, a->size, NULL);
-        if (err == CL_MAX_SIZE_RESTRICTION_EXCEEDED) {
+        if (a->size > r->session.config.local_bytes) {
             fprintf(stderr, "tern run: argument %u '%s': %zu bytes of local memory, and the device has %u\n",
                     a->number, a->name, a->size, r->session.config.local_bytes);
             return EXIT_FAILED;

@@ -9,6 +9,7 @@
 #include "runtime/core/svm.h"
 
 #define STACK_LOG2_MAX 20u
+#define LOCAL_MOST ((uint64_t)1 << 48) /* more than any device has, and the sum of all arguments is a uint64_t */
 
 static void kernel_destroy(void *object)
 {
@@ -132,7 +133,8 @@ static cl_int set_buffer(cl_kernel k, struct rt_arg *arg, size_t size, const voi
     return CL_SUCCESS;
 }
 
-static cl_int set_local(cl_kernel k, struct rt_arg *arg, size_t size, const void *value)
+/** More than the device has is not refused before the kernel is enqueued (rt_kernel_fits). */
+static cl_int set_local(struct rt_arg *arg, size_t size, const void *value)
 {
     if (value != NULL) {
         return CL_INVALID_ARG_VALUE;
@@ -140,10 +142,7 @@ static cl_int set_local(cl_kernel k, struct rt_arg *arg, size_t size, const void
     if (size == 0) {
         return CL_INVALID_ARG_SIZE;
     }
-    if (size > k->program->context->device->info.local_bytes) {
-        return CL_MAX_SIZE_RESTRICTION_EXCEEDED;
-    }
-    arg->local_size = (uint32_t)size;
+    arg->local_size = size < LOCAL_MOST ? size : LOCAL_MOST;
     return CL_SUCCESS;
 }
 
@@ -156,7 +155,7 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
     struct rt_arg *arg = &k->args[index];
     cl_int error = CL_SUCCESS;
     if (t->is_pointer && t->space == TC_LOCAL) {
-        error = set_local(k, arg, size, value);
+        error = set_local(arg, size, value);
     } else if (t->is_pointer) {
         error = set_buffer(k, arg, size, value);
     } else if (value == NULL) {

@@ -14,7 +14,7 @@ struct rt_arg {
     bool set;
     cl_mem mem;          /**< Pointer to global or constant memory: a buffer. Not held. */
     const void *svm;     /**< Or shared virtual memory. Both NULL: a null pointer. */
-    uint32_t local_size; /**< Pointer to local memory. */
+    uint64_t local_size; /**< Pointer to local memory. */
 };
 
 struct _cl_kernel {

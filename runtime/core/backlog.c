@@ -113,6 +113,12 @@ struct rt_command *rt_backlog_take(struct rt_backlog *b, const struct rt_command
     return c;
 }
 
+bool rt_backlog_free(const struct rt_backlog *b)
+{
+    return b->first != NULL &&
+        (b->first->pending == 0 || (b->ready != NULL && b->ready->place.segment <= b->passed));
+}
+
 void rt_backlog_put_back(struct rt_backlog *b, struct rt_command *c)
 {
     c->place.previous = NULL;

@@ -41,6 +41,8 @@ bool rt_backlog_append(struct rt_backlog *b, struct rt_command *c);
 bool rt_backlog_ready(struct rt_backlog *b, struct rt_command *c);
 /** Takes the next command that may start while those of `flight` (linked by next) are on the device. NULL: none. */
 struct rt_command *rt_backlog_take(struct rt_backlog *b, const struct rt_command *flight);
+/** Is there a command that waits neither for an event nor for one before it that does? */
+bool rt_backlog_free(const struct rt_backlog *b);
 /** Puts back what was taken last and is not fence or after_all: it comes before all others. */
 void rt_backlog_put_back(struct rt_backlog *b, struct rt_command *c);
 

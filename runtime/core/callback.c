@@ -16,6 +16,11 @@ void rt_callback_end(const char *before)
     inside = before;
 }
 
+bool rt_callback_inside(void)
+{
+    return inside != NULL;
+}
+
 bool rt_callback_refuses(cl_context ctx, const char *call)
 {
     if (inside == NULL) {

@@ -14,6 +14,8 @@
 /** Around a callback: `what` registered it ("clSetEventCallback"). Gives what rt_callback_end takes. */
 const char *rt_callback_begin(const char *what);
 void rt_callback_end(const char *before);
+/** Is this thread in one? */
+bool rt_callback_inside(void);
 /** Must this call (as the application knows it), which is going to wait, be refused
  * (CL_INVALID_OPERATION)? Says so, then. */
 bool rt_callback_refuses(cl_context ctx, const char *call);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/core/callback.h"
+#include "runtime/core/flight.h"
 #include "runtime/core/svm.h"
 
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -173,9 +174,9 @@ cl_int rt_mem_add_hook(cl_mem m, void(CL_CALLBACK *fn)(cl_mem, void *), void *da
     return CL_SUCCESS;
 }
 
-cl_int rt_mem_resident(cl_mem mem)
+/** One attempt to allocate a root's device memory. */
+static cl_int allocate(cl_mem m)
 {
-    cl_mem m = mem->root;
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&m->lock);
     if (m->allocation == NULL) {
@@ -190,6 +191,17 @@ cl_int rt_mem_resident(cl_mem mem)
         }
     }
     pthread_mutex_unlock(&m->lock);
+    return error;
+}
+
+cl_int rt_mem_resident(cl_mem mem)
+{
+    cl_mem m = mem->root;
+    struct rt_flight_call call = {0};
+    cl_int error;
+    do {
+        error = allocate(m);
+    } while (error == CL_MEM_OBJECT_ALLOCATION_FAILURE && rt_flight_wait(&call));
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for a buffer of %zu bytes: %s", m->size,
                           tern_last_error());

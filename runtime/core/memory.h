@@ -71,7 +71,8 @@ cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_
 cl_int rt_mem_query(cl_mem mem, cl_mem_info name, const struct rt_answer *a);
 cl_int rt_mem_add_hook(cl_mem mem, void(CL_CALLBACK *fn)(cl_mem, void *), void *data);
 
-/** Sees that there is device memory. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES. */
+/** Sees that there is device memory. Waits for commands that give some back (flight.h).
+ *  CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES. */
 cl_int rt_mem_resident(cl_mem mem);
 /** Of a resident buffer. */
 uint32_t rt_mem_address(cl_mem mem);

@@ -9,6 +9,7 @@
 
 #include <CL/cl_ext.h>
 
+#include "runtime/core/flight.h"
 #include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
@@ -105,7 +106,9 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
         fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
         goto fail;
     }
+    rt_flight_add(q);
     if (!rt_thread_start(rt_queue_work, q)) {
+        rt_flight_remove(q);
         fprintf(stderr, "tern: OpenCL: no queue: its thread cannot be started\n");
         goto fail;
     }
@@ -174,6 +177,7 @@ void rt_queue_append(struct rt_command *c)
         }
     }
     q->unfinished++;
+    rt_flight_begin();
     const bool look = rt_backlog_append(&q->backlog, c) && !rt_queue_start_locked(c);
     pthread_mutex_unlock(&ctx->lock);
     if (look) { /* the queue is there: the caller holds the event */
@@ -217,7 +221,8 @@ static cl_int take_data(cl_command_queue q)
         : r == -ENOSPC || r == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
 }
 
-cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
+/** One attempt of rt_queue_reserve. */
+static cl_int reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
 {
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&q->memory_lock);
@@ -239,5 +244,15 @@ cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
         }
     }
     pthread_mutex_unlock(&q->memory_lock);
+    return error;
+}
+
+cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
+{
+    struct rt_flight_call call = {0};
+    cl_int error;
+    do {
+        error = reserve(q, stack_bytes, prints);
+    } while (error == CL_MEM_OBJECT_ALLOCATION_FAILURE && rt_flight_wait(&call));
     return error;
 }

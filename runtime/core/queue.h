@@ -51,6 +51,7 @@ struct _cl_command_queue {
     struct rt_closing close; /**< From when the last reference is gone. */
     bool working;        /**< A thread starts or finishes a command without the lock; it looks again afterwards. */
     unsigned waiting;    /**< Threads that wait for the queue, and may finish commands. */
+    unsigned finishing;  /**< Threads that free commands which have ended. */
 
     pthread_mutex_t memory_lock;    /**< Taken before the context's lock: the allocations below. */
     struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
@@ -59,6 +60,8 @@ struct _cl_command_queue {
     struct tern_allocation *print;  /**< printf records of one kernel. */
     bool names;                     /**< All of the process is too much for the device: commands say what they use. */
     bool print_busy;                /**< Worker only. */
+
+    cl_command_queue next, previous; /**< flight.c's lock: of the program's queues. */
 };
 
 /** CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */

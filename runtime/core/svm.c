@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/flight.h"
 #include "runtime/core/low.h"
 #include "runtime/core/queue.h"
 
@@ -92,7 +93,11 @@ void *rt_svm_alloc(cl_context ctx, cl_mem_flags flags, size_t size)
     if (m == NULL) {
         return NULL;
     }
-    const int r = take_both(m, &on_host);
+    struct rt_flight_call call = {0};
+    int r;
+    do {
+        r = take_both(m, &on_host);
+    } while (r == -ENOSPC && on_host && rt_flight_wait(&call));
     if (r != 0) {
         refuse(m, r, on_host);
         rt_object_release(m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Starting commands that are ready, and finishing those that the device has reported: by the queue's worker, or where
  * it can be left out (queue.h). */
+#include "runtime/core/flight.h"
 #include "runtime/core/queue.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static void finish(struct rt_command *c, cl_int status)
     rt_object_hold(e); /* and so the queue */
     order_times(e);
     rt_command_free(c);
+    rt_flight_end();
     pthread_mutex_lock(&q->context->lock);
     q->unfinished--;
     struct rt_callback *due = rt_event_update_locked(e, status);
@@ -334,12 +336,15 @@ static void help(cl_command_queue q)
         rt_event_update_locked(c->event, CL_COMPLETE);
         rt_device_thread_begin();
         rt_closing_begin_here(&closing);
+        q->finishing++;
         pthread_mutex_unlock(lock);
         pthread_cond_broadcast(&q->context->changed);
         rt_command_free(c);
+        rt_flight_end();
         rt_closing_end(&closing);
         rt_device_thread_end();
         pthread_mutex_lock(lock);
+        q->finishing--;
     }
     if (!q->working && worker_wanted(q)) {
         pthread_cond_signal(&q->work);
@@ -476,6 +481,7 @@ void *rt_queue_work(void *user)
     }
     pthread_mutex_unlock(lock);
     struct rt_closing here;
+    rt_flight_remove(q);
     rt_closing_move(&q->close, &here);
     rt_queue_close(q);
     rt_closing_end(&here);

@@ -25,6 +25,16 @@ static void test_images(void **state)
     expect_failure(image, "-cl-std=CL3.0", -EBADMSG, "__opencl_c_images");
     expect_failure("kernel void f(sampler_t s, global int *o) { o[0] = 1; }", "", -EBADMSG, none);
     expect_failure("int f(image2d_t i) { return get_image_width(i); }", "", -EBADMSG, none);
+    /* a program may have samplers if it samples nothing */
+    static const char samplers[] =
+        "constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+        "const sampler_t unused = CLK_FILTER_LINEAR;\n"
+        "int three(sampler_t q, int a) { return 3 + a; }\n"
+        "kernel void f(global int *a) { const sampler_t t = CLK_FILTER_LINEAR; a[0] = three(s, three(t, a[1])); }\n";
+    free(object_of(samplers, "").data);
+    free(object_of(samplers, "-cl-std=CL1.1 -cl-opt-disable").data);
+    expect_failure("int f(read_only image2d_t i) { const sampler_t s = CLK_FILTER_NEAREST; "
+                   "return read_imagei(i, s, (int2)(0)).x; }", "", -EBADMSG, "read_imagei");
     struct tc_blob object = object_of("typedef struct { int w; } image_t; "
                                       "kernel void f(image_t image, global int *image2d) { *image2d = image.w; }", "");
     free(object.data);

@@ -32,7 +32,8 @@ struct tc_options {
     int arg_info;     /**< clGetKernelArgInfo is to answer. */
 };
 
-/** 0; -EINVAL: an option is unknown (log says which); -ENOMEM. */
+/** 0; -EINVAL: an option is unknown (log says which); -EBADMSG: it asks for a version that is not supported (log);
+ *  -ENOMEM. */
 int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log);
 void tc_options_free(struct tc_options *options);
 

@@ -44,6 +44,9 @@ static const struct {
     int version;
 } standards[] = {{"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL3.0", 300}};
 
+/** Versions of the language that a device need not have: the option is right, and the program does not build. */
+static const char *const other_standards[] = {"CL2.0", "CLC++", "CLC++1.0", "CLC++2021"};
+
 /** The next token, malloc'ed; *text moves behind it. 0; -ENOENT: no more; -EINVAL: a quote is open; -ENOMEM. */
 static int next_token(const char **text, char **out)
 {
@@ -98,6 +101,11 @@ static int set_standard(struct tc_options *o, const char *name, struct tc_text *
         }
     }
     tc_text_print(log, "error: -cl-std=%s is not supported; CL1.0, CL1.1, CL1.2 and CL3.0 are\n", name);
+    for (size_t i = 0; i < sizeof other_standards / sizeof *other_standards; i++) {
+        if (!strcmp(name, other_standards[i])) {
+            return -EBADMSG;
+        }
+    }
     return -EINVAL;
 }
 

@@ -67,6 +67,13 @@ static void test_build_error(void **state)
     assert_non_null(strstr(log, "missing"));
     FAILS(clBuildProgram(p, 0, NULL, "-no-such-option", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     OK(clReleaseProgram(p));
+    p = source("kernel void f(global int *r) { r[0] = 1; }");
+    FAILS(clBuildProgram(p, 0, NULL, "-cl-std=CL2.0", NULL, NULL), CL_BUILD_PROGRAM_FAILURE); /* as PyFR has it */
+    OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+    assert_non_null(strstr(log, "-cl-std=CL2.0 is not supported"));
+    FAILS(clCompileProgram(p, 0, NULL, "-cl-std=CL2.0", 0, NULL, NULL, NULL, NULL), CL_COMPILE_PROGRAM_FAILURE);
+    OK(clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    OK(clReleaseProgram(p));
 }
 
 static void test_options(void **state)

@@ -11,6 +11,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
     if (!rt_platform_is(platform)) {
         return CL_INVALID_PLATFORM;
     }
+    if (type == ~(cl_device_type)0) { /* CL_DEVICE_TYPE_ALL as an int, sign-extended (OpenCV) */
+        type = CL_DEVICE_TYPE_ALL;
+    }
     if (type != CL_DEVICE_TYPE_ALL && (type == 0 || (type & ~known) != 0)) {
         return CL_INVALID_DEVICE_TYPE;
     }

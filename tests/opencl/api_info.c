@@ -36,7 +36,14 @@ static void test_device_ids(void **state)
     assert_ptr_equal(d, clt_device);
     assert_int_equal(n, 1);
     FAILS(clGetDeviceIDs(clt_platform, CL_DEVICE_TYPE_CPU, 1, &d, NULL), CL_DEVICE_NOT_FOUND);
-    FAILS(clGetDeviceIDs(clt_platform, 1 << 20, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
+    OK(clGetDeviceIDs(clt_platform, (cl_device_type)-1, 1, &d, NULL)); /* as OpenCV has it */
+    FAILS(clGetDeviceIDs(clt_platform, 0, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
+    for (unsigned bit = 5; bit < 64; bit++) {
+        const cl_device_type unknown = (cl_device_type)1 << bit, all = CL_DEVICE_TYPE_ALL;
+        FAILS(clGetDeviceIDs(clt_platform, unknown, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
+        FAILS(clGetDeviceIDs(clt_platform, unknown | CL_DEVICE_TYPE_ACCELERATOR, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
+        FAILS(clGetDeviceIDs(clt_platform, all ^ unknown, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
+    }
     FAILS(clGetDeviceIDs(clt_platform, CL_DEVICE_TYPE_ALL, 0, &d, NULL), CL_INVALID_VALUE);
     FAILS(clGetDeviceIDs(clt_platform, CL_DEVICE_TYPE_ALL, 0, NULL, NULL), CL_INVALID_VALUE);
     OK(clRetainDevice(clt_device));

@@ -240,6 +240,7 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_OPENCL_C_VERSION:
         return rt_answer_string(a, "OpenCL C 1.2 Tern " RT_VERSION_STRING);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
+        return rt_answer_string(a, "v0000-00-00-00"); /* none */
     case CL_DEVICE_IL_VERSION:
         return rt_answer_string(a, "");
     case CL_DEVICE_BUILT_IN_KERNELS:

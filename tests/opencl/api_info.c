@@ -73,6 +73,13 @@ static void test_device_info(void **state)
         }
     }
     assert_int_equal(answered, 109); /* all that the specification names in this range */
+    static const char format[] = "v####-##-##-##"; /* year, month, day, number */
+    char passed[64] = "";
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, sizeof passed, passed, NULL));
+    assert_int_equal(strlen(passed), strlen(format));
+    for (size_t i = 0; i < strlen(format); i++) {
+        assert_true(format[i] == '#' ? passed[i] >= '0' && passed[i] <= '9' : passed[i] == format[i]);
+    }
     for (size_t i = 0; i < LENGTH(absent); i++) {
         size_t size;
         FAILS(clGetDeviceInfo(clt_device, absent[i], 0, NULL, &size), CL_INVALID_VALUE);

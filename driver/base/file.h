@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files that a path of the user names: settings, programs, data, certificates, checkpoints. The path may name anything;
- * these calls neither wait for the other end of a named pipe nor take more than the caller expects.
+ * Reading of files whose paths the user gives: settings, programs, data, certificates, checkpoints. Such a path may
+ * name anything. These calls do not wait for the other end of a named pipe, and do not read more than the caller
+ * expects.
  *
- * What is read must be a regular file. Only a path that names a descriptor of this process (/dev/stdin, /dev/fd/N,
- * /proc/self/fd/N) may also lead to a pipe or a terminal, which is read as standard input is.
+ * A file must be a regular one. Only a path that names a descriptor of this process (/dev/stdin, /dev/fd/N,
+ * /proc/self/fd/N) may also lead to a pipe or a terminal, which is read like standard input.
  */
 #ifndef TERN_BASE_FILE_H
 #define TERN_BASE_FILE_H
@@ -12,15 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** For reading, at its beginning: a descriptor, or -errno with a sentence that names the path. -EINVAL: it is a
- *  directory, a named pipe, a device or a socket; -EFBIG: a regular file of more than `most` bytes. */
+/** Opens a file for reading. Returns a descriptor, or -errno with a sentence that names the path. -EINVAL: it is a
+ *  directory, a named pipe, a device or a socket; -EFBIG: it is a regular file of more than `most` bytes. */
 int tern_file_open(const char *path, uint64_t most);
-/** Whether that would open it, for code that opens files by path itself: 0 or the same errors. */
+/** Checks that tern_file_open would open the file, for code that opens files by path itself. 0 or the same errors. */
 int tern_file_check(const char *path, uint64_t most);
-/** All of it, with a NUL byte behind its end; the caller frees *data. The same errors; -EFBIG: more than `most` bytes
- *  have come; -ENOMEM. */
+/** Reads a whole file and adds a NUL byte. The caller frees *data. Errors as above; -EFBIG also if more than `most`
+ *  bytes were read; -ENOMEM. */
 int tern_file_read(const char *path, size_t most, char **data, size_t *size);
-/** The same of an open descriptor, which stays the caller's; path: for the sentence. */
+/** The same for an open descriptor, which stays the caller's. path: for the sentence. */
 int tern_file_read_from(int fd, const char *path, size_t most, char **data, size_t *size);
 
 #endif

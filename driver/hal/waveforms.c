@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "base/thread.h"
 
-/* Held, with all signals blocked, while a waveform ends: the end of the process waits for that. */
+/* Held, with all signals blocked, while a waveform begins or ends, so that the end of the process waits for that. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tern_list waveforms = {&waveforms, &waveforms}; /* of lock */
+static struct tern_list waveforms = {&waveforms, &waveforms}; /* open waveforms; guarded by lock */
 static int fork_error;
 
 static void before_fork(void)
@@ -49,7 +49,7 @@ static void begin_change(sigset_t *signals)
     pthread_mutex_lock(&lock);
 }
 
-/** A file that would grow beyond the limit of file sizes costs the waveform and not the process. */
+/** Takes a pending SIGXFSZ: a file beyond the limit of file sizes must end the waveform and not the process. */
 static void drop_limit_signal(void)
 {
     sigset_t limit;
@@ -126,7 +126,7 @@ static const char *why_cut(int r)
                          : strerror(-r);
 }
 
-/** The lock is held. */
+/** Ends a waveform. With the lock held. */
 static void end(struct tern_waveform *w)
 {
     const int r = w->api->trace(w->sim, NULL);
@@ -147,7 +147,8 @@ void tern_waveform_end(struct tern_waveform *w)
     end_change(&signals);
 }
 
-/** The priority: after what closes devices at the end of a program. Other threads may go on until the very end. */
+/** Ends the open waveforms. The priority makes this run after the destructors that close devices. Other threads may
+ *  still run. */
 __attribute__((destructor(101))) static void end_all(void)
 {
     sigset_t signals;

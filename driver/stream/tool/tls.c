@@ -106,7 +106,7 @@ static bool use_key(SSL_CTX *c, BIO *in)
     return good;
 }
 
-/** Certificates of authorities, and lists of those that they have revoked. */
+/** Uses the certificates of authorities, and their lists of revoked certificates. */
 static bool use_authorities(SSL_CTX *c, BIO *in)
 {
     X509_STORE *store = SSL_CTX_get_cert_store(c);
@@ -126,7 +126,7 @@ static bool use_authorities(SSL_CTX *c, BIO *in)
     return good && n;
 }
 
-/** What the file has is used, or said why not. */
+/** Applies the contents of a file by `what`. False: it failed, and stderr says why. */
 static bool use(SSL_CTX *c, const char *path, bool (*what)(SSL_CTX *c, BIO *in))
 {
     ERR_clear_error();

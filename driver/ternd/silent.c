@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Places of connections: how many of them each user may have, so that descriptors are left for the others; and
- * connections whose hello has not come, which cost a user nothing.
+ * silent connections, whose hello has not come.
  *
  * The limits file bounds a user's connections, but knows neither how many users there are nor how many files a process
  * may open. A user other than root and ternd's own therefore gets one more connection only while more places are free
  * than the user has (the dynamic threshold of shared switch buffers: Choudhury and Hahne, 1998). k users who take what
  * they get leave one part in k + 1 of all places free, and one who comes later finds a place.
  *
- * A connection that finds no place ends a silent one and takes its place: the oldest of the user that has the most of
- * them, if these are more than all connections of its own user, or if that is root or ternd's own; else of its own.
+ * A connection that finds no place, though its user may have more, ends a silent one and takes its place. It is the
+ * oldest of the user that has the most of them, if these are more than all connections of its own user, or if that is
+ * root or ternd's own; else it is the oldest of its own user.
  */
 #include <errno.h>
 #include <poll.h>
@@ -84,10 +85,13 @@ static struct ternd_user *most_silent(const struct ternd *t, bool refused)
     return most;
 }
 
-/** Which silent connection has to make room for one of the user. */
+/** Which silent connection has to make room for one of the user. NULL: none. */
 static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_user *u)
 {
-    const struct ternd_user *most = ternd_places_left(t, u, 1) ? NULL : most_silent(t, false);
+    if (u->connections >= u->limits.connections) {
+        return NULL; /* the limits file says so, and silent ones count as any other */
+    }
+    const struct ternd_user *most = most_silent(t, false);
     const bool other = most && (privileged(u) || most->silent > u->connections);
     struct ternd_silent *s = other ? oldest(t, most, false) : NULL;
     return s ? s : oldest(t, u, false);

@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include <stddef.h>
+#include <time.h>
 
 #define STACK_LEAST ((size_t)2 << 20)
 
@@ -49,4 +50,29 @@ void tern_signals_block(sigset_t *before)
 void tern_signals_restore(const sigset_t *before)
 {
     pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void only_limit(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGXFSZ);
+}
+
+void tern_file_limit_begin(struct tern_file_limit *l)
+{
+    sigset_t limit, pending;
+    only_limit(&limit);
+    pthread_sigmask(SIG_BLOCK, &limit, &l->before);
+    sigpending(&pending);
+    l->pending = sigismember(&pending, SIGXFSZ);
+}
+
+void tern_file_limit_end(const struct tern_file_limit *l)
+{
+    sigset_t limit;
+    only_limit(&limit);
+    while (!l->pending && sigtimedwait(&limit, NULL, &(struct timespec){0}) == SIGXFSZ) {
+        /* it came from the writes */
+    }
+    pthread_sigmask(SIG_SETMASK, &l->before, NULL);
 }

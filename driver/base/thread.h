@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 
 /** Starts a thread. 0 or -errno. */
 int tern_thread_start(pthread_t *out, void *(*run)(void *), void *user);
@@ -18,5 +19,14 @@ int tern_thread_start(pthread_t *out, void *(*run)(void *), void *user);
  *  signal reaches it before it could block them itself. */
 void tern_signals_block(sigset_t *before);
 void tern_signals_restore(const sigset_t *before);
+
+/** Around writes to files in a thread that may be the program's: one beyond the limit of file sizes (ulimit -f) fails
+ *  with EFBIG, and does not end the program by SIGXFSZ. */
+struct tern_file_limit {
+    sigset_t before;
+    bool pending;
+};
+void tern_file_limit_begin(struct tern_file_limit *l);
+void tern_file_limit_end(const struct tern_file_limit *l);
 
 #endif

@@ -3,9 +3,12 @@
 #include "child.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,10 +33,22 @@ int child_start(const char *command, char *const argv[], int in, int out, int er
     if (r == 0 && err >= 0) {
         r = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
     }
+    posix_spawnattr_t how;
+    sigset_t signals;
+    r = r ? r : posix_spawnattr_init(&how);
+    const bool made = r == 0;
+    if (r == 0) {
+        exit_limit_default(&signals);
+        posix_spawnattr_setsigdefault(&how, &signals);
+        r = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    }
     if (r == 0) {
         const char *program = strcmp(argv[0], "tern") == 0 ? "/proc/self/exe" : argv[0];
         fflush(NULL);
-        r = posix_spawnp(pid, program, &files, NULL, argv, environ);
+        r = posix_spawnp(pid, program, &files, &how, argv, environ);
+    }
+    if (made) {
+        posix_spawnattr_destroy(&how);
     }
     posix_spawn_file_actions_destroy(&files);
     if (r) {
@@ -83,4 +98,25 @@ bool child_has(pid_t child, pid_t pid)
         pid = parent(pid);
     }
     return false;
+}
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+const char *child_ternd(void)
+{
+    static char path[PATH_MAX];
+    const char *named = variable("TERND_SOCKET"), *run = variable("XDG_RUNTIME_DIR");
+    struct stat s;
+    if (named || variable("TERN_BACKEND") || variable("TERN_CONFIG")) {
+        return named;
+    }
+    snprintf(path, sizeof path, "/run/tern/ternd.sock");
+    if (run && (stat(path, &s) || !S_ISSOCK(s.st_mode))) {
+        snprintf(path, sizeof path, "%s/tern/ternd.sock", run);
+    }
+    return stat(path, &s) == 0 && S_ISSOCK(s.st_mode) ? path : NULL;
 }

@@ -17,4 +17,8 @@ bool child_ended(pid_t pid, bool wait, int *status);
 /** Is this process the child or a descendant of it? */
 bool child_has(pid_t child, pid_t pid);
 
+/** The ternd whose device a program gets that asks for none in particular: that of TERND_SOCKET, or one at a standard
+ *  place, unless TERN_BACKEND or TERN_CONFIG is set. NULL: none. In a buffer of this function. */
+const char *child_ternd(void);
+
 #endif

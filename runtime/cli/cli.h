@@ -4,6 +4,7 @@
 #ifndef TERN_CLI_H
 #define TERN_CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -24,6 +25,8 @@ int usage_error(const char *command, const char *format, ...) __attribute__((for
  * last: called before, async-signal-safe; may be NULL. A signal that was ignored stays ignored.
  */
 void exit_at_interrupt(const char *command, void (*last)(void));
+/** Signals that commands ignore, and whose action a program that they start has again as it was before: SIGXFSZ. */
+void exit_limit_default(sigset_t *out);
 
 /** What main returns for this status, once all output is written: a full disk must not pass for success. */
 int exit_status(int status);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,23 @@ int usage_error(const char *command, const char *format, ...)
     va_end(ap);
     fprintf(stderr, "; see tern%s%s --help\n", *command ? " " : "", command);
     return EXIT_USAGE;
+}
+
+static bool limit_is_new;
+
+/** A write beyond the limit of file sizes (ulimit -f) is an error like any other, and not the end of the command. For
+ *  all commands that link this, before their main(). */
+__attribute__((constructor)) static void ignore_limit(void)
+{
+    limit_is_new = signal(SIGXFSZ, SIG_IGN) == SIG_DFL;
+}
+
+void exit_limit_default(sigset_t *out)
+{
+    sigemptyset(out);
+    if (limit_is_new) {
+        sigaddset(out, SIGXFSZ);
+    }
 }
 
 static struct {

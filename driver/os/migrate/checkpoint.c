@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sized.h"
+#include "base/thread.h"
 #include "base/wait.h"
 #include "os/migrate/autosave.h"
 #include "os/migrate/saving.h"
@@ -119,7 +120,10 @@ static int write_file(struct tern_saving *m, const char *file, struct tern_saved
         return tern_error(-error, "%s: %s", part, error == EEXIST ? "it is there already: another checkpoint is being "
                           "written to it, or one was cut off; then remove it" : strerror(error));
     }
+    struct tern_file_limit limit;
+    tern_file_limit_begin(&limit);
     int r = write_stream(m, fd, out);
+    tern_file_limit_end(&limit);
     if (close(fd) && !r) { /* some file systems say only now that they are full */
         r = tern_error(-errno, "%s: %s", part, strerror(errno));
     }

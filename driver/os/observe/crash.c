@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+
 #define PACKETS_SHOWN 8u /* number of packets shown, the last of which is the running one */
 #define NAMES_TRIED 1000
 
@@ -180,15 +182,19 @@ static int open_file(char *path, size_t size)
 
 static int write_all(int fd, const char *text, size_t size)
 {
-    while (size) {
+    struct tern_file_limit limit;
+    int r = 0;
+    tern_file_limit_begin(&limit);
+    while (!r && size) {
         ssize_t n = write(fd, text, size);
         if (n < 0 && errno != EINTR) {
-            return -errno;
+            r = -errno;
         }
         text += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
-    return 0;
+    tern_file_limit_end(&limit);
+    return r;
 }
 
 void tern_crash_write(const char *text, char *said, size_t size)

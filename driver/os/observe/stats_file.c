@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 #define PER_PROCESS 64 /* largest number of devices that a process publishes */
 
@@ -69,21 +69,14 @@ static void remove_all_dead(int folder)
 
 /**
  * Sets the size of the file and allocates it on the disk. Otherwise, on a full disk, a write to the mapping would end
- * the program with SIGBUS. Where the size of files is limited (`ulimit -f`), the allocation raises SIGXFSZ, which would
- * end the program as well. That signal is blocked meanwhile, and taken if it was not pending before.
+ * the program with SIGBUS.
  */
 static bool make_room(int fd, size_t size)
 {
-    sigset_t beyond, old, pending;
-    sigemptyset(&beyond);
-    sigaddset(&beyond, SIGXFSZ);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &beyond, &old);
+    struct tern_file_limit limit;
+    tern_file_limit_begin(&limit);
     const bool good = posix_fallocate(fd, 0, (off_t)size) == 0;
-    if (!good && !sigismember(&pending, SIGXFSZ)) {
-        sigtimedwait(&beyond, NULL, &(struct timespec){0});
-    }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    tern_file_limit_end(&limit);
     return good;
 }
 

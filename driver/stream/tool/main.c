@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern-migrate: runs the command that the arguments name. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes is an error like any other */
     const int status = dispatch(argc, argv);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "tern migrate: cannot write to standard output: %s\n", strerror(errno));

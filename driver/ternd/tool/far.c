@@ -141,6 +141,7 @@ static int link_exec(const char *command)
         become(pair[1]);
         signal(SIGINT, SIG_IGN); /* the proxy says when it ends */
         signal(SIGHUP, SIG_IGN);
+        signal(SIGXFSZ, SIG_DFL);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern-verify, which `tern verify` starts: a campaign, and what it found. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static int verify(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o;
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes is an error like any other */
     int r = options_parse(argc, argv, &o);
     if (r) {
         return r == -ECANCELED ? EXIT_CLEAN : EXIT_USAGE;

@@ -22,8 +22,8 @@ int tern_key_number(const char *where, const char *text, bool suffix, uint64_t l
         }
     }
     if (!end || *end) {
-        return tern_error(-EINVAL, "%s: '%s' is not a number%s", where, text,
-                          suffix ? " (bytes, or with K, M or G)" : "");
+        return tern_error(-EINVAL, "%s: '%s' is not a number from %llu to %llu%s", where, text, (unsigned long long)low,
+                          (unsigned long long)high, suffix ? ", behind which K, M or G may stand" : "");
     }
     if (errno || v > UINT64_MAX / scale || v * scale < low || v * scale > high) {
         return tern_error(-EINVAL, "%s: %s is out of range, %llu to %llu", where, text, (unsigned long long)low,

@@ -100,6 +100,20 @@ static int set(struct tern_config *c, const struct tern_keys *more, const char *
     return unknown(key, more);
 }
 
+/** Is one of the items before this one of the same key? The keys and values before it end with NUL bytes, which stand
+ *  in place of '=' and ','. */
+static bool is_again(const char *items, const char *item)
+{
+    for (const char *at = items; at < item; at += strlen(at) + 1) {
+        at += strspn(at, ","); /* of empty items */
+        if (at < item && !strcmp(at, item)) {
+            return true;
+        }
+        at += strlen(at) + 1; /* its value */
+    }
+    return false;
+}
+
 static int parse_items(struct tern_config *c, const struct tern_keys *more, char *items)
 {
     char *save = NULL;
@@ -110,6 +124,9 @@ static int parse_items(struct tern_config *c, const struct tern_keys *more, char
                                                          : "configuration: '%s' is not of the form key=value", item);
         }
         *value++ = '\0';
+        if (is_again(items, item)) {
+            return tern_error(-EINVAL, "configuration: the key '%s' is there twice", item);
+        }
         int r = set(c, more, item, value);
         if (r) {
             return r;

@@ -11,16 +11,25 @@
 int run_build(struct run *r)
 {
     struct run_options *o = &r->options;
+    static const char elf[] = "\177ELF"; /* how a program binary begins */
     void *code;
     size_t size;
     int status = file_read("run", o->file, MAX_FILE, "256 MiB, the most that a program may have", &code, &size);
     if (status != EXIT_OK) {
         return status;
     }
-    const bool binary = memchr(code, '\0', size) != NULL; /* text has none */
+    const char *nul = memchr(code, '\0', size);
+    const bool binary = size >= sizeof elf - 1 && !memcmp(code, elf, sizeof elf - 1);
     if (binary && o->build_given) {
         status = usage_error("run", "%s is a program binary, which is built already: options of the build "
                              "have no meaning", o->file);
+    } else if (nul && !binary) {
+        unsigned line = 1;
+        for (const char *p = code; (p = memchr(p, '\n', (size_t)(nul - p))); p++) {
+            line++;
+        }
+        fprintf(stderr, "tern run: %s:%u: there is a NUL byte, which no source text has; and it is no program binary "
+                "of this version of Tern, which begins as an ELF file\n", o->file, line);
     } else if (binary) {
         r->program = session_build(&r->session, code, size, true, "");
     } else if (size == 0) {

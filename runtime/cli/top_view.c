@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const bands[] = {"idle", "normal", "focus", "realtime"};
 static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging", "slowed"};
@@ -151,7 +153,8 @@ static void text_contexts(const struct pair *p, void (*line)(void *user, bool he
 
 void top_view_text(const struct top_view *v, void (*line)(void *user, bool head, const char *text), void *user)
 {
-    char text[300], folder[200];
+    char text[512], folder[200];
+    struct stat st;
     for (unsigned i = 0; i < v->now->n; i++) {
         const struct pair p = look(v, i);
         const struct tern_stats *s = p.now;
@@ -172,7 +175,13 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
     }
     if (v->now->n == 0) {
         tern_stats_folder(folder, sizeof folder);
-        snprintf(text, sizeof text, "No process of yours has a Tern device open (nothing in %s).", folder);
+        if (stat(folder, &st) == 0 && (st.st_uid != getuid() || (st.st_mode & 022))) {
+            snprintf(text, sizeof text, "%s %s, so that your processes publish nothing there: remove it, or set "
+                     "XDG_RUNTIME_DIR to a folder of your own.", folder, st.st_uid != getuid()
+                     ? "belongs to another user" : "can be written by other users");
+        } else {
+            snprintf(text, sizeof text, "No process of yours has a Tern device open (nothing in %s).", folder);
+        }
         line(user, false, text);
     }
     if (v->now->foreign) {

@@ -387,6 +387,9 @@ class Runs(Case):
         self.fails(1, "is a directory", "run", self.folder)
         self.fails(1, "is empty", "run", self.file("empty.cl", ""))
         self.fails(1, "no program binary of this version of Tern", "run", self.file("noise.bin", b"\0\1\2\3" * 100))
+        for text, line in ((b"\0", 1), (SHIFT.encode() + b"\0", SHIFT.count("\n") + 1), (b"// a\n\n/* \0 */\n", 3)):
+            self.fails(1, f"tern run: nul.cl:{line}: there is a NUL byte, which no source text has", "run",
+                       self.file("nul.cl", text).name)
         self.assertEqual(self.works("run", "-", "--global", 1, "5", 1, stdin=SHIFT.encode()), "x: int[1] = 6\n")
 
     def test_binaries(self):

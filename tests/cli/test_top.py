@@ -4,6 +4,7 @@ of the time of this one."""
 import contextlib
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
@@ -55,6 +56,25 @@ class Top(Case):
         self.assertIn("No process of yours has a Tern device open", self.works("top", **self.env))
         self.assertEqual(self.looks(), [{"devices": [], "other_versions": 0}])
         self.assertEqual(len(self.looks("-n", 3, "-d", 0.1)), 3)
+
+    @unittest.skipIf(os.geteuid(), "only root can be another user")
+    def test_a_folder_of_somebody_else(self):
+        """Without XDG_RUNTIME_DIR it is in /tmp, where anybody can make it first."""
+        uid = 61234 + os.getpid() % 1000
+        folder = pathlib.Path(f"/tmp/tern-{uid}")
+        plain = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+        for owner, mode, why in ((0, 0o755, "belongs to another user"), (uid, 0o777, "can be written by other users")):
+            folder.mkdir()
+            try:
+                os.chown(folder, owner, -1)
+                folder.chmod(mode)
+                r = subprocess.run([TERN, "top", "--once"], capture_output=True, text=True, check=False, user=uid,
+                                   group=uid, cwd="/", env=plain)
+            finally:
+                folder.rmdir()
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn(f"{folder} {why}", r.stdout)
+            self.assertIn("set XDG_RUNTIME_DIR", r.stdout)
 
     def test_a_crowd(self):
         """Sixteen contexts on two engines, seen from outside."""

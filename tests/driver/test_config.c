@@ -156,6 +156,11 @@ static void test_errors(void **state)
         {"rtl", "default,depth=3", "1 to 2"},
         {"rtl", "default,depth=1K", "'1K'"},
         {"rtl", "default,realtime=yes", "'realtime'"},
+        {"rtl", "small,mem=16M,mem=32M", "the key 'mem' is there twice"},
+        {"rtl", "mem=16M,mem=16M", "the key 'mem' is there twice"},
+        {"rtl", "small,depth=1,,mem=2M,depth=1", "the key 'depth' is there twice"},
+        {"rtl", "trace=a,timeout=5000,trace=b", "the key 'trace' is there twice"},
+        {"rtl", "memory=hbm,mem=2M,memory=hbm", "the key 'memory' is there twice"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct both c = {.device.memory = 42};
@@ -164,6 +169,19 @@ static void test_errors(void **state)
             fail_msg("'%s' does not say %s", tern_last_error(), bad[i].says);
         }
         assert_true(c.device.memory == 42); /* untouched */
+    }
+    static const char *const cycles[] = {"-1", "+1", "1e6", " 5000", "0x1000", "5000 "};
+    for (size_t i = 0; i < 2 * sizeof cycles / sizeof *cycles; i++) {
+        struct both c;
+        char says[80];
+        const char *name = i % 2 ? "TERN_LIMIT_CYCLES" : "TERN_TIMEOUT_CYCLES";
+        setenv(name, cycles[i / 2], 1);
+        snprintf(says, sizeof says, "%s, cycles: '%s' is not a number from 1000 to ", name, cycles[i / 2]);
+        assert_int_equal(parse("rtl", NULL, &c), -EINVAL);
+        if (!strstr(tern_last_error(), says) || strstr(tern_last_error(), "bytes")) {
+            fail_msg("'%s' does not say %s", tern_last_error(), says);
+        }
+        unsetenv(name);
     }
     setenv("TERN_TIMEOUT_CYCLES", "soon", 1);
     struct both c;

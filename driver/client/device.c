@@ -17,6 +17,7 @@
 #include "base/thread.h"
 #include "base/wait.h"
 #include "client/client.h"
+#include "wire/hello.h"
 
 #define STALE_NS 5000000u /* so old may the time be that tern_device_time_seen tells */
 
@@ -128,6 +129,17 @@ fail:
     return r;
 }
 
+/** A ternd does there, to which this user may connect. */
+static bool listens(const char *path)
+{
+    struct stat s;
+    const int fd = stat(path, &s) || !S_ISSOCK(s.st_mode) ? -1 : tern_hello_connect(path, 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
 int tern_client_device_open(const char *backend, const char *config, struct tern_device **out)
 {
     const char *named = one_of(secure_getenv("TERND_SOCKET"));
@@ -136,14 +148,23 @@ int tern_client_device_open(const char *backend, const char *config, struct tern
         /* to the caller -ENOENT means that a library is missing */
         return r == -ENOENT ? -ECONNREFUSED : r;
     }
-    if (backend || config || one_of(secure_getenv("TERN_BACKEND")) || one_of(secure_getenv("TERN_CONFIG"))) {
+    if (backend || config) {
         return 1;
     }
+    const char *set = one_of(secure_getenv("TERN_BACKEND")) ? "TERN_BACKEND"
+        : one_of(secure_getenv("TERN_CONFIG")) ? "TERN_CONFIG" : NULL;
     const char *run = one_of(secure_getenv("XDG_RUNTIME_DIR"));
     char own[sizeof ((struct tern_device_info *)0)->service];
     const int n = run ? snprintf(own, sizeof own, "%s/tern/ternd.sock", run) : 0;
     const char *const paths[] = {"/run/tern/ternd.sock", n > 0 && n < (int)sizeof own ? own : NULL};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    for (size_t i = 0; set && i < sizeof paths / sizeof *paths; i++) {
+        if (paths[i] && listens(paths[i])) {
+            fprintf(stderr, "tern: %s is set, so the program has a device of its own; the ternd at %s is not used: "
+                    "unset %s for that\n", set, paths[i], set);
+            break;
+        }
+    }
+    for (size_t i = 0; !set && i < sizeof paths / sizeof *paths; i++) {
         const int r = paths[i] ? open_at(paths[i], out) : -ENOENT;
         if (r != -ENOENT && r != -ECONNREFUSED && r != -EACCES && r != -ENOTDIR) {
             return r;

@@ -172,14 +172,22 @@ static void set_environment(const struct options *o, const char *file)
         snprintf(name, sizeof name, "%.*s", (int)(colon - o->kernel), o->kernel);
         setenv("TERN_CHECKPOINT_KERNEL", name, 1);
     }
-    unsetenv("TERND_SOCKET");
-    setenv("TERN_CONFIG", "default", 0);
+    const char *ternd = o->backend || o->config ? NULL : child_ternd();
     if (o->backend) {
         setenv("TERN_BACKEND", o->backend, 1);
     }
     if (o->config) {
         setenv("TERN_CONFIG", o->config, 1);
     }
+    setenv("TERN_CONFIG", "default", 0);
+    if (ternd) {
+        const char *backend = getenv("TERN_BACKEND");
+        fprintf(stderr, "tern checkpoint: the ternd at %s is not used, as a checkpoint is of a device of the program's "
+                "own: here %s%s, configuration %s (--backend, --config); programs of a ternd are moved by tern "
+                "migrate\n", ternd, backend && *backend ? "backend " : "the default backend",
+                backend ? backend : "", getenv("TERN_CONFIG"));
+    }
+    unsetenv("TERND_SOCKET");
 }
 
 static int run(const struct options *o, const char *file, char **program)

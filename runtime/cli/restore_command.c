@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "child.h"
 #include "cli.h"
 #include "restore.h"
 
@@ -140,10 +142,14 @@ static int restore(const struct options *o, uint64_t cycles)
     struct restored r = {.device = {.size = sizeof r.device}, .asked = cycles};
     struct tern_device *dev;
     const char *config = o->config ? o->config : getenv("TERN_CONFIG");
-    unsetenv("TERND_SOCKET"); /* a device of its own */
-    if (access(o->file, R_OK)) { /* before the device is made, which takes a while */
-        fprintf(stderr, "tern restore: %s: %s\n", o->file, strerror(errno));
-        return EXIT_FAILED;
+    const char *ternd = o->backend || o->config ? NULL : child_ternd();
+    if (ternd) {
+        fprintf(stderr, "tern restore: the ternd at %s is not used: a checkpoint gets a device of its own (--backend, "
+                "--config)\n", ternd);
+    }
+    unsetenv("TERND_SOCKET");
+    if (tern_file_check(o->file, UINT64_MAX)) { /* before the device is made, which takes a while */
+        return failed();
     }
     if (o->dump && !prepare(o->dump)) {
         return EXIT_FAILED;

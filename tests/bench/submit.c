@@ -28,6 +28,7 @@
 #include "session.h"
 #include "submit_ternd.h"
 #include "submit_threads.h"
+#include "tern/tern.h"
 
 #define BATCHES 20u
 #define WARM_UP 100u
@@ -365,6 +366,32 @@ static void interrupted(void)
     through_ternd_end(&through);
 }
 
+/** Devices are the bench's own: this program's, and that of the ternd that it starts. Where TERND_SOCKET names a ternd,
+ *  both are as that one's, and this says so. */
+static bool as_ternd(void)
+{
+    const char *socket = getenv("TERND_SOCKET");
+    struct tern_device_info info = {.size = sizeof info};
+    struct tern_device *dev = NULL;
+    if (!socket || !*socket) {
+        return true;
+    }
+    const int r = tern_device_open(NULL, NULL, &dev);
+    if (r || tern_device_query(dev, &info)) {
+        fprintf(stderr, "tern bench submit: %s\n", tern_last_error());
+    } else {
+        fprintf(stderr, "tern bench submit: backend %s, device %s, as of the ternd at %s; the bench starts its own\n",
+                info.backend, info.config, socket);
+    }
+    const bool good = dev && *info.backend && !setenv("TERN_BACKEND", info.backend, 1) &&
+        !setenv("TERN_CONFIG", info.config, 1);
+    if (dev) {
+        tern_device_close(dev);
+    }
+    unsetenv("TERND_SOCKET");
+    return good;
+}
+
 static int run(unsigned count, bool json)
 {
     static struct rig rig;
@@ -373,7 +400,9 @@ static int run(unsigned count, bool json)
     const struct suite s = {&rig, &partner, &through, &progress, count};
     int status = EXIT_FAILED;
     exit_at_interrupt("bench submit", interrupted);
-    unsetenv("TERND_SOCKET"); /* this program's device is its own, on the backend of the ternd that it starts */
+    if (!as_ternd()) {
+        return EXIT_FAILED;
+    }
     backend_prefer_model("bench submit");
     progress_begin(&progress, "bench submit", 2, 2);
     if (rig_open(&rig) && partner_start(&partner)) {
@@ -420,7 +449,9 @@ static void help(void)
            "each other.\n"
            "And how many threads run for each of these besides the one that waits. On the functional model unless "
            "TERN_BACKEND says\n"
-           "otherwise: the time that the device takes is in a dispatch.\n\n"
+           "otherwise, or TERND_SOCKET names a ternd, whose backend and configuration it takes then: the time that the "
+           "device takes is in\n"
+           "a dispatch.\n\n"
            "  --full     %u of each\n"
            "  --count N  so many of each, %u to %u (%u)\n"
            "  --json     one JSON object\n\n"

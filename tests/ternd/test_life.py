@@ -172,6 +172,66 @@ class Life(unittest.TestCase):
             self.assertIsNone(json.loads(r.stdout)["service"])
         self.end(daemon)
 
+    def run_tern(self, *args, **env):
+        return subprocess.run([TERN, *args], env={k: v for k, v in self.environment(**env).items() if v},
+                              cwd=self.folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+
+    def test_commands_with_a_device_of_their_own(self):
+        """Beside a ternd, by TERND_SOCKET or at its standard place, each says what it does about that."""
+        (self.folder / "tern").mkdir()
+        self.socket = self.folder / "tern" / "ternd.sock"
+        daemon = self.start("--config", "small,mem=16M")
+        named, found = {"TERND_SOCKET": str(self.socket)}, {"XDG_RUNTIME_DIR": str(self.folder)}
+        (self.folder / "k.cl").write_text("kernel void f(global int *x) { x[0] = 1; }\n")
+        icd = {"OCL_ICD_VENDORS": str(pathlib.Path(TERN).parents[1] / "tern.icd")}
+        for where in named, found if not pathlib.Path("/run/tern/ternd.sock").exists() else named:
+            r = self.run_tern("trace", "-o", "t.json", "tern", "info", TERN_BACKEND="", **where)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"the device of the ternd at {self.socket}, which traces it if it is started with TERN_TRACE",
+                          r.stderr)
+            self.assertIn("opened no Tern device of its own", r.stderr)
+            r = self.run_tern("checkpoint", "--at-kernel", "f", "tern", "run", "k.cl", "--global", "1", "zeros:1",
+                              "--quiet", TERN_BACKEND="model" if where is named else "",
+                              TERN_LIB_DIR=str(self.folder) if where is found else "", **where, **icd)
+            self.assertIn(f"tern checkpoint: the ternd at {self.socket} is not used", r.stderr)
+            self.assertIn(f"here {'backend model' if where is named else 'the default backend'}, configuration default",
+                          r.stderr)
+            self.assertEqual(r.returncode, 0 if where is named else 1, r.stderr)
+            file = self.folder / "tern-checkpoint.tck"
+            if where is named:
+                r = self.run_tern("restore", file.name, **where)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                self.assertIn(f"tern restore: the ternd at {self.socket} is not used", r.stderr)
+        r = self.run_tern("restore", file.name, "--backend", "model", "--config", "default", **named)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))  # it was told which
+        r = self.run_tern("bench", "submit", "--count", "20", "--json", TERN_BACKEND="", **named, **icd)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn(f"backend model, device small,mem=16M, as of the ternd at {self.socket}", r.stderr)
+        said = json.loads(r.stdout)["config"]
+        self.assertEqual((said["backend"], said["name"]), ("model", "small,mem=16M"))
+        self.end(daemon)
+
+    @unittest.skipIf(pathlib.Path("/run/tern/ternd.sock").exists(), "a ternd of the system is at the first place")
+    def test_what_takes_a_program_past_it(self):
+        """At its standard place, by a variable of the environment: that is said, once, and what to do."""
+        (self.folder / "tern").mkdir()
+        self.socket = self.folder / "tern" / "ternd.sock"
+        daemon = self.start("--config", "small")
+        for more in {"TERN_BACKEND": "model"}, {"TERN_BACKEND": "model", "TERN_CONFIG": "small"}:
+            r = self.run_tern("info", XDG_RUNTIME_DIR=str(self.folder), **more)
+            self.assertEqual(r.returncode, 0)
+            self.assertEqual(r.stderr, "tern: TERN_BACKEND is set, so the program has a device of its own; the ternd "
+                                       f"at {self.socket} is not used: unset TERN_BACKEND for that\n")
+        r = self.run_tern("info", "--json", XDG_RUNTIME_DIR=str(self.folder), TERN_BACKEND="")
+        self.assertEqual((json.loads(r.stdout)["service"], r.stderr), (str(self.socket), ""))
+        self.assertEqual(daemon.end(), 0)
+        for stale in False, True:  # nobody listens there
+            if stale:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+                    s.bind(str(self.socket))
+            r = self.run_tern("info", XDG_RUNTIME_DIR=str(self.folder))
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+
     def test_one_that_is_named_must_be_there(self):
         r = self.info(TERND_SOCKET=str(self.socket))
         self.assertEqual((r.returncode, r.stdout), (1, ""))

@@ -167,10 +167,20 @@ static cl_int answer_c_versions(const struct rt_answer *a)
     return rt_answer_bytes(a, v, sizeof v);
 }
 
+/** The geometry and the backend: what programs show, and tell devices apart by. */
 static cl_int answer_name(cl_device_id d, const struct rt_answer *a)
 {
     char text[128];
-    snprintf(text, sizeof text, "Tern %s (%s)", d->info.config, d->info.backend);
+    snprintf(text, sizeof text, "Tern %.*s (%s)", (int)strcspn(d->info.config, ","), d->info.config, d->info.backend);
+    return rt_answer_string(a, text);
+}
+
+/** With the configuration, if that has keys. */
+static cl_int answer_driver(cl_device_id d, const struct rt_answer *a)
+{
+    char text[128];
+    const bool keys = strchr(d->info.config, ',') != NULL;
+    snprintf(text, sizeof text, RT_VERSION_STRING "%s%s", keys ? " " : "", keys ? d->info.config : "");
     return rt_answer_string(a, text);
 }
 
@@ -232,7 +242,7 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_VENDOR:
         return rt_answer_string(a, "Tern project");
     case CL_DRIVER_VERSION:
-        return rt_answer_string(a, RT_VERSION_STRING);
+        return answer_driver(d, a);
     case CL_DEVICE_PROFILE:
         return rt_answer_string(a, "FULL_PROFILE");
     case CL_DEVICE_VERSION:

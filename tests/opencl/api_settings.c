@@ -3,6 +3,7 @@
 #include "clt.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,11 +76,66 @@ static void test_no_device(void **state)
     assert_int_equal(told > 0, !through);
 }
 
+static const char *wanted_name, *wanted_driver;
+
+/** The device's name, and its driver's version up to what comes behind the number. */
+static int look_at_names(void)
+{
+    cl_platform_id p;
+    cl_device_id d;
+    char name[256], driver[256], version[256];
+    if (clGetPlatformIDs(1, &p, NULL) || clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) ||
+        clGetDeviceInfo(d, CL_DEVICE_NAME, sizeof name, name, NULL) ||
+        clGetDeviceInfo(d, CL_DRIVER_VERSION, sizeof driver, driver, NULL) ||
+        clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof version, version, NULL)) {
+        return 100;
+    }
+    const size_t number = strspn(driver, "0123456789.");
+    return strcmp(name, wanted_name) ? 101 : !number || strcmp(driver + number, wanted_driver) ? 102 : 0;
+}
+
+/** The name is of the geometry and the backend. Keys of the configuration, which may be many and have names of files,
+ *  are in the driver's version. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *name, *driver;
+    } cases[] = {
+        {"default", "Tern default (model)", ""},
+        {"small", "Tern small (model)", ""},
+        {"tiny,mem=16M", "Tern tiny (model)", " tiny,mem=16M"},
+        {"mem=32M", "Tern default (model)", " default,mem=32M"},
+        {"small,mem=16M,quantum=9000,depth=1,dram_latency=7", "Tern small (model)",
+         " small,mem=16M,quantum=9000,depth=1,dram_latency=7"},
+    };
+    if (getenv("TERND_SOCKET")) {
+        skip(); /* backend and configuration are those of the ternd */
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status = 0;
+        wanted_name = cases[i].name;
+        wanted_driver = cases[i].driver;
+        const pid_t child = fork();
+        if (child == 0) {
+            setenv("TERN_BACKEND", "model", 1);
+            setenv("TERN_CONFIG", cases[i].config, 1);
+            _exit(look_at_names());
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        if (WEXITSTATUS(status)) {
+            fail_msg("%s: %d", cases[i].config, WEXITSTATUS(status));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_device_type),
         cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

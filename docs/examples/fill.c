@@ -2,7 +2,8 @@
 /**
  * A program of libtern's own interface: fills a page of device memory, and learns of the end in a poll loop.
  *
- *     cc fill.c -o fill $(pkg-config --cflags --libs tern) && TERN_BACKEND=model ./fill
+ *     cc fill.c -o fill $(pkg-config --cflags --libs tern) "-Wl,-rpath,$(pkg-config --variable=libdir tern)"
+ *     TERN_BACKEND=model ./fill
  */
 #include <poll.h>
 #include <stdio.h>

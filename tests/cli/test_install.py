@@ -63,6 +63,38 @@ class Install(cli.Case):
             self.run_it("bench", suite, "--help")
 
 
+    def test_examples_by_their_own_lines(self):
+        """Each is compiled and run by the lines in its first comment, in a shell that knows where pkg-config looks."""
+        expected = {"fill": "fence 1: first byte 0x2a, last 0x2a\n", "dispatch": "y[1] = 1000001, y[999] = 999000999\n",
+                    "user_call": "y[1] = 1.5, y[999] = 500.5\n"}
+        examples = sorted((self.prefix / "share/doc/tern/docs/examples").glob("*.c"))
+        self.assertEqual({p.stem for p in examples}, set(expected))
+        env = {k: v for k, v in os.environ.items() if k not in ("TERN_LIB_DIR", "LD_LIBRARY_PATH", "TERN_CONFIG",
+                                                                "TERN_BACKEND")}
+        for p in examples:
+            shutil.copy(p, self.folder)
+            lines = re.findall(r"^ \*     (.+)$", p.read_text(), flags=re.M)
+            self.assertEqual(len(lines), 2, p)
+            for line, out in zip(lines, ("", expected[p.stem])):
+                r = subprocess.run(["sh", "-c", line], cwd=self.folder, capture_output=True, text=True, check=False,
+                                   env=env | {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")})
+                self.assertEqual((r.returncode, r.stdout, r.stderr), (0, out, ""), line)
+
+    def test_pages_that_are_named_are_there(self):
+        """By headers, examples, manual pages and units as docs/PAGE; by the pages themselves as links."""
+        docs = self.prefix / "share/doc/tern/docs"
+        named = {}
+        for p in self.files():
+            if p.suffix in (".h", ".c", ".service", ".socket", ".conf") or p.parent.parent.name == "man":
+                for page in re.findall(r"\bdocs/([\w./-]*\w)", p.read_text()):
+                    named[docs / page] = p
+            elif p.suffix == ".md":
+                for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", p.read_text()):
+                    named[p.parent / link] = p
+        named.pop(docs / "spec", None)  # what tern_spec.h is generated from
+        self.assertGreater(len(named), 20)
+        self.assertEqual({str(page): str(p) for page, p in named.items() if not page.exists()}, {})
+
     def files(self):
         return [p for p in self.prefix.rglob("*") if p.is_file() and not p.is_symlink()]
 
@@ -196,6 +228,12 @@ class Driver(cli.Case):
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
 
+    def runs(self, *argv, **env):
+        """Standard output; nothing is on standard error."""
+        r = subprocess.run(argv, cwd=self.folder, capture_output=True, text=True, check=False, env=os.environ | env)
+        self.assertEqual((r.returncode, r.stderr), (0, ""), argv)
+        return r.stdout
+
     def test_ends_of_programs(self):
         self.file("at_exit.c", AT_EXIT)
         self.compile("at_exit.c")
@@ -204,8 +242,8 @@ class Driver(cli.Case):
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib")})
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "0 0\n0\n", ""))
 
-    def test_the_example(self):
-        self.compile(self.prefix / "share" / "doc" / "tern" / "examples" / "fill.c")
+    def test_the_library_is_found_where_it_was_moved_to(self):
+        self.compile(self.prefix / "share/doc/tern/docs/examples/fill.c")
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
         r = subprocess.run(["./app"], cwd=self.folder, capture_output=True, text=True, check=False,
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files",
@@ -217,6 +255,22 @@ class Driver(cli.Case):
         version = self.pkg_config("--modversion")[0]
         lib = self.prefix.resolve() / "lib"
         self.assertEqual(found, {str(lib / f"libtern.so.{version}"), str(lib / "libtern_sim_model_small.so")})
+
+    def test_the_version_is_one(self):
+        """The header, pkg-config, the file of the library, and the programs say the same."""
+        self.file("version.c", """#include <stdio.h>
+#include <tern/tern.h>
+#if TERN_VERSION_MAJOR == 0 && TERN_VERSION_MINOR < 1
+#error "older than the first"
+#endif
+int main(void) { printf("%d.%d.%d\\n", TERN_VERSION_MAJOR, TERN_VERSION_MINOR, TERN_VERSION_PATCH); }
+""")
+        self.compile("version.c")
+        said = self.runs("./app", LD_LIBRARY_PATH=str(self.prefix / "lib")).strip()
+        self.assertEqual([said], self.pkg_config("--modversion"))
+        self.assertTrue((self.prefix / "lib" / f"libtern.so.{said}").is_file())
+        for program in "tern", "ternd":
+            self.assertIn(said, self.runs(self.prefix / "bin" / program, "--version"))
 
     def test_the_library_offers_what_its_headers_declare_and_nothing_else(self):
         library = self.prefix / "lib" / "libtern.so"

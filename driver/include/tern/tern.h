@@ -6,7 +6,7 @@
  * space on the device (A1) and the unit of fault containment (F1). A *context* belongs to a process, runs on one engine
  * at a time and has exactly one software queue, bounded by memory only (C2). Work is a *DMA buffer*: packets of
  * tern_spec.h back to back. The scheduler (C3, C4) takes the buffers of a context in order and shares the engines
- * fairly between contexts. docs/examples/fill.c is a whole program.
+ * fairly between contexts. docs/examples has whole programs; an installation has docs in share/doc/tern.
  *
  * Threads. Every function may be called from any thread, and none from a signal handler: they take locks. Callbacks
  * come from the device's own thread (but see TERN_CONTEXT_ANY_THREAD). A callback may call tern_submit and the query
@@ -36,13 +36,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "tern/tern_version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define TERN_API __attribute__((visibility("default")))
-
 #define TERN_ENGINES_MAX 8u /**< No device has more engines. */
 
 struct tern_device;

@@ -176,11 +176,58 @@ static void test_no_work_item(void **state)
     close_victim(&v);
 }
 
+/** A user executor's fault names it and the address, wherever its packet stands. */
+static void test_user_executors(void **state)
+{
+    (void)state;
+    const uint32_t at = 0x70000000;
+    const struct {
+        uint32_t n, x, y, fault;
+        const char *what;
+    } cases[] = {
+        {8, at + 2, at, TERN_FAULT_EXECUTOR, "it refuses address 0x70000002, byte 2 of the allocation at 0x70000000"},
+        {8, at, at + 0x2001, TERN_FAULT_EXECUTOR, "it refuses address 0x70002001, 4097 bytes beyond the end of the "
+         "allocation at 0x70000000"},
+        {8, 3, at, TERN_FAULT_EXECUTOR, "it refuses address 0x00000003: 3 bytes behind a null pointer"},
+        {1u << 30, at, at, TERN_FAULT_EXECUTOR, "it refuses what it was given"},
+        {8, 0x90000000, at, TERN_FAULT_PAGE, "read from 0x90000000, which is not mapped"},
+        {8, at, at, TERN_FAULT_PROTECTION, "write to 0x70000000, which may not be written, byte 0 of the allocation at "
+         "0x70000000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t before = 0; before < 3; before++) {
+            struct victim v;
+            struct tern_allocation *a;
+            struct tern_fault f = {.size = sizeof f};
+            char text[512];
+            open_victim(&v);
+            ok(tern_allocation_create(v.p, 4096, TERN_MEM_READ, at, &a));
+            for (uint32_t k = 0; k < before; k++) {
+                ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
+            }
+            struct tern_pkt_user_call call = {.payload = {[TERN_USER_SAXPY_N] = cases[i].n,
+                                                          [TERN_USER_SAXPY_X] = cases[i].x,
+                                                          [TERN_USER_SAXPY_Y] = cases[i].y}};
+            ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
+            const uint64_t fence = work_submit(&b, v.c, "caller");
+            assert_int_equal(tern_wait(v.c, fence, -1), -EIO);
+            assert_int_equal(tern_process_status(v.p, &f), -EIO);
+            snprintf(text, sizeof text, "process 'victim': caller: user executor saxpy: %s (packet at byte %u of "
+                     "buffer 1)", cases[i].what, 64 * before);
+            assert_string_equal(f.message, text);
+            assert_int_equal(f.code, cases[i].fault);
+            tern_allocation_destroy(a);
+            close_victim(&v);
+        }
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_every_work_item_has_its_name), T(test_sentences), T(test_neighbours), T(test_no_work_item),
+        T(test_user_executors),
     };
     return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
 }

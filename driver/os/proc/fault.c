@@ -85,9 +85,28 @@ static void say_what(struct tern_fault *f, const struct tern_process *proc, cons
         say(f, "%s 0x%08x, byte %u of local memory, of which the work-group has %u bytes", access, f->address,
             f->address - TERN_WIN_LOCAL_BASE, d->local_bytes);
         break;
+    case TERN_FAULT_EXECUTOR:
+        if (f->address) {
+            say(f, "it refuses address 0x%08x", f->address);
+            say_near(f, proc, f->address);
+        } else {
+            say(f, "it refuses what it was given");
+        }
+        break;
     default:
         say(f, "%s", tern_fault_text(f->code));
     }
+}
+
+/** Gives the user executor that the packet at this offset of the job calls. NULL: it calls none. */
+static const struct tern_executor *executor_at(const struct tern_job *job, uint32_t offset)
+{
+    const uint32_t bytes = TERN_PKT_USER_CALL_LINES * TERN_PKT_LINE_BYTES;
+    struct tern_pkt_user_call call;
+    const bool is = offset % TERN_PKT_LINE_BYTES == 0 && job->size >= bytes && offset <= job->size - bytes &&
+                    (job->packets[offset / 4] & TERN_PKT_OPCODE_MASK) == TERN_PKT_USER_CALL &&
+                    tern_pkt_user_call_unpack(&call, job->packets + offset / 4) == 0;
+    return is ? tern_executor_find(call.executor) : NULL;
 }
 
 /** Reads the dispatch packet at this offset of the job. False: there is none. */
@@ -165,6 +184,10 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
         memcpy(f.item, item, sizeof f.item);
         say(&f, "work-item (%u, %u, %u) of group (%u, %u, %u): ", item[0], item[1], item[2], f.group[0], f.group[1],
             f.group[2]);
+    }
+    const struct tern_executor *executor = executor_at(job, ind->offset);
+    if (executor) {
+        say(&f, "user executor %.40s: ", executor->name);
     }
     say_what(&f, proc, &d);
     if (f.code == TERN_FAULT_PACKET_UNKNOWN && in_dispatch && !proc->dev->kmd.lanes) {

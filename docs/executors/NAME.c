@@ -6,13 +6,15 @@
 
 bool user_NAME(struct executor_call *c)
 {
-    const uint32_t n = c->args[TERN_USER_UPPER_N], key = c->args[TERN_USER_UPPER_KEY];
-    const uint32_t src = c->args[TERN_USER_UPPER_SRC], dst = c->args[TERN_USER_UPPER_DST];
+    const uint32_t n = c->args[TERN_USER_UPPER_N];
+    const uint32_t key = c->args[TERN_USER_UPPER_KEY];
+    const uint32_t src = c->args[TERN_USER_UPPER_SRC];
+    const uint32_t dst = c->args[TERN_USER_UPPER_DST];
     uint32_t *done = &c->state[TERN_USER_UPPER_STATE_DONE];
     if (src % 64 || dst % 64 || n >> 30) {
         return executor_fault(c, src % 64 ? src : dst % 64 ? dst : 0);
     }
-    if (*done > n) {
+    if (*done > n || (*done % LINE_WORDS && *done != n)) {
         return executor_state_invalid(c);
     }
     while (*done < n) {

@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_NAME: random ranges, over a memory that answers at any time and sometimes with a fault; stopped at random and at
-// every cycle, and resumed in the other one of two instances. executor_host judges the interface; this, the result.
+// user_NAME: random ranges, over a memory that answers at any time and sometimes with a fault;
+// stopped at random and at every cycle, and resumed in the other one of two instances; resumed behind words that
+// another executor or the model has done, and from states that cannot be. executor_host judges the interface; this, the
+// result.
 module tb;
   localparam int WORDS = 1 << 12;
 
-  executor_host #(.LINES(WORDS / 16), .PENDING(32), .SLOW(60), .LATE(2), .QUIET(20)) host ();
+  executor_host #(
+      .LINES(WORDS / 16),  // of memory
+      .PENDING(32),        // requests in flight at most; this executor has one
+      .SLOW(60),           // cycles that memory takes for an answer, at most
+      .LATE(2),            // requests that follow a stop at most: those of a line, one for each stream
+      .QUIET(20)           // cycles from the last answer behind a stop to the end, at most
+  ) host ();
 `define EXECUTOR user_NAME
 `include "tests/rtl/lib/executor_pair.svh"
 
   int n, src, dst;  // the last two in words
+  int begun;        // words that were done before it was started
+  logic forged;     // it is resumed from a state that cannot be
   logic [31:0] key;
   logic [31:0] first[WORDS];  // what memory holds at first
 
   task automatic make();
+    begun = 0;
+    forged = 1'b0;
     host.pkt = '0;
     host.pkt[7:0] = tern_spec_pkg::PKT_USER_CALL;
-    host.pkt[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8] = 8'dID;
     host.pkt[tern_spec_pkg::USER_UPPER_N_LSB+:32] = n;
     host.pkt[tern_spec_pkg::USER_UPPER_KEY_LSB+:32] = key;
     host.pkt[tern_spec_pkg::USER_UPPER_SRC_LSB+:32] = src * 4;
@@ -38,20 +49,47 @@ module tb;
   endtask
 
   task automatic saved();
-    if (host.state >= 512'(n)) host.fail($sformatf("state %h is no place", host.state));
+    if (host.state >= 512'(n) || |host.state[3:0]) host.fail($sformatf("state %h is no place", host.state));
     compare("stopped", int'(host.state[31:0]));
   endtask
 
   task automatic ended();
     int bad = -1;  // the first word of the first line that cannot be read or written
-    for (int i = (n - 1) / 16; i >= 0 && n > 0; i--)
+    for (int i = (n - 1) / 16; i >= begun / 16 && n > begun; i--)
       if (src / 16 + i == host.mem.bad) bad = src + 16 * i;
       else if (dst / 16 + i == host.mem.bad) bad = dst + 16 * i;
-    if (host.fault != (bad >= 0)) host.fail($sformatf("fault %b, line %0d, n %0d", host.fault, host.mem.bad, n));
+    if (forged) begin
+      if (!host.fault || host.code != tern_spec_pkg::FAULT_CONTEXT_INVALID || host.va != '0)
+        host.fail($sformatf("state %h of n %0d: fault %b code %0d", host.state, n, host.fault, host.code));
+      compare("forged", 0);
+    end else if (host.fault != (bad >= 0))
+      host.fail($sformatf("fault %b, line %0d, n %0d", host.fault, host.mem.bad, n));
     else if (!host.fault) compare("ended", n);
     else if (host.code != tern_spec_pkg::FAULT_BUS_ERROR || int'(host.va) != 4 * bad ||
              host.access != (bad >= dst && src != dst ? 2'd1 : 2'd0))
       host.fail($sformatf("fault %0d access %0d at %h, not %h", host.code, host.access, host.va, 4 * bad));
+  endtask
+
+  // Goes on from a place that another executor, or the model's, may have saved.
+  task automatic run_from(input int words);
+    make();
+    begun = words;
+    for (int i = 0; i < begun; i++) host.mem.data[(dst+i)/16][32*((dst+i)%16)+:32] = first[src+i] ^ key;
+    host.run_from(512'(begun));
+  endtask
+
+  // A place behind the end, or within a line; or a word of the line of state that has no name.
+  task automatic run_forged();
+    logic [511:0] state = '0;
+    make();
+    forged = 1'b1;
+    case ($urandom_range(3))
+      0: state[31:0] = 32'(n) + 32'd1 + 32'($urandom_range(100));
+      1: state[31:0] = $urandom_range(1) == 0 ? 32'hffff_fff0 : $urandom | 32'h8000_0000;
+      2: state[31:0] = n > 16 ? 32'd1 + 32'($urandom_range(14)) : 32'(n) + 32'd16;
+      default: state[32+$urandom_range(479)] = 1'b1;
+    endcase
+    host.run_from(state);
   endtask
 
   task automatic choose(input int most);
@@ -68,7 +106,9 @@ module tb;
     for (int k = 0; k < count; k++) begin
       choose(k % 4 == 0 ? 500 : 60);
       if (k % 5 == 0) host.mem.bad = ($urandom_range(1) == 0 ? src : dst) / 16 + $urandom_range(n / 12 + 1);
-      host.run(k % 3 == 0 ? -1 : int'($urandom_range(300)), 300, 20);
+      if (k % 7 == 1) run_forged();
+      else if (k % 7 == 2) run_from(16 * $urandom_range(n / 16));
+      else host.run(k % 3 == 0 ? -1 : int'($urandom_range(300)), 300, 20);
     end
     host.stop_everywhere(count, 60);
     host.end_test();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user executor NAME: dst[i] = src[i] ^ key, a line of 16 words at a time.
 //
-// Arguments and state: docs/spec/executors/NAME.yaml. Contract: the executor interface (docs/hardware/interfaces.md).
-// One request is in flight at most. Preemption saves the words that are done: between two lines, all before that place
-// is in memory and nothing behind it is.
+// Arguments and state: docs/spec/executors/NAME.yaml. Contract: the executor interface
+// (docs/hardware/interfaces.md). One request is in flight at most. Preemption saves the words that are done: between
+// two lines, all before that place is in memory and nothing behind it is. A state that no stop has saved is a fault.
 module user_NAME (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -46,13 +46,13 @@ module user_NAME (
   logic [2:0] state_q;
   logic [31:0] n_q, key_q, src_q, dst_q, place_q, left;  // place: words that are done
   logic [511:0] line_q;
-  logic write_q, done_q, fault_q, stopped_q, refused;
+  logic write_q, done_q, fault_q, stopped_q, refused, extra_q, lost;
   logic [7:0] code_q;
   logic [1:0] access_q;
   logic [31:0] va_q, address;
   logic unused;
 
-  assign unused = &{1'b0, start_packet_i, rsp_tag_i, restore_data_i, stop_gran_i[0], address[5:0]};
+  assign unused = &{1'b0, start_packet_i, rsp_tag_i, stop_gran_i[0], address[5:0]};
   assign start_ready_o = state_q == S_IDLE;
   assign done_valid_o = done_q;
   assign fault_valid_o = fault_q;
@@ -70,6 +70,8 @@ module user_NAME (
 
   assign refused = |src_q[5:0] || |dst_q[5:0] || |n_q[31:30];
   assign left = n_q - place_q;
+  // extra: a word of the restored line is set that the description does not name
+  assign lost = place_q > n_q || (|place_q[3:0] && place_q != n_q);
 
   // Memory: a read of a line, then a write of what it becomes
   assign address = (write_q ? dst_q : src_q) + {place_q[29:0], 2'b0};
@@ -94,23 +96,25 @@ module user_NAME (
         src_q <= start_packet_i[tern_spec_pkg::USER_UPPER_SRC_LSB+:32];
         dst_q <= start_packet_i[tern_spec_pkg::USER_UPPER_DST_LSB+:32];
         place_q <= '0;
+        extra_q <= 1'b0;
         state_q <= start_resume_i ? S_RESTORE : S_CHECK;
       end
       S_RESTORE:
       if (restore_valid_i) begin
         place_q <= restore_data_i[STATE+:32];
+        extra_q <= |(restore_data_i & ~(512'hffff_ffff << STATE));
         if (restore_last_i) state_q <= S_CHECK;
       end
       S_CHECK: begin
-        code_q <= tern_spec_pkg::FAULT_EXECUTOR;
+        code_q <= refused && !extra_q ? tern_spec_pkg::FAULT_EXECUTOR : tern_spec_pkg::FAULT_CONTEXT_INVALID;
         access_q <= 2'd0;
-        va_q <= |src_q[5:0] ? src_q : |dst_q[5:0] ? dst_q : '0;
-        fault_q <= refused;
-        state_q <= refused ? S_IDLE : S_NEXT;
+        va_q <= extra_q ? '0 : |src_q[5:0] ? src_q : |dst_q[5:0] ? dst_q : '0;
+        fault_q <= refused || lost || extra_q;
+        state_q <= refused || lost || extra_q ? S_IDLE : S_NEXT;
       end
       S_NEXT: begin  // between two lines: here it ends, or stops
         write_q <= 1'b0;
-        if (place_q >= n_q) begin
+        if (place_q == n_q) begin
           done_q <= 1'b1;
           state_q <= S_IDLE;
         end else if (stop_req_i && stop_gran_i[1]) begin

@@ -32,7 +32,7 @@ class Executors(unittest.TestCase):
         return done.stdout
 
     def test_the_guide(self):
-        begin, model, rtl = commands()
+        begin, model, rtl, _ = commands()  # the last is a sentence about a fault
         self.assertTrue(begin[0].startswith("scripts/new-executor ") and model[0].startswith("cmake "))
         self.assertTrue(rtl[0].startswith("scripts/lint-rtl"))
         name = begin[0].split()[1]

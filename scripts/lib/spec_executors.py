@@ -4,6 +4,8 @@ import re
 import string
 import textwrap
 
+import yaml
+
 from spec_model import NAME, Item, SpecError, _compose, _int, _name
 
 WORDS = 16      # of the payload, and of the state
@@ -13,6 +15,20 @@ ELEMENTS = ["char", "uchar", "short", "ushort", "half", *SCALARS]
 POINTER = re.compile(rf"^(const )?((?:{'|'.join(ELEMENTS)})(?:2|3|4|8|16)?)\*$")
 SOURCES = ["global_x", "global_y", "global_z", "offset_x", "offset_y", "offset_z"]
 KEYS = ["id", "name", "version", "doc", "arguments", "range", "state"]
+NAME_MOST = 24  # the lines of docs/executors have room for no more
+EXECUTORS = ["simt", "mover"]  # of every device
+
+
+def name_problem(name, packets):
+    """Why no executor can have this name, or None."""
+    if not NAME.match(name) or len(name) > NAME_MOST or not isinstance(yaml.safe_load(name), str):
+        return (f"'{name}' is no name: it is a lower-case letter, then up to {NAME_MOST - 1} of these, digits and _, "
+                "and no word of YAML such as true")
+    if name in packets or name in EXECUTORS:
+        return f"'{name}' is the name of a packet or an executor that every device has; choose another one"
+    if name == "executors":  # rtl/gen/user_executors.sv
+        return "'executors' is the name of what holds them all; choose another one"
+    return None
 
 
 def _items(top, key, required, optional=()):
@@ -32,9 +48,10 @@ def _claim(item, words, used, what):
         used[w] = item.name
 
 
-def _load(path):
+def _load(path, packets):
     x = Item(_compose(path), set(KEYS), KEYS, path.name)
-    _name(x, set(), "executor")
+    if problem := name_problem(str(x.name), packets):
+        raise SpecError(x.node("name"), f"executor: {problem}")
     if x.name != path.stem:
         raise SpecError(x.node("name"), f"{x.name}: the file is to be called {x.name}.yaml")
     _int(x, "id", 0, MOST - 1, x.name)
@@ -71,13 +88,26 @@ def _load(path):
     return x
 
 
-def load(directory):
-    out = sorted((_load(p) for p in directory.glob("*.yaml")), key=lambda x: x.id)
+def _macros(executors):
+    """Names with _ between them may come out the same; one that two have is an error at the second."""
+    of = {}
+    for x in executors:
+        for item, name in [(i, i.name) for i in x.args + x.ranges] + [(i, f"state_{i.name}") for i in x.state_]:
+            macro = f"{x.name}_{name}".upper()
+            if macro in of:
+                raise SpecError(item.node("name"), f"{x.name}.{item.name}: TERN_USER_{macro} is already that of "
+                                f"{of[macro]}; choose another name")
+            of[macro] = f"{x.name}.{item.name}"
+
+
+def load(directory, packets):
+    out = sorted((_load(p, packets) for p in directory.glob("*.yaml")), key=lambda x: x.id)
     if not out:
         raise SystemExit(f"specgen: {directory}: no executor is described; run it from a complete checkout")
     for i, x in enumerate(out):
         if x.id != i:
             raise SpecError(x.node("id"), f"{x.name}: ids must be 0 to {len(out) - 1}, each once; {i} is missing")
+    _macros(out)
     return out
 
 

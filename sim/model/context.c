@@ -92,7 +92,7 @@ uint32_t context_save(struct engine *e, struct fault *f)
         mover_save(e, &s);
         break;
     case TERN_CTX_EXECUTOR_USER:
-        user_save(e, &s);
+        executor_save(e, &s);
         break;
     default:
         break;

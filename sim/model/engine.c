@@ -236,7 +236,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
         }
         break;
     case TERN_PKT_USER_CALL:
-        cycles = user_run(e, budget, &done, &f);
+        cycles = executor_run(e, budget, &done, &f);
         break;
     case TERN_PKT_NOP:
         break;
@@ -274,7 +274,7 @@ static void start(struct engine *e, uint32_t executor, struct fault *f)
     } else if (executor == TERN_CTX_EXECUTOR_MOVER) {
         mover_start(e, state, f);
     } else if (executor == TERN_CTX_EXECUTOR_USER) {
-        user_start(e, state, f);
+        executor_start(e, state, f);
     }
     e->now += state ? SAVE_CYCLES + e->resume.lines : 0;
     e->resume.executor = TERN_CTX_EXECUTOR_NONE;

@@ -30,7 +30,7 @@ static void restore(struct engine *e, uint32_t known, struct lines *state, struc
 }
 
 /** Starts a user executor. The executor's function is called without a budget, so it only checks its arguments. */
-void user_start(struct engine *e, struct lines *state, struct fault *f)
+void executor_start(struct engine *e, struct lines *state, struct fault *f)
 {
     struct tern_pkt_user_call p;
     uint64_t cycles;
@@ -51,14 +51,14 @@ void user_start(struct engine *e, struct lines *state, struct fault *f)
     }
 }
 
-uint64_t user_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
+uint64_t executor_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
 {
     uint64_t cycles;
     *done = call(e, budget, &cycles, f);
     return cycles;
 }
 
-void user_save(const struct engine *e, struct lines *state)
+void executor_save(const struct engine *e, struct lines *state)
 {
     lines_put(state, e->user_state);
 }

@@ -395,9 +395,9 @@ uint64_t paging_run(struct engine *e, struct fault *f);
 /** True: `count` entries from pa on are in one table. */
 bool table_holds(uint64_t pa, uint32_t count);
 
-void user_start(struct engine *e, struct lines *state, struct fault *f);
-uint64_t user_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
-void user_save(const struct engine *e, struct lines *state);
+void executor_start(struct engine *e, struct lines *state, struct fault *f);
+uint64_t executor_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
+void executor_save(const struct engine *e, struct lines *state);
 
 void simt_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);

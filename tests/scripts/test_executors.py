@@ -6,6 +6,7 @@ template runs through OpenCL on the model, also preempted, and in its RTL bench.
 
 Those of the model, or with --rtl those of the RTL.
 """
+import contextlib
 import pathlib
 import re
 import shutil
@@ -25,6 +26,16 @@ def commands():
     return [[line.strip() for line in block.splitlines()] for block in blocks]
 
 
+@contextlib.contextmanager
+def copied():
+    """A copy of the tree."""
+    with tempfile.TemporaryDirectory() as d:
+        for part in PARTS:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, pathlib.Path(d) / part)
+        yield d
+
+
 class Executors(unittest.TestCase):
     def run_in(self, folder, command):
         done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
@@ -36,10 +47,7 @@ class Executors(unittest.TestCase):
         self.assertTrue(begin[0].startswith("scripts/new-executor ") and model[0].startswith("cmake "))
         self.assertTrue(rtl[0].startswith("scripts/lint-rtl"))
         name = begin[0].split()[1]
-        with tempfile.TemporaryDirectory() as d:
-            for part in PARTS:
-                copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-                copy(ROOT / part, pathlib.Path(d) / part)
+        with copied() as d:
             for command in begin:
                 self.run_in(d, command)
             self.run_in(d, "scripts/specgen --check")
@@ -55,9 +63,63 @@ class Executors(unittest.TestCase):
             for test in "opencl.executor", "ternd.opencl_executor":
                 for config in "small", "preempt":
                     self.assertRegex(said, rf" {test}_{name}\.{config} .*Passed")
-            refused = subprocess.run(["scripts/new-executor", name], cwd=d, capture_output=True, text=True, check=False)
-            self.assertEqual(refused.returncode, 1)
-            self.assertIn("is there already", refused.stderr)
+
+    def refuses(self, folder, name, why):
+        r = subprocess.run(["scripts/new-executor", name], cwd=folder, capture_output=True, text=True, check=False)
+        self.assertEqual((r.returncode, r.stdout), (1, ""), name)
+        self.assertIn(why, r.stderr, name)
+
+    @unittest.skipIf(RTL, "needs no RTL")
+    def test_names(self):
+        """A name that is refused leaves no file behind. The longest name makes no line that is too wide."""
+        longest = "a_name_of_24_characters_"
+        with copied() as d:
+            self.run_in(d, "git init -q . && git add -A")
+            for name in "copy", "fill", "dispatch", "user_call", "simt", "mover", "executors":
+                self.refuses(d, name, "choose another")
+            for name in "Mask", "_mask", "mask-2", "a.b", "true", "null", "on", longest + "x", "ma sk", "\u00e4":
+                self.refuses(d, name, "is no name")
+            self.refuses(d, "saxpy", "is there already")
+            self.assertEqual(self.run_in(d, "git ls-files -o -m -x '*.pyc'"), "")
+            for name in "start", "run", "save", "int", longest:  # words of C and of the model
+                self.run_in(d, f"scripts/new-executor {name}")
+                self.refuses(d, name, "is there already")
+            self.run_in(d, "scripts/specgen --check && scripts/check-layers")
+            self.run_in(d, "for f in sim/model/e*.c sim/model/user/*.c docs/spec/c/tern_spec.c; do"
+                           " cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -Idocs/spec/c -Isim/include"
+                           " -DMODEL_ENGINES=1 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16 $f || exit 1; done")
+            for i in range(16 - 6):
+                self.run_in(d, f"scripts/new-executor more_{i}")
+            self.refuses(d, "another", "16 user executors")
+
+    @unittest.skipIf(RTL, "needs no RTL")
+    def test_constants_that_would_have_one_name(self):
+        with copied() as d:
+            self.run_in(d, "scripts/new-executor mask && scripts/new-executor mask_state")
+            path = pathlib.Path(d) / "docs/spec/executors/mask_state.yaml"
+            path.write_text(path.read_text().replace("{name: key,", "{name: done,"))
+            r = subprocess.run(["scripts/specgen"], cwd=d, capture_output=True, text=True, check=False)
+            self.assertEqual(r.returncode, 2)
+            self.assertRegex(r.stderr, r"yaml:\d+: .*TERN_USER_MASK_STATE_DONE is already that of mask.done")
+
+    @unittest.skipIf(RTL, "needs no RTL")
+    def test_removal(self):
+        """As the guide says it, of one that others follow."""
+        with copied() as d:
+            before = {f: (pathlib.Path(d) / f).read_text() for f in ("docs/spec/c/tern/tern_spec.h",
+                                                                     "rtl/gen/user_executors.sv")}
+            written = self.run_in(d, "scripts/new-executor mask")
+            self.run_in(d, "scripts/new-executor other")
+            for f in re.findall(r"wrote (.*mask.*)", written):
+                (pathlib.Path(d) / f).unlink()
+            other = pathlib.Path(d) / "docs/spec/executors/other.yaml"
+            other.write_text(other.read_text().replace("id: 2", "id: 1"))
+            self.run_in(d, "scripts/specgen")
+            self.assertIn("user_other", (pathlib.Path(d) / "rtl/gen/user_executors.sv").read_text())
+            for f in re.findall(r"wrote (.*mask.*)", written):
+                (pathlib.Path(d) / f.replace("mask", "other")).unlink()
+            self.run_in(d, "scripts/specgen")
+            self.assertEqual({f: (pathlib.Path(d) / f).read_text() for f in before}, before)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ BAD = [
     ("context.yaml", "enum: {empty: 0, saved: 1}", "enum: {empty: 0, saved: 9}", "does not fit"),
     ("executors/saxpy.yaml", "id: 0", "id: 1", "ids must be 0 to 0"),
     ("executors/saxpy.yaml", "name: saxpy", "name: sax", "is to be called sax.yaml"),
+    ("executors/saxpy.yaml", "name: saxpy", "name: copy", "choose another"),
+    ("executors/saxpy.yaml", "name: saxpy", "name: on", "is no name"),
     ("executors/saxpy.yaml", "version: 1.0.0", "version: 1.0", "major.minor.patch"),
     ("executors/saxpy.yaml", "type: float, ", "type: float3, ", "type must be"),
     ("executors/saxpy.yaml", '"const float*", word: 2', '"const float*", word: 1', "already belongs to a"),

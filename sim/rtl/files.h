@@ -10,5 +10,5 @@
 int tern_files_watch();
 /** A number that changes in the child of a fork. */
 unsigned tern_files_process();
-/** Of the files that this thread has closed since the last call: 0, or the errno of the first that is not whole. */
+/** The errno of the first file that this thread has closed since the last call and that is not whole; 0: all are. */
 int tern_files_error();

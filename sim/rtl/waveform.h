@@ -21,8 +21,8 @@ public:
     /** The signals as they are, one unit of time after the last. */
     void dump();
     /**
-     * The file is whole, and nothing more is written: 0, also if it has ended before. EDEADLK: this thread is within
-     * dump, as the handler of a signal. Else the errno of the file, which is not whole.
+     * Completes the file; nothing more is written. 0, also if it has ended before. EDEADLK: this thread is within dump,
+     * as the handler of a signal. Another errno: the file is not whole.
      */
     int end();
     bool ended();

@@ -115,7 +115,7 @@ class Waveforms(Case):
         self.assertIn("Tern", self.opencl("clinfo", "-l", status=0, out=None))
 
     def test_what_cannot_be_a_waveform(self):
-        """What is in the way stays as it is."""
+        """A folder or a pipe of that name stays as it is."""
         (self.folder / "folder").mkdir()
         os.mkfifo(self.folder / "pipe")
         for name, why in ("folder", "regular file"), ("pipe", "regular file"), ("none/a.fst", "No such file"):
@@ -130,7 +130,7 @@ class Waveforms(Case):
         self.assertEqual(Waveform(self.folder / "a.fst").begin, 0)
 
     def test_a_file_that_cannot_grow(self):
-        """It costs the waveform, which is said, and nothing else. The writer's other files are half as long."""
+        """Only the waveform is lost, and a message says so. The writer's other files are half as long."""
         self.ends(ENDS, "closed", "a.fst")
         limit = (self.folder / "a.fst").stat().st_size * 2 // 3
         for end in "closed", "left":

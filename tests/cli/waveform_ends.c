@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Ends of programs whose devices write waveforms: waveform_ends END FILE..., a device for each file. Each device fills
- * 64 KiB twice or more. What is printed stays in the buffer of stdout until the end, and the exit status is 5.
+ * 64 KiB twice or more. The text that is printed stays in the buffer of stdout until the end; the exit status is 5.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -46,7 +46,7 @@ def change_times(body):
 
 
 class Waveform:
-    """Of a whole file. ValueError: it is not whole."""
+    """A file's blocks, all of which are read. ValueError: the file is not whole."""
 
     def __init__(self, path):
         path = pathlib.Path(path)

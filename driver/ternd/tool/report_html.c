@@ -105,7 +105,7 @@ static void column_numbers(const struct move_report *r, FILE *f)
     }
 }
 
-/** What is left is a curve when there are two points, of which one is not on the axis; else it is said. */
+/** The pages left make a curve if there are two points, of which one is not on the axis; else words tell of them. */
 static bool curve(const struct move_report *r)
 {
     bool any = false;
@@ -115,7 +115,7 @@ static bool curve(const struct move_report *r)
     return any && r->n > 1;
 }
 
-/** What each round sent and what was left after it, of rounds that make no curve: one, or those that left nothing. */
+/** The pages that the rounds sent and left, in words: of one round, or of rounds that left nothing. */
 static void say_convergence(const struct move_report *r, FILE *f)
 {
     uint64_t pages = 0, bytes = 0;

@@ -16,6 +16,18 @@ import numpy as np
 from PIL import Image
 
 
+FILM = 1 << 24  # grains of the film, as in picture.c
+
+
+def grains(places):
+    """The grains at these places of a film: the steps of its generator that lead there, two at a time."""
+    factor, term, x, left = 1664525, 1013904223, np.full(places.shape, 1, np.uint32), places.astype(np.uint32) + 1
+    while left.any():
+        x = np.where(left & 1, x * np.uint32(factor) + np.uint32(term), x)
+        factor, term, left = factor * factor % 2**32, (factor + 1) * term % 2**32, left >> 1
+    return x
+
+
 def mandelbrot(width, height, most):
     """What the kernel computes, in the same order of the same operations in single precision."""
     f = np.float32
@@ -31,7 +43,10 @@ def mandelbrot(width, height, most):
         inside &= ~leaves
         y, x = np.where(inside, f(2) * (x * y) + cy, y), np.where(inside, (xx - yy) + cx, x)
     c = np.where(n == most, 0, 256 + n)
-    return np.stack([c * 7 % 256, c * 5 % 256, c * 11 % 256, np.full(c.shape, 255)], axis=-1)
+    at = np.arange(width * height, dtype=np.uint32).reshape(c.shape)
+    grain = grains(at * np.uint32(2654435761) % np.uint32(FILM))
+    channels = [c * factor % 256 ^ grain >> shift & 7 for factor, shift in ((7, 5), (5, 13), (11, 21))]
+    return np.stack([*channels, np.full(c.shape, 255)], axis=-1)
 
 
 class Card:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * An ordinary OpenCL program that computes a picture, a band of rows after the other, and says how far it is. It knows
- * nothing of the device: scripts/demo moves that away from under it.
+ * nothing of the device: scripts/demo moves that away from under it, with the 64 MiB that the program has there.
  *
  *     tern-picture FOLDER-OF-KERNELS WIDTH HEIGHT ITERATIONS FILE.png
  *
@@ -16,6 +16,7 @@
 #include <png.h>
 
 #define BANDS 16u
+#define FILM (1u << 24) /* grains of the film, of 4 bytes each */
 
 static void check(cl_int error, const char *what)
 {
@@ -50,6 +51,21 @@ static cl_program build(cl_context context, cl_device_id device, const char *fol
     return program;
 }
 
+/** The film: noise, so that no two pages of it are the same. */
+static cl_mem make_film(cl_context context)
+{
+    cl_int error;
+    cl_uint *grain = malloc(FILM * sizeof *grain), x = 1;
+    check(grain ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "the film");
+    for (size_t i = 0; i < FILM; i++) {
+        grain[i] = x = x * 1664525u + 1013904223u;
+    }
+    cl_mem film = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, FILM * sizeof *grain, grain, &error);
+    check(error, "clCreateBuffer");
+    free(grain);
+    return film;
+}
+
 int main(int argc, char **argv)
 {
     const cl_int width = argc == 6 ? atoi(argv[2]) : 0, height = argc == 6 ? atoi(argv[3]) : 0;
@@ -74,11 +90,14 @@ int main(int argc, char **argv)
     const size_t bytes = (size_t)width * (size_t)height * 4;
     cl_mem pixels = clCreateBuffer(context, CL_MEM_WRITE_ONLY, bytes, NULL, &error);
     check(error, "clCreateBuffer");
+    cl_mem film = make_film(context);
 
+    const cl_uint film_size = FILM;
     const cl_float step = 3.0f / (cl_float)width, left = -2.25f, top = -0.5f * step * (cl_float)height;
     check(clSetKernelArg(kernel, 0, sizeof pixels, &pixels) | clSetKernelArg(kernel, 1, sizeof width, &width) |
           clSetKernelArg(kernel, 2, sizeof left, &left) | clSetKernelArg(kernel, 3, sizeof top, &top) |
-          clSetKernelArg(kernel, 4, sizeof step, &step) | clSetKernelArg(kernel, 5, sizeof most, &most),
+          clSetKernelArg(kernel, 4, sizeof step, &step) | clSetKernelArg(kernel, 5, sizeof most, &most) |
+          clSetKernelArg(kernel, 6, sizeof film, &film) | clSetKernelArg(kernel, 7, sizeof film_size, &film_size),
           "clSetKernelArg");
     cl_event band[BANDS];
     for (size_t i = 0; i < BANDS; i++) { /* all are queued, and go along when the device moves */
@@ -110,6 +129,7 @@ int main(int argc, char **argv)
     }
     free(data);
     clReleaseMemObject(pixels);
+    clReleaseMemObject(film);
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     clReleaseCommandQueue(queue);

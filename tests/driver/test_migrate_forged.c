@@ -249,7 +249,7 @@ static uint32_t forge_all(struct tern_process *const *procs, uint32_t n, const c
     uint32_t done = 0;
     ok(tern_migrate_stop(procs, n, &m));
     ok(tern_capture(procs, n, true, &im));
-    ok(tern_image_fits(&im->device, there, NULL));
+    ok(tern_image_fits(&im->device, there, NULL, false));
     if (forge == forge_parts) {
         second_part(&im->processes[0].contexts[0]);
     }
@@ -261,7 +261,7 @@ static uint32_t forge_all(struct tern_process *const *procs, uint32_t n, const c
         jobs = im->processes[0].contexts[0].job_count;
         says = forge((int)done);
         if (says) {
-            const int r = device ? tern_image_fits(&im->device, there, NULL) : tern_image_check(im, there);
+            const int r = device ? tern_image_fits(&im->device, there, NULL, false) : tern_image_check(im, there);
             if (!r || !strstr(tern_last_error(), says)) {
                 fail_msg("change %u, '%s': %d, %s", done, says, r, r ? tern_last_error() : "taken");
             }
@@ -302,15 +302,15 @@ static void test_page_requests(void **state)
     d.lanes = there->kmd.lanes;
     d.warps = there->kmd.warps;
     d.local_bytes = there->kmd.local_bytes;
-    ok(tern_image_fits(&d, there, NULL));
+    ok(tern_image_fits(&d, there, NULL, false));
     assert_int_equal(tern_image_check(&(struct tern_image){.device = d}, there), -EPROTO);
     expect_says(tern_last_error(), "an image without a process");
     there->kmd.page_requests = false; /* as of a device that has none */
-    assert_int_equal(tern_image_fits(&d, there, NULL), -EPROTO);
+    assert_int_equal(tern_image_fits(&d, there, NULL, false), -EPROTO);
     expect_says(tern_last_error(), "has no page requests");
-    assert_int_equal(tern_image_fits(&need, there, "none"), -EPROTO);
+    assert_int_equal(tern_image_fits(&need, there, "none", false), -EPROTO);
     d.page_requests = false;
-    assert_int_equal(tern_image_fits(&d, there, "none"), -ENOENT);
+    assert_int_equal(tern_image_fits(&d, there, "none", false), -ENOENT);
     there->kmd.page_requests = true;
     ok(tern_device_close(there));
 }

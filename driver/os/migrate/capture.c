@@ -129,11 +129,8 @@ static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *in
     m->refs++; /* the processes may run, and destroy it at any time after this */
     *index = image->memory_count++;
     image->slots = image->memory_count;
-    if (out->stays || m->pins) {
-        image->device.resident += m->pages;
-    } else {
-        image->device.committed += m->sparse ? m->committed : m->pages;
-    }
+    image->device.resident += out->stays || m->pins ? m->pages : 0;
+    image->device.committed += out->stays ? 0 : m->sparse ? m->committed : m->pages;
     image->device.page_requests = image->device.page_requests || m->sparse;
     return m->sparse ? capture_committed(out, m) : 0;
 }

@@ -22,7 +22,7 @@ static int differs(const char *what, uint32_t theirs, uint32_t ours)
     return tern_error(-EPROTO, "the work comes from a device with %u %s, and this one has %u", theirs, what, ours);
 }
 
-int tern_image_fits(const struct tern_image_device *need, struct tern_device *dev, const char *partition)
+int tern_image_fits(const struct tern_image_device *need, struct tern_device *dev, const char *partition, bool again)
 {
     const struct tern_kmd *k = &dev->kmd;
     if (need->spec != TERN_SPEC_HASH) {
@@ -52,10 +52,10 @@ int tern_image_fits(const struct tern_image_device *need, struct tern_device *de
     if (!part) {
         return -ENOENT;
     }
-    if (need->resident > resident || (uint64_t)need->resident + need->committed > all) {
-        return tern_error(-ENOSPC, "the work has %llu KiB that stay on the device and %llu KiB that may be evicted; "
-                          "here are %llu KiB of the device and, with the host, %llu KiB", (ull)need->resident * 4,
-                          (ull)need->committed * 4, (ull)resident * 4, (ull)all * 4);
+    if (need->resident > resident || (!again && need->committed > all)) {
+        return tern_error(-ENOSPC, "the work has %llu KiB that stay on the device and %llu KiB that may be evicted "
+                          "or are pinned; here are %llu KiB of the device and, with the host, %llu KiB",
+                          (ull)need->resident * 4, (ull)need->committed * 4, (ull)resident * 4, (ull)all * 4);
     }
     return 0;
 }

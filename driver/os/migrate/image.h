@@ -28,7 +28,7 @@ struct tern_image_device {
     uint32_t granularity;
     bool page_requests;
     uint32_t resident;     /**< Pages that never leave the device: fences, the driver's, pinned memory. */
-    uint32_t committed;    /**< Pages that may be evicted. */
+    uint32_t committed;    /**< Pages that may be evicted, or are pinned: these are in both. */
     uint64_t time;         /**< Device time as processes were told it. */
 };
 
@@ -143,8 +143,10 @@ int tern_image_set(const struct tern_set *set, struct tern_image_set *out);
 int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struct tern_image **out);
 
 /* check.c */
-/** Can a partition of the device take it (M3)? -EPROTO: it is another device; -ENOENT: no partition; -ENOSPC. */
-int tern_image_fits(const struct tern_image_device *need, struct tern_device *dev, const char *partition);
+/** Can a partition of the device take it (M3)? again: some of it is here by an earlier image, so that the partition has
+ *  less left; whether there is room for the rest is seen when it is made. -EPROTO: it is another device; -ENOENT: no
+ *  partition; -ENOSPC. */
+int tern_image_fits(const struct tern_image_device *need, struct tern_device *dev, const char *partition, bool again);
 /** Is it one that a device could have been in? -EPROTO. */
 int tern_image_check(struct tern_image *image, const struct tern_device *dev);
 

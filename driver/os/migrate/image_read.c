@@ -120,7 +120,7 @@ int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const 
         .committed = get(&v, "committed", 0, ANY), .time = get_any(&v, "time")};
     const uint32_t memories = get(&v, "memories", 0, ANY), processes = get(&v, "processes", 1, ANY);
     r = tern_record_bad(s);
-    r = r ? r : tern_image_fits(&need, dev, partition);
+    r = r ? r : tern_image_fits(&need, dev, partition, before);
     if (r) {
         return r;
     }

@@ -60,7 +60,11 @@ static void one_run(uint32_t seed, bool in_order)
                 rt_backlog_ready(&b, c);
             }
         } else if (what < 7) {
-            struct rt_command *want = next_by_rules(in_order, started, n), *got = rt_backlog_take(&b, flight);
+            struct rt_command *want = next_by_rules(in_order, started, n);
+            if (flight == NULL && rt_backlog_free(&b) != (want != NULL)) {
+                fail_msg("seed %u, in order %d: is one free to start?", first_seed, in_order);
+            }
+            struct rt_command *got = rt_backlog_take(&b, flight);
             if (got != want) {
                 fail_msg("seed %u, in order %d: command %td instead of %td (-1: none)", first_seed, in_order,
                          got == NULL ? -1 : got - commands, want == NULL ? -1 : want - commands);

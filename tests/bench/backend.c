@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_set(const char *name)
 {
@@ -18,4 +18,32 @@ void backend_prefer_model(const char *command)
         fprintf(stderr, "tern %s: backend model, the functional model, whose cycles are estimates; TERN_BACKEND=rtl is "
                 "the simulated hardware\n", command);
     }
+}
+
+/** Is a key of this name among them? */
+static bool among(const char *keys, const char *name, size_t length)
+{
+    for (const char *at = keys; *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && at[length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool backend_config(char *out, size_t size, const char *keys)
+{
+    size_t n = 0;
+    for (const char *at = is_set("TERN_CONFIG") ? getenv("TERN_CONFIG") : "default"; *at;) {
+        const size_t item = strcspn(at, ","), name = strcspn(at, "=,");
+        if (name == item || !among(keys, at, name)) {
+            n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? "," : "", (int)item, at);
+        }
+        if (n >= size) {
+            return false;
+        }
+        at += item + (at[item] == ',');
+    }
+    return n + (size_t)snprintf(out + n, size - n, "%s%s", n ? "," : "", keys) < size;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "base/error.h"
 #include "base/thread.h"
 #include "base/ticket_lock.h"
@@ -233,9 +234,8 @@ static int open_real(const char *keys, struct tern_policy *policy, struct tern_h
 {
     char text[200];
     struct tern_config *c;
-    const char *set = getenv("TERN_CONFIG");
-    snprintf(text, sizeof text, "%.100s,%.90s", set && *set ? set : "default", keys);
-    int r = tern_policy_parse(NULL, text, policy, &c);
+    int r = backend_config(text, sizeof text, keys) ? tern_policy_parse(NULL, text, policy, &c)
+                                                    : tern_error(-ENAMETOOLONG, "TERN_CONFIG is too long");
     if (!r) {
         r = tern_hal_open(c, out);
         free(c);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
+
 #define AHEAD 2u /* buffers that a flooding client has submitted and not seen end: what an HW queue takes */
 #define SHORT 4u
 #define LONG 36u
@@ -307,10 +309,12 @@ int rig_check(struct rig *r)
 int rig_open(struct rig *r, const char *keys, unsigned processes, unsigned clients)
 {
     char config[200], name[32];
-    const char *set = getenv("TERN_CONFIG");
     *r = (struct rig){.capacity = clients + 1};
     sem_init(&r->done, 0, 0);
-    snprintf(config, sizeof config, "%.100s,%.90s", set && *set ? set : "default", keys);
+    if (!backend_config(config, sizeof config, keys)) {
+        fprintf(stderr, "tern bench sched: TERN_CONFIG is too long\n");
+        return -ENAMETOOLONG;
+    }
     int e = tern_device_open(NULL, config, &r->dev);
     if (e) {
         return fail(e, "no device");

@@ -128,6 +128,13 @@ class Suites(Case):
             r = self.tern("bench", suite, "--json", *options, TERN_BACKEND="model", TERN_CONFIG="default")
             self.assertNotIn("backend model", r.stderr)
 
+    def test_keys_that_a_suite_sets_itself(self):
+        """The keys of a suite hold in place of those of TERN_CONFIG with the same names; the others of these stay."""
+        for config in "small,mem=96M,quantum=7000", "quantum=7000,mem=96M,depth=2", "small":
+            for suite, options in (("sched", ("--contexts", "2")), ("migrate", ("--sizes", "0"))):
+                r = self.tern("bench", suite, "--json", *options, TERN_CONFIG=config)
+                self.assertEqual(r.returncode, 0, r.stderr)
+
     def test_backend_of_the_microseconds(self):
         r = self.tern("bench", "submit", "--count", "20", TERN_CONFIG="small")
         self.assertRegex(r.stdout, r"^backend model, device small: medians of 20;")

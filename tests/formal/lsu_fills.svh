@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
   // The last waiter of a fill whose list has run empty is the record that was freed last: no other list has it until
   // a waiter joins this one, so its next may be written. Assumed: nothing comes before the lists of free ones are
   // filled, room is asked, and a fill that is served is not free.

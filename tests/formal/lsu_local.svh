@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
   // How long an instruction is in hand, in cycles in which it could go on: the banks are not scrubbed and there is room
   // for its pieces. Assumed: room_o is asked one cycle before, no instruction is without lanes.
 `ifdef FORMAL

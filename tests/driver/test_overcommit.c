@@ -5,8 +5,8 @@
  * times as long as beside one of them. Also sixteen, of little memory, of nearly all, and of sparse memory; all results
  * are right.
  *
- * Time is the device's. Of a simulator it stands still while nothing runs, also if the host copies blocks then: so each
- * page that is copied counts besides.
+ * Time is the device's. The time of a simulator stands still while nothing runs, also if the host copies blocks
+ * meanwhile. Each page that is copied therefore counts besides.
  */
 #include "free_pages.h"
 #include "rig.h"

@@ -213,7 +213,7 @@ int __wrap_tern_move_in(struct tern_block *block)
     return r;
 }
 
-/** Is work that names it on an engine? Then it is cut. */
+/** Is work that names the block on an engine? The scheduler cuts such work. */
 static bool in_use(const struct tern_block *block)
 {
     const struct tern_allocation *a = tern_memory_first(block->m);
@@ -370,7 +370,7 @@ struct figures {
     uint64_t jobs, moved, small; /* small: the worst of the one that fits */
 };
 
-/** So many programs of ten buffers of 1.9 MiB, four of them in a job, and one of 4 MiB, in 16 MiB. */
+/** A number of programs of ten buffers of 1.9 MiB, four of them in a job, and one of 4 MiB, in 16 MiB. */
 static struct figures many(uint32_t n, enum kind kind, uint64_t cycles)
 {
     static const uint32_t four = 4 * MIB;

@@ -138,8 +138,8 @@ static struct tern_context *earlier(struct tern_context *a, struct tern_context 
     return a && !tern_stay_before(&own, &theirs) ? a : b;
 }
 
-/** Lets go those for whom all is there, and takes out those that want nothing any more. Of the rest the one that is
- *  served first; NULL: there is none. */
+/** Lets go contexts for which all is there, and takes out those that want nothing any more. The first of the others in
+ *  the order of stay.c; NULL: there is none. */
 static struct tern_context *first_waiting(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *first = NULL, *normal = NULL;

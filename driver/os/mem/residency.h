@@ -17,8 +17,8 @@
  *
  * Partitions are served in turn, each by itself. One context, or call, is served at a time, in an order that stay.c
  * has. Victims, of the same partition: what no runnable work uses, least important owner first, then least recently
- * used, of one allocation first what was brought first; else what runnable work uses that comes later in that order. So
- * processes whose sets exclude each other take turns, and each gets on in its turn. What several processes map is as
+ * used, of one allocation first what was brought first; else what runnable work uses that comes later in that order.
+ * Processes whose sets exclude each other take turns, and each gets on in its turn. What several processes map is as
  * dear as it is to the one to which it is dearest.
  *
  * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
@@ -82,7 +82,7 @@ struct tern_wanted {
     uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
 };
 
-/** What the next chunk of a context needs stays from when all of it was there until the context has run since; if it
+/** Blocks that the next chunk of a context needs stay from when all of them were there until the context has run; if it
  *  does not run, for a while. dev->lock. */
 struct tern_claim {
     uint64_t chunk;  /**< By its order in the context; */
@@ -99,7 +99,7 @@ struct tern_ticket {
 /** A context's place among those that want memory: from when it first waits until its stay ends (stay.c). dev->lock. */
 struct tern_stay {
     struct tern_ticket ticket;
-    bool lent;       /**< It counts as FOCUS, though it is NORMAL. */
+    bool lent;       /**< The context counts as FOCUS, though it is NORMAL. */
     uint64_t cost;   /**< Device time that moves, but for each first, have taken before the stay, */
     uint64_t moved;  /**< and when the last of them ended, if nothing was waited for since; 0: else. */
     uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay yet. */
@@ -114,11 +114,11 @@ struct tern_wants {
     struct tern_ticket ticket;
 };
 
-/** Of a look at what is to be moved. */
+/** The result of a look at the blocks that are to be moved. */
 enum tern_outcome {
     TERN_NOTHING,
     TERN_AGAIN, /**< Something was moved, or has ended: there may be more. */
-    TERN_LATER  /**< What could go may not yet. */
+    TERN_LATER  /**< No block may go yet. */
 };
 
 /** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
@@ -141,7 +141,7 @@ struct tern_pager {
 int tern_pager_start(struct tern_device *dev);
 /** Ends it; nothing may be in its queues. Not with dev->lock held. */
 void tern_pager_stop(struct tern_device *dev);
-/** What the thread does each time: one move for the first partition that has one to make; then others come first. */
+/** A step of the thread: one move for the first partition that has one to make; then others come first. */
 enum tern_outcome tern_pager_look(struct tern_device *dev);
 /** Makes room for what is always resident: evicts a block, unless so many pages are free by now, since frees may end
  *  while it waits. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
@@ -216,13 +216,13 @@ bool tern_demand_keeps(const struct tern_block *b);
 /* stay.c; with dev->lock held */
 /** A new ticket, for a call that wants so many pages. */
 struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages);
-/** It waits for memory from now on, for a job: it has a ticket. */
+/** The context waits for memory from now on, for a job: it has a ticket. */
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job);
 /** A move for it has ended; or (false) it has to wait for one. */
 void tern_stay_moved(struct tern_context *c, bool moved);
 /** All that it waited for is there: its stay begins, or goes on. */
 void tern_stay_begin(struct tern_context *c);
-/** It neither runs, nor could, nor waits for memory: its ticket ends. */
+/** The context neither runs, nor could, nor waits for memory: its ticket ends. */
 void tern_stay_end(struct tern_context *c);
 /** As which it wants room; it waits for memory. */
 struct tern_wants tern_stay_wants(const struct tern_context *c);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Stays: contexts whose memory excludes each other take turns. A context that finds something absent takes a *ticket*;
- * when all of it is there, its *stay* begins, and the ticket ends with that. The pager serves one at a time, and a
- * block is taken only from who comes later, in one order: higher bands; those in a stay, by age; those that wait, by
- * when they are due, which is earlier the less memory they want. So whoever is first loses nothing, gets all that it
- * waits for, and ends: docs/decisions/stays.md has the argument.
+ * when all of it is there, its *stay* begins, and the ticket ends with that. The pager serves one ticket at a time,
+ * and a block is taken only from contexts that come later, in one order: higher bands; contexts in a stay, by age;
+ * contexts that wait, by when they are due, which is earlier the less memory they want. The first context in this
+ * order loses nothing, gets all that it waits for, and its stay ends: docs/decisions/stays.md has the argument.
  *
- * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. It is
- * no shorter than what the moves before it took, and than four times the last save, as a quantum: else a device whose
- * time passes by itself does nothing but copy. Others wait for no stay longer than tern_stay_bound of device time in
- * which the work could run, whatever keeps it from that, and 64 stops for pages. Work that neither runs, nor could, nor
- * waits for memory has no stay.
+ * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. A
+ * stay is no shorter than what the moves before it took, and than four times the last save, as a quantum: else a
+ * device whose time passes by itself does nothing but copy. Others wait for no stay longer than tern_stay_bound of
+ * device time in which the work could run, whatever keeps it from that, and 64 stops for pages. Work that neither
+ * runs, nor could, nor waits for memory has no stay.
  *
- * A band takes from lower ones at once, and waits for none. But when FOCUS has run for eight stays since it last did
- * so, NORMAL's first ticket counts as FOCUS's (S1).
+ * A band takes from lower ones at once, and waits for none. When FOCUS has run for eight stays, it lends: NORMAL's
+ * first ticket counts as FOCUS's (S1).
  */
 #include "os/os.h"
 

@@ -12,6 +12,8 @@
 
 enum { FIRST = 12, OPERAND = 5 };
 
+#define HEAD "kernel void k%u(global int *r, global void *g, local void *l) {\n"
+
 static const char *const operands[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float",
                                        "double", "bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
 static const char *const objects[] = {"atomic_int", "atomic_uint", "atomic_intptr_t", "atomic_uintptr_t",
@@ -75,17 +77,22 @@ static void write_call(FILE *f, size_t function, unsigned form, size_t object, c
     *n += 2;
 }
 
-/** Runs a kernel that is called k and compares. */
-static void run(const char *source, const char *options, unsigned n, const int *want)
+/** Runs the kernels k0, k1 ..., which write n results together, and compares. */
+static void run(const char *source, const char *options, unsigned n_kernels, unsigned n, const int *want)
 {
     cl_program program = clt_build(source, options);
-    cl_kernel k = clCreateKernel(program, "k", &clt_error);
-    MADE(k);
     cl_mem result = clt_buffer(n * sizeof(int), NULL), object = clt_buffer(64, NULL);
     int *got = malloc(n * sizeof(int));
     assert_non_null(got);
-    clt_args(k, 3, ARG(result), ARG(object), LOCAL(64));
-    clt_run(k, 1, 1);
+    for (unsigned i = 0; i < n_kernels; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "k%u", i);
+        cl_kernel k = clCreateKernel(program, name, &clt_error);
+        MADE(k);
+        clt_args(k, 3, ARG(result), ARG(object), LOCAL(64));
+        clt_run(k, 1, 1);
+        OK(clReleaseKernel(k));
+    }
     clt_read(result, got, n * sizeof(int));
     for (unsigned i = 0; i < n; i++) {
         if (got[i] != want[i]) {
@@ -95,7 +102,6 @@ static void run(const char *source, const char *options, unsigned n, const int *
     free(got);
     OK(clReleaseMemObject(result));
     OK(clReleaseMemObject(object));
-    OK(clReleaseKernel(k));
     OK(clReleaseProgram(program));
 }
 
@@ -112,14 +118,13 @@ static void test_function(size_t function)
     const enum kind kind = functions[function].kind;
     char *source = NULL;
     size_t length = 0;
-    unsigned n = 0;
+    unsigned n = 0, n_kernels = 0;
     FILE *f = open_memstream(&source, &length);
     assert_non_null(f);
-    fprintf(f, "kernel void k(global int *r, global void *g, local void *l) {\n");
     for (size_t object = 0; object < OBJECTS; object++) {
         for (size_t space = 0; space < LENGTH(spaces); space++) {
-            fprintf(f, "{ volatile %s %s *p = (%s %s *)%s;\n", spaces[space], objects[object], spaces[space],
-                    objects[object], space == 0 ? "g" : "l");
+            fprintf(f, HEAD "volatile %s %s *p = (%s %s *)%s;\n", n_kernels++, spaces[space],
+                    objects[object], spaces[space], objects[object], space == 0 ? "g" : "l");
             for (size_t i = 0; i < 3 * LENGTH(operands); i++) {
                 const char *operand = operands[i / 3];
                 if (object == FLOAT_OBJECT && kind > EXCHANGE && kind != COMPARE) {
@@ -132,9 +137,8 @@ static void test_function(size_t function)
             fprintf(f, "}\n");
         }
     }
-    fprintf(f, "}\n");
     assert_int_equal(fclose(f), 0);
-    run(source, "-cl-std=CL3.0", n, want);
+    run(source, "-cl-std=CL3.0", n_kernels, n, want);
     free(source);
 }
 
@@ -151,11 +155,11 @@ static void test_legacy(const char *options, bool has_atomic)
 {
     char *source = NULL;
     size_t length = 0;
-    unsigned n = 0;
+    unsigned n = 0, n_kernels = 0;
     FILE *f = open_memstream(&source, &length);
     assert_non_null(f);
-    fprintf(f, "kernel void k(global int *r, global void *g, local void *l) {\n");
     for (size_t i = 0; i < LENGTH(functions); i++) {
+        fprintf(f, HEAD, n_kernels++);
         for (size_t operand = 0; operand < LENGTH(operands) && functions[i].legacy != NULL; operand++) {
             for (unsigned way = 0; way < (has_atomic ? 8u : 4u); way++) {
                 const char *type = way & 1 ? "uint" : "int", *space = way & 2 ? "local" : "global";
@@ -169,10 +173,10 @@ static void test_legacy(const char *options, bool has_atomic)
                 n += 2;
             }
         }
+        fprintf(f, "}\n");
     }
-    fprintf(f, "}\n");
     assert_int_equal(fclose(f), 0);
-    run(source, options, n, want);
+    run(source, options, n_kernels, n, want);
     free(source);
 }
 
@@ -189,58 +193,79 @@ static void test_others(void **state)
 {
     (void)state;
     const int wanted[] = {FIRST, FIRST + 1, FIRST + 1, FIRST, FIRST, OPERAND, FIRST, 7};
-    run("kernel void k(global int *r, global int *g, local uint *l) {\n"
+    run("kernel void k0(global int *r, global int *g, local uint *l) {\n"
         "*g = *l = 12; r[0] = atomic_inc(g); r[1] = atom_dec(g) ; *l = 13; r[2] = atomic_dec(l); r[3] = atom_inc(l);\n"
         "global float *f = (global float *)g; *f = 12; r[4] = atomic_xchg(f, 5); r[5] = *f;\n"
         "local float *h = (local float *)l; *h = 12; r[6] = atomic_xchg(h, (char)7); r[7] = atomic_xchg(h, 1l); }\n",
-        "", 8, wanted);
+        "", 1, 8, wanted);
 }
 
-static void refused(const char *source, const char *options, const char *word)
+/** Builds what must be refused: each of n calls, for this reason. */
+static void refused(const char *source, const char *options, const char *reason, unsigned n)
 {
-    char log[8192] = "";
+    static char log[1 << 18];
+    unsigned found = 0;
     cl_program p = clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error);
     MADE(p);
     FAILS(clBuildProgram(p, 0, NULL, options, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
     OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
-    if (strstr(log, word) == NULL) {
-        fail_msg("%s: no '%s' in the log:\n%s", source, word, log);
+    for (const char *at = log; (at = strstr(at, reason)) != NULL; at += strlen(reason)) {
+        found++;
+    }
+    if (found != n) {
+        fail_msg("%s: '%s' is %u times in the log instead of %u times:\n%s", source, reason, found, n, log);
     }
     OK(clReleaseProgram(p));
+}
+
+static const char unavailable[] = "is unavailable: atomic operations have 32 bits here";
+
+/** All functions on one type of object, in global or local memory. */
+static void refuse_type(const char *type, unsigned way)
+{
+    static const char *const legacies[] = {"add(p, 1)", "sub(p, 1u)", "xchg(p, 1)", "inc(p)", "dec(p)",
+                                           "cmpxchg(p, 1, 2)", "min(p, 1l)", "max(p, (ulong)1)", "and(p, (char)1)",
+                                           "or(p, 1.0f)", "xor(p, true)"};
+    char source[4096];
+    size_t at = (size_t)snprintf(source, sizeof source, "kernel void k(%s %s *p) {",
+                                way % 2 ? "global" : "local", type);
+    for (size_t i = 0; i < LENGTH(legacies); i++) {
+        at += (size_t)snprintf(source + at, sizeof source - at, " %s%s;", (i + way) % 2 ? "atom_" : "atomic_",
+                               legacies[i]);
+    }
+    snprintf(source + at, sizeof source - at, " }");
+    refused(source, way % 3 ? "" : "-cl-std=CL3.0", unavailable, LENGTH(legacies));
+    at = (size_t)snprintf(source, sizeof source, "kernel void k(%s %s *p) { %s e;", way % 2 ? "global" : "local", type,
+                          type);
+    for (size_t i = 0; i < LENGTH(functions); i++) {
+        const enum kind kind = functions[i].kind;
+        const bool is_explicit = (i + way) % 3 != 0;
+        at += (size_t)snprintf(source + at, sizeof source - at, " atomic_%s%s(p%s%s%s%s);", functions[i].name,
+                               is_explicit ? "_explicit" : "", kind == COMPARE ? ", &e" : "", kind == LOAD ? "" : ", 1",
+                               !is_explicit ? "" : kind == COMPARE ? ", memory_order_relaxed, memory_order_relaxed"
+                                                                   : ", memory_order_relaxed",
+                               is_explicit && (i + way) % 3 == 2 ? ", memory_scope_device" : "");
+    }
+    snprintf(source + at, sizeof source - at, " }");
+    refused(source, "-cl-std=CL3.0", unavailable, LENGTH(functions));
 }
 
 static void test_refused(void **state)
 {
     (void)state;
-    static const char *const legacies[] = {"add(p, 1)", "sub(p, 1u)", "xchg(p, 1)", "inc(p)", "dec(p)",
-                                           "cmpxchg(p, 1, 2)", "min(p, 1l)", "max(p, (ulong)1)", "and(p, (char)1)",
-                                           "or(p, *p)", "xor(p, 1)"};
     static const char *const wrong[] = {"long", "ulong", "double", "short", "uchar", "int2", "ulong4"};
-    char source[512];
-    for (size_t i = 0; i < LENGTH(legacies); i++) {
-        for (size_t t = 0; t < LENGTH(wrong); t++) {
-            const bool or_vector = strstr(legacies[i], "*p") != NULL && t >= LENGTH(wrong) - 2;
-            snprintf(source, sizeof source, "kernel void k(%s %s *p) { %s%s; }", t % 2 ? "global" : "local", wrong[t],
-                     (t + i) % 2 ? "atom_" : "atomic_", or_vector ? "or(p, 1)" : legacies[i]);
-            refused(source, t % 3 ? "" : "-cl-std=CL3.0", "32 bits");
-        }
-    }
-    for (size_t i = 0; i < LENGTH(functions); i++) {
-        const enum kind kind = functions[i].kind;
-        for (size_t t = 0; t < LENGTH(wrong); t++) {
-            snprintf(source, sizeof source, "kernel void k(%s %s *p) { %s e; atomic_%s%s(p%s%s%s); }",
-                     t % 2 ? "global" : "local", wrong[t], wrong[t], functions[i].name, t % 3 ? "_explicit" : "",
-                     kind == COMPARE ? ", &e" : "", kind == LOAD ? "" : ", 1", t % 3 == 0 ? "" : kind == COMPARE ?
-                     ", memory_order_relaxed, memory_order_relaxed" : ", memory_order_relaxed");
-            refused(source, "-cl-std=CL3.0", "32 bits");
-        }
-    }
     static const char *const absent[] = {"atomic_long", "atomic_ulong", "atomic_double"};
-    for (size_t i = 0; i < LENGTH(absent); i++) {
-        snprintf(source, sizeof source, "kernel void k(global %s *p) { atomic_load(p); }", absent[i]);
-        refused(source, "-cl-std=CL3.0", absent[i]);
+    char source[256];
+    for (unsigned way = 0; way < 3 * LENGTH(wrong); way++) {
+        refuse_type(wrong[way / 3], way);
     }
-    refused("kernel void k(global atomic_float *p) { atomic_fetch_add(p, 1.0f); }", "-cl-std=CL3.0", "32 bits");
+    for (size_t i = 0; i < LENGTH(absent); i++) {
+        char reason[64];
+        snprintf(source, sizeof source, "kernel void k(global %s *p) { atomic_load(p); }", absent[i]);
+        snprintf(reason, sizeof reason, i == 2 ? "%s" : "error: unknown type name '%s'", absent[i]);
+        refused(source, "-cl-std=CL3.0", reason, i == 2 ? 2 : 1);
+    }
+    refused("kernel void k(global atomic_float *p) { atomic_fetch_add(p, 1.0f); }", "-cl-std=CL3.0", unavailable, 1);
 }
 
 int main(void)

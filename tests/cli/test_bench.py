@@ -130,8 +130,10 @@ class Suites(Case):
 
     def test_keys_that_a_suite_sets_itself(self):
         """The keys of a suite hold in place of those of TERN_CONFIG with the same names; the others of these stay."""
-        for config in "small,mem=96M,quantum=7000", "quantum=7000,mem=96M,depth=2", "small":
-            for suite, options in (("sched", ("--contexts", "2")), ("migrate", ("--sizes", "0"))):
+        for suite, options, configs in (
+                ("sched", ("--contexts", "2"), ("small,quantum=7000,mem=96M", "quantum=7000,depth=2", "small,depth=1")),
+                ("migrate", ("--sizes", "0"), ("small,mem=96M", "small,dram_latency=3,mem=96M"))):
+            for config in configs:
                 r = self.tern("bench", suite, "--json", *options, TERN_CONFIG=config)
                 self.assertEqual(r.returncode, 0, r.stderr)
 

@@ -341,7 +341,7 @@ TERN_API int tern_allocation_export(struct tern_allocation *alloc, uint32_t flag
  * lives until its last mapping is destroyed, and counts towards the limit of each user who maps it. Writes of one
  * process are visible to the others once the work that wrote has ended (fences order it, S3). Host access, too, has
  * only the rights of flags (-EACCES). address as for tern_allocation_create, with one restriction: memory that its
- * creator placed within one aligned 4 MiB must lie within one here; larger memory must have the same address modulo
+ * creator placed within one aligned 4 MiB must lie within one here; other memory must have the same address modulo
  * 4 MiB. Blocks as tern_allocation_create does, and for a copy of one block of this memory. -ENOENT: no memory has this
  * handle (any more); -EACCES: flags exceed the handle's; -EXDEV: the memory is of another partition; -EINVAL: flags or
  * address; -EEXIST, -ENOSPC, -ENOMEM, -EIO as for tern_allocation_create.

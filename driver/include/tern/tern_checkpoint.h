@@ -29,19 +29,19 @@ struct tern_checkpoint;
  * Writes the present state of all processes of the device, which are suspended meanwhile and go on afterwards. The file
  * is written as FILE.part and renamed at the end, so FILE is whole or absent, and an older FILE stays until then. Other
  * threads may use the device meanwhile, and what the host writes to memory then may be in the file; they must not call
- * tern_process_suspend or tern_process_resume. Blocks for engines and the disk.
- * -ENOENT: the device has no processes, or the folder does not exist; -EEXIST: FILE.part exists: another checkpoint is
- * being written to it, or an earlier one was cut off; -ENOSPC and others: errors of the file; -EBUSY: processes were
- * resumed meanwhile; -EIO: the device is lost; -EPROTO: the device saved nothing of work that it had begun; -ENOMEM;
- * -EINVAL: the name is too long.
+ * tern_process_suspend or tern_process_resume. Blocks for engines and the disk. -ENOENT: the device has no processes,
+ * or the folder does not exist; -EEXIST: FILE.part exists: another checkpoint is being written to it, or an earlier one
+ * was cut off; -ENOSPC and others: errors of the file; -EBUSY: processes were resumed meanwhile; -EIO: the device is
+ * lost, or an engine may still reach freed memory; -EPROTO: the device saved nothing of work that it had begun;
+ * -ENOMEM; -EINVAL: the name is too long.
  */
 TERN_API int tern_checkpoint_save(struct tern_device *dev, const char *file);
 
 /**
  * Reads a file and makes its processes, suspended, beside those that the device has. Blocks. On failure the device is
- * as before. -ENOENT, -EACCES and others: errors of the file; -EPROTO: it is damaged, cut off, or of a device that this
- * one cannot replace; -ENOSPC: its memory does not fit; -EEXIST: one of its handles names memory of this device;
- * -EPERM: it has work of the band REALTIME (tern_context_set_priority); -EIO: the device is lost; -ENOMEM.
+ * as before. -ENOENT, -EACCES, -EIO and others: errors of the file; -EPROTO: it is damaged, cut off, or of a device
+ * that this one cannot replace; -ENOSPC: its memory does not fit; -EEXIST: one of its handles names memory of this
+ * device; -EPERM: it has work of the band REALTIME (tern_context_set_priority); -ENOMEM.
  */
 TERN_API int tern_checkpoint_load(struct tern_device *dev, const char *file, struct tern_checkpoint **out);
 /** Lets the loaded processes run. After `cycles` of device time (0: never) all processes of the device stop. May be

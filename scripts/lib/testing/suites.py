@@ -126,13 +126,18 @@ def bench(_):
                  ["tests/bench/check-preempt", str(BUILD / "bin/tern")], lines, needs, cost=40)]
 
 
+def new_mutants():
+    """The step of `changed` that runs the seeded bugs of co-verification which have no record; `full` runs all."""
+    return Step("mutants", "seeded bugs of the RTL are caught: what is not recorded",
+                ["tests/verify/caught", "--new", "-j", "{jobs}"], lines, ("build-software", "build-small"),
+                (f"ninja {BUILD}",), 5, suite="verify")
+
+
 def verify(full):
     small = ("build-software", "build-small")
     if not full:
         return [Step("verify-small", "co-verification of the small device, 200 seeds", [*VERIFY, "--seeds", "200"],
-                     whole, small, cost=20),
-                Step("mutants", "seeded bugs of the RTL are caught: what is not recorded",
-                     ["tests/verify/caught", "--new", "-j", "{jobs}"], lines, small, (f"ninja {BUILD}",), 5)]
+                     whole, small, cost=20)]
     checked = ["--geometry", "default", "--rtl", "rtl_checked"]
     with_checked, tiny = (*small, "build-checked"), ("build-software", "build-tiny")
     stops = [*VERIFY, "--kind", "preempt"]

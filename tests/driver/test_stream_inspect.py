@@ -190,7 +190,7 @@ whole        all checksums are right
         for args, status, message in ((["inspect"], 2, "inspect needs a file"), (["inspect", "a", "b"], 2, "one file"),
                                       (["inspect", "--x"], 2, "unknown option '--x'"), (["x"], 2, "unknown command"),
                                       (["inspect", "/nowhere"], 1, "/nowhere: No such file"),
-                                      (["inspect", "/"], 1, "Is a directory")):
+                                      (["inspect", "/"], 1, "/: is a directory, and a file is needed")):
             r = subprocess.run([INSPECT, *args], capture_output=True, text=True, check=False)
             self.assertEqual(r.returncode, status)
             self.assertIn(message, r.stderr)

@@ -4,9 +4,9 @@
 changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
 steps of the default tier, or else a suite or a step of full; tests by ctest, as `FOLDER: PATTERN` on the model,
 `sanitize FOLDER: PATTERN` under the sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the
-unit benches of the RTL that contain a changed file, `lint` for the lint of the changed modules, `mutants` for the seeded
-bugs without a record, `itself` for the tests of a changed file of tests/FOLDER: all of the folder, if others include
-the file.
+unit benches of the RTL that contain a changed file, `lint` for the lint of the changed modules, `mutants` for the
+seeded bugs without a record, `itself` for the tests of a changed file of tests/FOLDER: all of the folder, if others
+include the file.
 """
 import dataclasses
 import functools

@@ -17,7 +17,7 @@
 
 module simt_patience #(
     parameter int WARPS = 16,
-    parameter int PATIENCE = 512,
+    parameter int PATIENCE = 64,
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the warp of each cycle: round robin over those that can run.
 //
-// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one of
-// those in allow_i.
+// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one.
 // Warps that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves: one a cycle,
 // in turn, while the LSU has room, and when fence_busy_i of the warp is clear.
 // State saved at preemption: none; a warp that can run is found again from its masks.
@@ -20,32 +19,24 @@ module simt_schedule #(
     input  logic [WW-1:0]    hold_warp_i,
     input  logic             lsu_room_i,
     input  logic [WARPS-1:0] fence_busy_i,
-    input  logic [WARPS-1:0] allow_i,
     output logic             pick_valid_o,
     output logic [WW-1:0]    pick_warp_o
-`ifdef FORMAL
-    , output logic [WARPS-1:0]    f_run_o
-    , output logic [WARPS-1:0]    f_fence_o
-    , output logic [WW*WARPS-1:0] f_lsu_o         // those that wait for the LSU, the first lowest
-    , output logic [WW:0]         f_lsu_count_o
-`endif
 );
 
-  logic [WARPS-1:0] run_q, fence_q, ready, after, one, above, lsu_wake;
+  logic [WARPS-1:0] run_q, fence_q, after, one, above, lsu_wake;
   logic [WW-1:0]    lsu_q [0:WARPS-1];    // those who wait for the LSU, first come first served
   logic [WW:0]      lsu_head_q, lsu_tail_q;
   logic             lsu_take;
   logic [WARPS-1:0] mask_q;               // warps after the last one picked
 
   always_comb begin
-    ready        = run_q & allow_i;
-    after        = ready & mask_q;
+    after        = run_q & mask_q;
     // x & -x is the lowest bit of x, x ^ -x all above it: of both sets, before it is known which one counts
-    one          = (after != '0) ? after & -after : ready & -ready;
-    above        = (after != '0) ? after ^ -after : ready ^ -ready;
+    one          = (after != '0) ? after & -after : run_q & -run_q;
+    above        = (after != '0) ? after ^ -after : run_q ^ -run_q;
     pick_warp_o  = '0;
     for (int w = 0; w < WARPS; w++) if (one[w]) pick_warp_o = pick_warp_o | WW'(w);
-    pick_valid_o = ready != '0 && enable_i;
+    pick_valid_o = run_q != '0 && enable_i;
     lsu_take     = lsu_room_i && lsu_head_q != lsu_tail_q;
     lsu_wake     = '0;
     if (lsu_take) lsu_wake[lsu_q[lsu_head_q[WW-1:0]]] = 1'b1;
@@ -70,16 +61,4 @@ module simt_schedule #(
     end
   end
 
-`ifdef FORMAL
-  logic [WW-1:0] f_at;
-  always_comb begin
-    f_run_o       = run_q;
-    f_fence_o     = fence_q;
-    f_lsu_count_o = lsu_tail_q - lsu_head_q;
-    for (int i = 0; i < WARPS; i++) begin
-      f_at = lsu_head_q[WW-1:0] + WW'(i);
-      f_lsu_o[WW*i +: WW] = lsu_q[f_at];
-    end
-  end
-`endif
 endmodule

@@ -178,8 +178,9 @@ class Migrate(Moving):
             before = len(list(descriptors.iterdir()))
             print("m", file=p.stdin, flush=True)
             expect("done")
-            if i == 0:  # calls of four threads beside each other, each with a connection, which ternd holds twice
-                self.assertGreater(len(list(descriptors.iterdir())), before + 4)
+            if i == 0:  # calls of four threads, each with a connection while another one's call is under way; ternd
+                # holds each connection twice, and how many calls meet depends on the host
+                self.assertGreater(len(list(descriptors.iterdir())), before)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(here.end(), 0, here.said())

@@ -180,7 +180,7 @@ class Migrate(Moving):
             expect("done")
             if i == 0:  # calls of four threads, each with a connection while another one's call is under way; ternd
                 # holds each connection twice, and how many calls meet depends on the host
-                self.assertGreater(len(list(descriptors.iterdir())), before)
+                self.assertGreaterEqual(len(list(descriptors.iterdir())), before + 2)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(here.end(), 0, here.said())

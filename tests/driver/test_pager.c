@@ -148,6 +148,7 @@ static void take_ended(void)
     while ((job = tern_sched_ended(&dev->sched))) {
         struct program *p = program_of(job->context);
         expect(job->result == TERN_COMPLETED, "a job did not complete");
+        if (m.now - p->began > 40000 && p->buffers == 1) print_message("long %llu..%llu moved_at_end %llu overtaken %llu\n", (ull)p->began, (ull)m.now, (ull)moved, (ull)dev->partition.overtaken);
         p->worst = m.now - p->began > p->worst ? m.now - p->began : p->worst;
         p->jobs++;
         p->began = 0;
@@ -413,7 +414,7 @@ static void test_many(void **unused)
             assert_null(wrong);
             assert_true(2 * f.jobs >= two.jobs);
             assert_true(2 * f.jobs * two.moved >= two.jobs * f.moved);
-            assert_true(ns[i] > 8 || f.small <= 10 * one.small);
+            assert_true(f.small <= 10 * one.small);
         }
     }
 }
@@ -494,7 +495,7 @@ static void mix(uint64_t seed)
         jobs += programs[i].jobs;
     }
     const uint64_t bound = 8 * (stay > STAY ? stay : STAY) + 4 * there * move_cycles; /* of a ticket */
-    const uint64_t lower = (1 + work / count / stay) * 64 * there * move_cycles; /* due before a job's tickets */
+    const uint64_t lower = (1 + work / count / stay) * 64 * there * move_cycles; /* of tickets that overtake a job's */
     expect(longest <= 4 * (blocks + 64), "blocks move, and no job ends");
     expect(worst <= work + count * bound + lower, "a job waits too long");
     print_message("seed %llu: %s, %u programs of %u blocks: %llu jobs, the worst %llu cycles; %llu blocks moved, at "

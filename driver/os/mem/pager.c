@@ -222,10 +222,11 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
     struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
     int r = 0;
+    const uint64_t before = dev->pager.brought + dev->pager.evicted;
     proc->making++; /* nor does the process end */
     enum tern_outcome o = bring(dev, &s, b, &r);
     if (is_held(part, c)) {
-        tern_stay_moved(c, o == TERN_AGAIN);
+        tern_stay_moved(c, dev->pager.brought + dev->pager.evicted - before);
     }
     tern_set_release(set);
     tern_process_leave(proc);
@@ -238,6 +239,24 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /* ------------------------------------------------------------------------ thread */
 
+/** The oldest ticket of a band that waits for its stay; NULL: there is none. */
+static struct tern_ticket *oldest(struct tern_partition *part, uint32_t band)
+{
+    struct tern_ticket *old = NULL;
+    TERN_LIST_EACH(node, &part->absent)
+    {
+        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
+        struct tern_ticket *t = &c->stay.ticket;
+        old = tern_stay_wants(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
+    }
+    TERN_LIST_EACH(node, &part->wishes)
+    {
+        struct tern_wants *w = &TERN_LIST_ENTRY(node, struct wish, node)->wants;
+        old = w->band == band && w->ticket.pages && (!old || w->ticket.number < old->number) ? &w->ticket : old;
+    }
+    return old;
+}
+
 /** A move for what is served first. Nothing else is served while it waits, for work that runs (stay.c); but a call
  *  may find pages that have become free. */
 static enum tern_outcome step(struct tern_device *dev, struct tern_partition *part)
@@ -247,8 +266,19 @@ static enum tern_outcome step(struct tern_device *dev, struct tern_partition *pa
     struct wish *const w = tern_list_empty(wishes) ? NULL : TERN_LIST_ENTRY(wishes->next, struct wish, node);
     const struct tern_wants wants = c ? tern_stay_wants(c) : (struct tern_wants){0};
     const bool work = c && !dev->lost && (!w || tern_stay_before(&wants, &w->wants));
+    const struct tern_wants first = work ? wants : w ? w->wants : (struct tern_wants){0};
+    struct tern_ticket *const old = first.ticket.pages ? oldest(part, first.band) : NULL;
+    const bool overtakes = old && old->number < first.ticket.number;
+    if (overtakes && part->overtaken >= tern_stay_patience(old)) {
+        part->overtaken = 0;
+        tern_stay_come_first(dev, old);
+        return TERN_AGAIN;
+    }
+    const uint64_t before = dev->pager.brought + dev->pager.evicted;
     const enum tern_outcome o = work ? serve(dev, c) : TERN_LATER;
-    return w && o == TERN_LATER ? grant(dev, w) : work ? o : TERN_NOTHING;
+    const enum tern_outcome all = w && o == TERN_LATER ? grant(dev, w) : work ? o : TERN_NOTHING;
+    part->overtaken += overtakes ? dev->pager.brought + dev->pager.evicted - before : 0;
+    return all;
 }
 
 /** The partition that was looked at longest ago. */

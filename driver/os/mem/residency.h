@@ -92,8 +92,8 @@ struct tern_claim {
 
 /** A place among those that want memory (stay.c). */
 struct tern_ticket {
-    uint64_t due;    /**< In pages that the pager has moved: lower is served first. 0: in a stay. */
-    uint64_t number; /**< Of equal ones the older is, by dev->pager.tickets. 0: there is none. */
+    uint64_t pages;  /**< Pages that the holder wants: fewer are served first. 0: it is in a stay, or comes as if it were. */
+    uint64_t number; /**< Order of age, from dev->pager.tickets: of equal tickets the older is first. 0: no ticket. */
 };
 
 /** A context's place among those that want memory: from when it first waits until its stay ends (stay.c). dev->lock. */
@@ -105,6 +105,8 @@ struct tern_stay {
     uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay yet. */
     uint64_t held;   /**< Device time since which it is held; 0: it is not. */
     uint32_t stops;  /**< How often it was held for a page since the stay began. */
+    uint64_t wanted; /**< Pages that the work used when it took the ticket. */
+    uint64_t pages;  /**< Pages moved for it since the stay began. */
     uint64_t cycles; /**< What the context had run then. */
 };
 
@@ -216,10 +218,14 @@ bool tern_demand_keeps(const struct tern_block *b);
 /* stay.c; with dev->lock held */
 /** A new ticket, for a call that wants so many pages. */
 struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages);
+/** The ticket comes before all that have no stay yet: enough pages have been moved for tickets that overtook it. */
+void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t);
+/** How many pages may be moved for tickets that overtake this one. */
+uint64_t tern_stay_patience(const struct tern_ticket *t);
 /** The context waits for memory from now on, for a job: it has a ticket. */
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job);
-/** A move for it has ended; or (false) it has to wait for one. */
-void tern_stay_moved(struct tern_context *c, bool moved);
+/** A move of so many pages for it has ended; 0: it has to wait for one. */
+void tern_stay_moved(struct tern_context *c, uint64_t pages);
 /** All that it waited for is there: its stay begins, or goes on. */
 void tern_stay_begin(struct tern_context *c);
 /** The context neither runs, nor could, nor waits for memory: its ticket ends. */

@@ -3,14 +3,15 @@
  * Stays: contexts whose memory excludes each other take turns. A context that finds something absent takes a *ticket*;
  * when all of it is there, its *stay* begins, and the ticket ends with that. The pager serves one ticket at a time,
  * and a block is taken only from contexts that come later, in one order: higher bands; contexts in a stay, by age;
- * contexts that wait, by when they are due, which is earlier the less memory they want. The first context in this
- * order loses nothing, gets all that it waits for, and its stay ends: docs/decisions/stays.md has the argument.
+ * contexts that wait, those that want fewer pages first. When tickets that overtake the oldest ticket of a band have
+ * had PATIENCE pages moved for each page of the oldest, the oldest comes first. The first context in this order loses
+ * nothing, gets all that it waits for, and its stay ends: docs/decisions/stays.md has the argument.
  *
  * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. A
  * stay is no shorter than what the moves before it took, and than four times the last save, as a quantum: else a
  * device whose time passes by itself does nothing but copy. Others wait for no stay longer than tern_stay_bound of
- * device time in which the work could run, whatever keeps it from that, and 64 stops for pages. Work that neither
- * runs, nor could, nor waits for memory has no stay.
+ * device time in which the work could run, whatever keeps it from that, for 64 stops for pages, and for moves of twice
+ * the pages that the work uses. Work that neither runs, nor could, nor waits for memory has no stay.
  *
  * A band takes from lower ones at once, and waits for none. When FOCUS has run for eight stays, it lends: NORMAL's
  * first ticket counts as FOCUS's (S1).
@@ -19,7 +20,7 @@
 
 #define BOUND_STAYS 8u /* of device time: work that does not come to run although it could keeps its memory so long */
 #define STOPS 64u      /* for pages, after which a stay ends: each takes the time of a move or two */
-#define PATIENCE 64u   /* pages that are moved, for each that a ticket wants, until it comes before all new ones */
+#define PATIENCE 32u   /* pages moved for tickets that overtake the oldest, for each page that the oldest wants */
 #define FOCUS_STAYS 8u /* that FOCUS has for one of NORMAL */
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -78,7 +79,7 @@ uint64_t tern_stay_ran(const struct tern_context *c)
 static bool has_ended(const struct tern_context *c)
 {
     const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles;
-    return c->stay.ready && (c->stay.stops >= STOPS || (ran >= before && ran - before >= tern_stay_length(c)) ||
+    return c->stay.ready && (c->stay.stops >= STOPS || c->stay.pages >= 2 * c->stay.wanted || (ran >= before && ran - before >= tern_stay_length(c)) ||
                              c->proc->dev->sched.now - c->stay.ready >= tern_stay_bound(c));
 }
 
@@ -89,25 +90,35 @@ static bool has_ticket(const struct tern_context *c)
 
 struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages)
 {
-    struct tern_pager *p = &proc->dev->pager;
-    const uint64_t most = proc->partition->count;
-    return (struct tern_ticket){p->brought + p->evicted + PATIENCE * (pages < most ? pages : most), ++p->tickets};
+    return (struct tern_ticket){pages + !pages, ++proc->dev->pager.tickets};
+}
+
+void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t)
+{
+    *t = (struct tern_ticket){0, ++dev->pager.tickets};
+}
+
+uint64_t tern_stay_patience(const struct tern_ticket *t)
+{
+    return PATIENCE * t->pages;
 }
 
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job)
 {
     const uint64_t now = c->proc->dev->sched.now;
     if (!has_ticket(c)) {
-        c->stay = (struct tern_stay){.ticket = tern_stay_ticket(c->proc, tern_residency_pages(c, job->set))};
+        const struct tern_ticket t = tern_stay_ticket(c->proc, tern_residency_pages(c, job->set));
+        c->stay = (struct tern_stay){.ticket = t, .wanted = t.pages};
     }
     c->stay.held = now + !now;
 }
 
-void tern_stay_moved(struct tern_context *c, bool moved)
+void tern_stay_moved(struct tern_context *c, uint64_t pages)
 {
     const uint64_t now = c->proc->dev->sched.now; /* at the end of a move it is true, before the first perhaps old */
     c->stay.cost += !c->stay.ready && c->stay.moved && now > c->stay.moved ? now - c->stay.moved : 0;
-    c->stay.moved = moved ? now : 0;
+    c->stay.moved = pages ? now : 0;
+    c->stay.pages += c->stay.ready ? pages : 0;
 }
 
 void tern_stay_begin(struct tern_context *c)
@@ -146,9 +157,9 @@ struct tern_wants tern_stay_wants(const struct tern_context *c)
 
 bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b)
 {
-    return a->band != b->band               ? a->band > b->band
-           : a->ticket.due != b->ticket.due ? a->ticket.due < b->ticket.due
-                                            : a->ticket.number < b->ticket.number;
+    return a->band != b->band                   ? a->band > b->band
+           : a->ticket.pages != b->ticket.pages ? a->ticket.pages < b->ticket.pages
+                                                : a->ticket.number < b->ticket.number;
 }
 
 /** The pager is to look again when so many cycles may have run. */
@@ -160,7 +171,7 @@ static void look_after(struct tern_device *dev, uint64_t cycles)
 
 bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants)
 {
-    const struct tern_ticket none = {.due = UINT64_MAX, .number = UINT64_MAX};
+    const struct tern_ticket none = {.pages = UINT64_MAX, .number = UINT64_MAX};
     const struct tern_wants own = {band_of(c), has_ticket(c) ? c->stay.ticket : none};
     const bool keeps = tern_stay_before(&own, wants);
     if (keeps && own.band == wants->band && !c->stay.held) {

@@ -264,7 +264,7 @@ int ternd_limits_read(const char *path, struct ternd_limits_file **out)
     size_t size = 0;
     int e = f ? 0 : tern_error_memory("limits");
     e = e || !path ? e : tern_file_read(path, TERND_LIMITS_BYTES, &text, &size);
-    for (char *next = text; !e && next < text + size; next = end + 1) {
+    for (char *next = text; !e && size && next < text + size; next = end + 1) {
         r.line = next;
         r.number++;
         end = memchr(next, '\n', (size_t)(text + size - next));

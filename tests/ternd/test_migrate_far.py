@@ -56,8 +56,8 @@ class Programs(Far):
             before = self.descriptors(here)
             print("m", file=p.stdin, flush=True)
             expect("done")
-            if i == 0:  # calls of four threads beside each other, each with a connection, which ternd holds twice
-                self.assertGreater(self.descriptors(here), before + 4)
+            if i == 0:  # calls of five threads at the same time, of which two may have had a connection before
+                self.assertGreaterEqual(self.descriptors(here), before + 3)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         for proxy in proxies:
@@ -219,7 +219,7 @@ class Programs(Far):
         before = self.descriptors(there)
         print("m", file=p.stdin, flush=True)
         expect("done")
-        self.assertGreater(self.descriptors(there), before + 4)
+        self.assertGreaterEqual(self.descriptors(there), before + 3)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         self.ends(proxy)

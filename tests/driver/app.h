@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a program sees of the threads that a library starts in it: signal masks and sizes of stacks, from /proc. */
+/** Helpers of tests that run inside a program: signal masks of the threads that a library starts in it, from /proc. */
 #ifndef APP_H
 #define APP_H
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Signals that a thread can block: not KILL and STOP, nor the two that the C library keeps for itself. */
+/** Signals that a thread can block. KILL and STOP cannot be blocked, and the C library reserves 32 and 33. */
 static inline uint64_t app_all_signals(void)
 {
     uint64_t all = UINT64_MAX;
@@ -23,7 +23,7 @@ static inline uint64_t app_all_signals(void)
     return all;
 }
 
-/** The line SigBlk of a thread's status; UINT64_MAX if the thread has ended. */
+/** Returns the mask of the field SigBlk in a thread's status; UINT64_MAX if the thread has ended. */
 static inline uint64_t app_blocked(const char *thread)
 {
     char path[300], line[256];
@@ -39,7 +39,8 @@ static inline uint64_t app_blocked(const char *thread)
     return mask;
 }
 
-/** Threads of the process but the first; *open: those of them that some signal can reach, each told on stderr. */
+/** Returns the number of threads but the first. *open: how many of these have a signal unblocked, each reported on
+ * stderr. */
 static inline unsigned app_threads(unsigned *open)
 {
     unsigned n = 0;

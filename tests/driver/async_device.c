@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The backend `async`: the functional model as a card is. Its time passes in a thread of its own, whatever the host
- * does. Writes are posted: registers, several in one message, and memory travel on different ways; memory arrives
- * later than any register, unless it is flushed. There is no interrupt line: the thread polls dev.irq_status, and tells
- * a random time late. All that is random comes from TERN_TEST_SEED (1 if there is none).
+ * The backend `async`: the functional model behind a transport like that of a card. Device time passes in a thread of
+ * its own, whatever the host does. Writes are posted. Registers (several in one message) and memory travel on different
+ * paths, and memory arrives later than any register unless it is flushed. There is no interrupt line: the thread polls
+ * dev.irq_status and reports an interrupt with a random delay. TERN_TEST_SEED (1 if unset) is the seed of all that is
+ * random.
  *
- * The simulator, and what is on its way to it, are under hal_lock; what wait and wake need is under `lock`, which is
- * not held while time passes.
+ * hal_lock guards the simulator and the writes in flight to it. `lock` guards the state of wait and wake. It is not
+ * held while device time passes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,22 +23,22 @@
 #include "posted.h"
 #include "tern/tern_hw.h"
 
-#define ROUND 512u     /* cycles, at most, that pass at once */
-#define ALONE 32768u   /* cycles, at most, that pass while the host neither waits nor uses the device: it is not run */
-#define LATE 16u       /* rounds, at most, that an interrupt is late */
-#define MEMORY_LATE 8u /* of so many rounds, memory arrives in one if nothing flushes it */
+#define ROUND 512u     /* cycles that pass at once, at most */
+#define ALONE 32768u   /* cycles, at most, that pass while the host neither waits nor uses the device */
+#define LATE 16u       /* rounds that an interrupt is late, at most */
+#define MEMORY_LATE 8u /* memory that is not flushed arrives in one of so many rounds */
 
 struct async {
     struct tern_hal hal, *sim;
     struct posted posted;
     pthread_t thread;
     struct tern_ticket_lock hal_lock;
-    uint32_t enabled; /* interrupts: the simulator's own are off */
-    unsigned seed, late; /* rounds until the interrupt is told; 0: it is not raised */
-    uint64_t alone;   /* cycles since the host waited or used the device */
+    uint32_t enabled; /* dev.irq_enable as the host has set it; the simulator's own interrupts are off */
+    unsigned seed, late; /* late: rounds until the interrupt is reported; 0: it is not raised */
+    uint64_t alone;   /* cycles since the host last waited or used the device */
     pthread_mutex_t lock;
     pthread_cond_t passed;
-    uint64_t now, until; /* until: a wait's end */
+    uint64_t now, until; /* device time, and the time at which the current wait ends, in cycles */
     bool waiting, told, woken, failed, stop, started;
 };
 
@@ -46,9 +47,9 @@ static unsigned random_of(struct async *a, unsigned n)
     return (unsigned)rand_r(&a->seed) % n;
 }
 
-/* ---------------------------------------------------------------- with hal_lock */
+/* ---------------------------------------------------------- called with hal_lock held */
 
-/** Lets time pass. true: an engine works, or has something to say. */
+/** Lets device time pass. Returns true if an engine is busy or an interrupt is raised. */
 static bool let_pass(struct async *a, uint64_t cycles)
 {
     uint32_t raised = 0, status = 0;
@@ -74,7 +75,7 @@ static bool let_pass(struct async *a, uint64_t cycles)
 
 /* ------------------------------------------------------------------- the thread */
 
-/** A wait has nothing yet to come back for; with the lock held. */
+/** Returns true if the current wait must go on. Called with the lock held. */
 static bool waits(const struct async *a)
 {
     return !a->failed && !a->told && !a->woken && a->now < a->until;
@@ -99,7 +100,7 @@ static void *run(void *arg)
         waiting = a->waiting && waits(a);
         pthread_cond_broadcast(&a->passed);
         pthread_mutex_unlock(&a->lock);
-        if (!busy) { /* the host may have better things to do */
+        if (!busy) { /* an idle device leaves the CPU to the host's threads */
             nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
         }
     }
@@ -116,7 +117,7 @@ static struct async *use(struct tern_hal *hal)
     return a;
 }
 
-/** What has gone wrong so far: a posted write's error is told by what is asked next. */
+/** Ends an operation. Returns the first error so far: the error of a posted write is reported by the next operation. */
 static int used(struct async *a)
 {
     const int r = a->posted.error;
@@ -248,7 +249,7 @@ static int async_open(const struct tern_config *config, struct tern_hal **out)
     return 0;
 }
 
-/** For tests that are linked with this file: TERN_BACKEND=async. */
+/** Registers the backend, for tests that are linked with this file and run with TERN_BACKEND=async. */
 __attribute__((constructor)) static void known(void)
 {
     static const struct tern_hal_backend backend = {"async", async_open};

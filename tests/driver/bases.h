@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Oracle of memory bases: each has a flag for each page of the device, and nothing in common with another. */
+/** Oracle of memory bases. Each basis has its own flag for each page of the device, so overlapping bases cannot
+ * interfere. */
 #ifndef BASES_H
 #define BASES_H
 
@@ -20,17 +21,17 @@
 #define BASE_RANGES 7u
 
 struct follower {
-    uint64_t id; /* 0: there is none */
+    uint64_t id; /* 0: there is no basis */
     unsigned starts;
     uint32_t n, pages;
     struct tern_base_range range[BASE_RANGES];
-    uint8_t *dirty; /* by page of the device */
+    uint8_t *dirty; /* one flag per page of the device */
 };
 
 struct bases {
     struct tern_kmd *kmd;
-    uint64_t page; /* bytes */
-    uint32_t first, pages; /* of memory, in which ranges may be */
+    uint64_t page; /* bytes of a page */
+    uint32_t first, pages; /* pages of memory in which ranges may lie */
     uint64_t random;
     struct follower of[BASES];
 };
@@ -48,7 +49,7 @@ static inline void bases_ok(int r, const char *what)
     }
 }
 
-/** The device or the host wrote these pages. */
+/** Records a write of the device or the host to these pages, for each basis that is tracked. */
 static inline void bases_wrote(struct bases *s, uint32_t page, uint32_t count)
 {
     for (uint32_t i = 0; i < BASES; i++) {
@@ -59,7 +60,7 @@ static inline void bases_wrote(struct bases *s, uint32_t page, uint32_t count)
     }
 }
 
-/** The page of a basis's bit. */
+/** Returns the page that bit `bit` of a basis stands for. */
 static inline uint32_t bases_page(const struct bases *s, const struct follower *f, uint64_t bit)
 {
     for (uint32_t i = 0; i < f->n; i++) {
@@ -72,12 +73,12 @@ static inline uint32_t bases_page(const struct bases *s, const struct follower *
     return 0;
 }
 
-/** A basis of disjoint ranges, in random order. */
+/** Makes a basis of disjoint ranges in random order. */
 static inline void bases_make(struct bases *s, struct follower *f)
 {
     uint32_t cut[2 * BASE_RANGES];
     f->n = 1 + bases_random(s, BASE_RANGES);
-    for (uint32_t i = 0; i < 2 * f->n; i++) { /* ascending, perhaps equal */
+    for (uint32_t i = 0; i < 2 * f->n; i++) { /* ascending, some may be equal */
         uint32_t c = bases_random(s, s->pages + 1), at = i;
         for (; at && cut[at - 1] > c; at--) {
             cut[at] = cut[at - 1];
@@ -105,7 +106,7 @@ static inline void bases_make(struct bases *s, struct follower *f)
     f->starts = 0;
 }
 
-/** A random query gives the oracle's bits, and touches no others of the buffer. */
+/** Makes a random query, which must give the oracle's bits and change no other bit of the buffer. */
 static inline void bases_query(struct bases *s, struct follower *f)
 {
     const bool all = bases_random(s, 2), clear = bases_random(s, 3) != 0;
@@ -120,8 +121,8 @@ static inline void bases_query(struct bases *s, struct follower *f)
     const uint32_t count = to_end ? rest : 1 + bases_random(s, rest);
     const struct tern_base_part part = {all ? TERN_BASE_ALL : range, first * s->page, to_end ? 0 : count * s->page};
     const uint32_t at = bases_random(s, 77);
-    const size_t size = (at + count + 7) / 8 + 1; /* and a byte behind */
-    uint8_t *const got = malloc(size), *const want = malloc(size); /* malloc and sanitizers see what is beyond */
+    const size_t size = (at + count + 7) / 8 + 1; /* plus one byte behind the bits */
+    uint8_t *const got = malloc(size), *const want = malloc(size); /* a sanitizer sees accesses beyond the end */
     uint64_t set = 0, told = UINT64_MAX;
     assert_true(got && want);
     for (size_t i = 0; i < size; i++) {
@@ -152,7 +153,7 @@ static inline void bases_remove(struct bases *s, struct follower *f)
     f->id = 0;
 }
 
-/** One random thing is done to one basis. */
+/** Does one random operation on one basis. */
 static inline void bases_step(struct bases *s)
 {
     struct follower *f = &s->of[bases_random(s, BASES)];

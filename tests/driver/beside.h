@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What others have done at the moment when an actor's work ends. It is noted in the driver's thread: later on the host
- *  may run nobody until all has ended. */
+/** Notes what other actors have done at the moment when an actor's work ends. The note is taken in the driver's thread,
+ *  since on a busy host the test's own thread may run only after all work has ended. */
 #ifndef BESIDE_H
 #define BESIDE_H
 
@@ -9,9 +9,9 @@
 #define BESIDE 2
 
 struct beside {
-    struct actor *other[BESIDE];              /* or NULL */
-    uint64_t cycles[BESIDE], ended[BESIDE];   /* of theirs: engine cycles, and the last buffer that had ended */
-    uint64_t brought;                         /* pages, by the pager */
+    struct actor *other[BESIDE];              /* NULL: there is none */
+    uint64_t cycles[BESIDE], ended[BESIDE];   /* of the others: engine cycles; fence of their last ended buffer */
+    uint64_t brought;                         /* pages that the pager had brought */
 };
 
 static inline void beside_note(void *user, const struct tern_completion *done)
@@ -25,7 +25,7 @@ static inline void beside_note(void *user, const struct tern_completion *done)
     s->brought = dev->pager.brought;
 }
 
-/** Gives the actor, which has submitted nothing yet, a context that notes. */
+/** Replaces the context of an actor, which has submitted nothing yet, by one that takes the note. */
 static inline void beside_begin(struct beside *s, struct actor *a, int32_t engine)
 {
     const struct tern_context_desc d = {.size = sizeof d, .name = "beside", .engine = engine,

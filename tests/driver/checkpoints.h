@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the tests of checkpoints share: a file, a moment, and what was loaded. */
+/** Helpers of the tests of checkpoints: the file, the cycle at which work is held, and queries of a loaded
+ * checkpoint. */
 #ifndef CHECKPOINTS_H
 #define CHECKPOINTS_H
 
@@ -35,7 +36,7 @@ static inline int teardown_folder(void **state)
     return rmdir(folder);
 }
 
-/** The memory of process i at an address. */
+/** Returns the index of the memory of process i that lies at the allocation's address and has its size. */
 static inline uint32_t memory_at(struct tern_checkpoint *c, uint32_t i, const struct tern_allocation *a)
 {
     struct tern_checkpoint_memory m = {.size = sizeof m};
@@ -62,7 +63,7 @@ static inline enum tern_checkpoint_end end_of(struct tern_checkpoint *c)
     return end;
 }
 
-/** The processes of dev stop so many cycles after the launch of "mix" begins. */
+/** Holds the processes of dev `after` cycles after a launch of "mix" begins. */
 static inline void hold_at(uint64_t launch, uint64_t after)
 {
     pthread_mutex_lock(&dev->lock);
@@ -80,12 +81,12 @@ static inline bool reached(void)
 
 static atomic_bool over;
 
-/** Saves dev all the time. */
+/** Thread: saves dev again and again until `over` is set. */
 static inline void *keep_saving(void *arg)
 {
     while (!atomic_load(&over)) {
         const int r = tern_checkpoint_save(dev, arg);
-        if (r && r != -ENOENT) { /* between two programs there may be none */
+        if (r && r != -ENOENT) { /* -ENOENT: between two programs there may be no process */
             fail_msg("%s", tern_last_error());
         }
     }

@@ -17,7 +17,7 @@ static const char *wrong(const char *what, uint32_t engine, uint32_t band)
     return said;
 }
 
-/** How many entities are below this one, it included; -1: they are not in order between the two (NULL: no bound). */
+/** Returns the number of entities of the subtree; -1 if they are not in order between low and high (NULL: no bound). */
 static int64_t in_order(const struct tern_fair_entity *e, const struct tern_fair_queue *q,
                         const struct tern_fair_entity *low, const struct tern_fair_entity *high)
 {
@@ -32,7 +32,7 @@ static int64_t in_order(const struct tern_fair_entity *e, const struct tern_fair
     return left < 0 || right < 0 ? -1 : left + right + 1;
 }
 
-/** Sums over the contexts of a process in a band. */
+/** Adds up the contexts of a process in a band, for each engine. */
 static const char *add_contexts(const struct tern_sched_process *p, uint32_t b, struct sums *sums)
 {
     TERN_LIST_EACH(node, &p->contexts)
@@ -53,7 +53,7 @@ static const char *add_contexts(const struct tern_sched_process *p, uint32_t b, 
     return NULL;
 }
 
-/** How many processes of the user have live contexts in the band. */
+/** Returns how many processes of the user have live contexts in the band. */
 static uint32_t processes_of(const struct tern_sched *s, const struct tern_sched_user *u, uint32_t b)
 {
     uint32_t n = 0;
@@ -65,7 +65,7 @@ static uint32_t processes_of(const struct tern_sched *s, const struct tern_sched
     return n;
 }
 
-/** all: over the processes of the band. */
+/** Checks a process in a band and adds its sums to `all`. */
 static const char *check_process(const struct tern_sched *s, const struct tern_sched_process *p, uint32_t b,
                                  struct sums *all)
 {
@@ -120,7 +120,7 @@ static const char *check_band(const struct tern_sched_partition *part, uint32_t 
     return NULL;
 }
 
-/** What is counted of a partition on each engine, over its bands but for paging. */
+/** Contexts of a partition on each engine, over all bands except that of paging. */
 struct counted {
     uint32_t live[TERN_ENGINES_MAX], ready[TERN_ENGINES_MAX];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Floods of work of given weights, and what each gets of the engines: for the tests of fairness. */
+/** Floods of work with given weights, and the engine cycles that each has got: helpers of the tests of fairness. */
 #ifndef FLOODS_H
 #define FLOODS_H
 
@@ -40,7 +40,7 @@ static inline void flood(int i, int proc, int32_t engine, uint32_t band, uint32_
     client_flood(&clients[i], 4);
 }
 
-/** Engine cycles, with what is running. */
+/** Engine cycles of client i, including those of its running chunk. */
 static inline uint64_t got(int i)
 {
     const struct tern_sched_context *c = &clients[i].mock.sched;

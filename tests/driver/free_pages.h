@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How much memory the device under test has left: what was taken must come back. */
+/** Free pages of the device under test, by which tests check that all memory is given back. */
 #ifndef FREE_PAGES_H
 #define FREE_PAGES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients of the scheduler under test: each a context with a kind of work, in a process that it may share. What ends is
- * checked to end once and in order. Time passes as the pump lets it pass: to the next indication or deadline, so that
- * runs are the same every time.
+ * Clients of the scheduler under test. Each is a context with a kind of work, in a process that several may share.
+ * Every job is checked to end once and in order. Time passes only in run(): up to the next indication or deadline, so
+ * that each run repeats exactly.
  */
 #ifndef MOCK_CLIENT_H
 #define MOCK_CLIENT_H
@@ -26,12 +26,12 @@ struct client {
     struct mock_work work;
     uint64_t submitted, ended, cycles, first_begin;
     uint32_t results[3];
-    uint32_t packets;  /**< Of a refilled job. */
-    uint32_t refill;   /**< How many jobs to keep queued. */
+    uint32_t packets;  /**< Packets of each job of a flood. */
+    uint32_t refill;   /**< Number of jobs to keep queued. */
 };
 
 static struct mock m;
-static void (*judge_end)(const struct client *c, const struct tern_job *job); /* of each job; NULL: all ends are good */
+static void (*judge_end)(const struct client *c, const struct tern_job *job); /* NULL: any end is accepted */
 
 static inline struct client *client_of(const struct tern_sched_context *c)
 {
@@ -64,7 +64,7 @@ static inline struct tern_job *client_submit(struct client *c, uint32_t packets)
     return job;
 }
 
-/** Without jobs it is its owner's: the scheduler keeps no reference to it. */
+/** Checks that the scheduler keeps no reference to a context without jobs. */
 static inline void expect_unreferenced(const struct tern_sched_context *c)
 {
     assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight);
@@ -73,7 +73,7 @@ static inline void expect_unreferenced(const struct tern_sched_context *c)
     assert_true(!c->blocked_on && tern_list_empty(&c->waiter) && tern_list_empty(&c->waiters));
 }
 
-/** Takes what has ended, in order within each context. */
+/** Takes the jobs that have ended, which must be in order within each context. */
 static inline void take_ended(void)
 {
     struct tern_job *job;
@@ -107,7 +107,7 @@ static inline void run_once(void)
     take_ended();
 }
 
-/** Lets the client keep `refill` jobs queued. */
+/** Keeps `refill` jobs of the client queued. */
 static inline void client_flood(struct client *c, uint32_t refill)
 {
     c->refill = refill;
@@ -116,7 +116,7 @@ static inline void client_flood(struct client *c, uint32_t refill)
     }
 }
 
-/** Runs for so many cycles; the scheduler is run when it wants to be and when something has happened. */
+/** Lets so many cycles pass. The scheduler runs at its deadlines and after each indication. */
 static inline void run(uint64_t cycles)
 {
     uint64_t until = m.now + cycles;
@@ -130,8 +130,8 @@ static inline void run(uint64_t cycles)
     }
 }
 
-/** Runs until none of the client's chunks is in flight, and if `all`, until all of its jobs have ended. The clock is
- *  looked at every `step` cycles; 10^8 cycles without an end are a failure. */
+/** Runs until none of the client's chunks is in flight, and if `all`, until all of its jobs have ended. The condition
+ *  is checked every `step` cycles. The test fails after 10^8 cycles without an end. */
 static inline void run_until_idle(const struct client *c, bool all, uint64_t step)
 {
     const struct tern_sched_context *s = &c->mock.sched;
@@ -144,7 +144,7 @@ static inline void run_until_idle(const struct client *c, bool all, uint64_t ste
     }
 }
 
-/** Runs until nothing is pending. */
+/** Runs until no event is pending. */
 static inline void drain(void)
 {
     run_once();
@@ -166,7 +166,7 @@ static inline void stop_floods(struct client *c, size_t n)
     }
 }
 
-/** Jain's index of fairness: 1 if all are alike. */
+/** Jain's index of fairness, which is 1 if all values are equal. */
 static inline double jain(const double *x, size_t n)
 {
     double sum = 0, squares = 0;

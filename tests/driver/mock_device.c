@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct access {
-    char kind; /* r, w, f (memory is flushed), m, M (it is read, written), t (time passes) */
+    char kind; /* r, w: register; f: flush of memory; m, M: read and write of memory; t: wait */
     uint32_t offset, value;
     int error;
 };

@@ -59,7 +59,7 @@ static void ended(struct mock_queue *q, enum tern_sched_kind kind, uint64_t now)
     shift(q);
 }
 
-/** What runs goes to its save area. */
+/** Saves the running chunk to the save area of its context. */
 static void save(const struct mock *m, const struct mock_queue *q, uint32_t engine)
 {
     struct mock_context *c = MOCK_CONTEXT(q->chunk[0].context);
@@ -73,7 +73,7 @@ static void save(const struct mock *m, const struct mock_queue *q, uint32_t engi
     c->save.left = q->left;
 }
 
-/** What runs needs a page: all of the queue comes back, one by one. */
+/** The running chunk needs a page: all of the queue is returned, one indication each. */
 static void asked(struct mock *m, uint32_t engine, uint64_t now)
 {
     struct mock_queue *q = &m->queue[engine];
@@ -89,7 +89,7 @@ static void asked(struct mock *m, uint32_t engine, uint64_t now)
     }
 }
 
-/** The queue comes back: what ran is in its save area. */
+/** The queue is preempted. The running chunk is saved. */
 static void stopped(struct mock *m, uint32_t engine, uint64_t now)
 {
     struct mock_queue *q = &m->queue[engine];
@@ -157,7 +157,7 @@ static void packet_done(struct mock *m, struct mock_queue *q, uint64_t now)
     }
 }
 
-/** Cycles that the front still runs before it honours the request. */
+/** Cycles that the front of the queue still runs before it honours the request to stop. */
 static uint64_t until_stop(const struct mock_queue *q)
 {
     const struct mock_work *w = work_of(q);
@@ -170,7 +170,7 @@ static uint64_t until_stop(const struct mock_queue *q)
     return q->granularity == INSTRUCTION ? 0 : q->left == w->cost ? 0 : w->group ? q->left % w->group : q->left;
 }
 
-/** One thing that an engine does, at most so many cycles of it. */
+/** Does one step of an engine, of at most `most` cycles. Returns the cycles that it took. */
 static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t most)
 {
     struct mock_queue *q = &m->queue[engine];
@@ -207,7 +207,7 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         return 0;
     }
     uint64_t n = least(most, q->left);
-    n = m->lacks && work_of(q)->group ? least(n, work_of(q)->group) : n; /* it looks again */
+    n = m->lacks && work_of(q)->group ? least(n, work_of(q)->group) : n; /* each work-group checks for its page */
     n = q->stopping ? least(n, until_stop(q)) : n;
     q->left -= q->left == MOCK_HANG ? 0 : n;
     q->busy += n;
@@ -327,7 +327,7 @@ static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_abor
         struct mock_queue *q = &m->queue[e];
         if (e == engine || (m->dependent[engine] >> e & 1)) {
             while (q->n && !m->refuse_reset) {
-                if (q->running && q->chunk[0].resume) { /* the save area still holds what it began from */
+                if (q->running && q->chunk[0].resume) { /* the save area still holds the state that was resumed */
                     MOCK_CONTEXT(q->chunk[0].context)->save.valid = !q->chunk[0].context->process->system;
                 }
                 shift(q);

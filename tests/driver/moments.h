@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A process is killed at each moment of what its thread does in the driver. Counted are the locks that the thread
- * takes, its waits and its allocations of host memory; in run n another thread kills the process at moment n, beside
- * the thread, until a run has none left. The linker wraps pthread_mutex_lock, pthread_cond_wait, malloc and calloc.
+ * Kills a process at each moment of what its thread does in the driver. A moment is a lock that the thread takes, a
+ * wait, or an allocation of host memory. In run n another thread kills the process at moment n while its thread goes
+ * on. The runs end when one has fewer moments than n. The linker wraps pthread_mutex_lock, pthread_cond_wait, malloc
+ * and calloc.
  */
 #ifndef MOMENTS_H
 #define MOMENTS_H
@@ -13,11 +14,12 @@
 
 static __thread bool watched;
 static atomic_long moments, at_moment;
-static atomic_long failing = -1; /**< Allocations until one fails; < 0: none does. */
+static atomic_long failing = -1; /**< Allocations until one fails; < 0: none fails. */
 static sem_t now;
 static struct tern_process *victim;
 
-/** The victim's thread does something: is it time? It then gives the killer a moment to come as far as it can. */
+/** Counts a moment of the victim's thread. At the chosen moment it posts `now` and sleeps, so that the killer can go
+ * on. */
 static void moment(void)
 {
     if (watched && atomic_fetch_add(&moments, 1) == atomic_load(&at_moment)) {
@@ -80,7 +82,7 @@ static void *moments_live(void *unused)
     watched = true;
     const int r = victim_live(victim);
     watched = false;
-    sem_post(&now); /* there were fewer moments; or nobody waits any more */
+    sem_post(&now); /* releases the killer if there were fewer moments than n */
     if (r && r != -EIO) {
         print_error("%d: %s\n", r, tern_last_error());
         abort();
@@ -88,7 +90,7 @@ static void *moments_live(void *unused)
     return NULL;
 }
 
-/** A new victim lives in a thread of its own, which posts `now` at moment n. */
+/** Starts a thread with a new victim. The thread posts `now` at moment n. */
 static pthread_t moments_begin(long n, int (*live)(struct tern_process *))
 {
     pthread_t lives;
@@ -101,7 +103,7 @@ static pthread_t moments_begin(long n, int (*live)(struct tern_process *))
     return lives;
 }
 
-/** Lets a victim live and kills it at moment n, or afterwards. It is still to be destroyed. false: there is no moment
+/** Runs a victim and kills it at moment n, or at its end. The caller destroys it. Returns false if there was no moment
  *  n. */
 static bool killed_at(long n, int (*live)(struct tern_process *))
 {

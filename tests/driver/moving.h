@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes on one device, `dev`, that go on on another: both of them, streams between them, and what is loaded. For
+/** Processes that move from one device, `dev`, to another: opens both, and has streams in memory between them. For
  *  programs that have dev and b, of rig.h or fixture.h. */
 #ifndef MOVING_H
 #define MOVING_H
@@ -8,7 +8,8 @@
 #include "os/migrate/migrate.h"
 #include "pausing.h"
 
-/** Takes single pages of a device, with gaps between them, so that what comes lies elsewhere and in pieces. */
+/** Single pages of a device that are taken, with gaps between them, so that arriving memory lies elsewhere and in
+ * pieces. */
 struct taken {
     struct tern_run run[4096];
     uint32_t n;
@@ -41,8 +42,7 @@ static inline void gather(struct tern_device *d, struct taken *t)
     pthread_mutex_unlock(&d->lock);
 }
 
-/** The device that work moves to, while `dev` is the one that it comes from; and of the same backend unless the
- *  environment names another. */
+/** The target of migrations, whose source is `dev`. It has the same backend unless TERN_TEST_THERE names another. */
 static struct tern_device *there;
 static struct pausing *here;
 
@@ -65,7 +65,7 @@ static inline void close_both(void)
     ok(tern_device_close(dev));
 }
 
-/** A stream in memory, of the processes; they are stopped. */
+/** Stops the processes and writes them to a stream in memory. */
 static inline struct tern_stream *saved(struct tern_process *const *procs, uint32_t n, struct tern_saving **m)
 {
     struct tern_stream *s;
@@ -75,7 +75,7 @@ static inline struct tern_stream *saved(struct tern_process *const *procs, uint3
     return s;
 }
 
-/** Loads what was written. */
+/** Loads what was written to a stream in memory. */
 static inline struct tern_loading *loaded(struct tern_device *to, const struct tern_stream *from,
                                           const struct tern_migrate_owner *owner)
 {
@@ -89,7 +89,7 @@ static inline struct tern_loading *loaded(struct tern_device *to, const struct t
     return l;
 }
 
-/** Processes that are on their way: not running here any more, nor there yet. */
+/** Processes between source and target: stopped at the source, and not running at the target yet. */
 struct journey {
     struct tern_saving *saving;
     struct tern_stream *stream;
@@ -105,7 +105,7 @@ static inline struct journey depart(struct tern_process *const *procs, uint32_t 
     return j;
 }
 
-/** They run there, and the device here forgets them; what it left of them is to be destroyed. */
+/** The processes run on the target. The source's objects remain to be destroyed (forget). */
 static inline void arrive(struct journey *j)
 {
     tern_migrate_commit(j->loading);
@@ -113,7 +113,7 @@ static inline void arrive(struct journey *j)
     tern_stream_close(j->stream);
 }
 
-/** What is left here of a process that has moved. */
+/** Destroys the source's process after it has moved. */
 static inline void forget(struct tern_process *p)
 {
     assert_int_equal(tern_process_status(p, NULL), -EIO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Actors (rig.h) that move. */
+/** Actors (rig.h) that migrate. */
 #ifndef MOVING_ACTORS_H
 #define MOVING_ACTORS_H
 
@@ -7,7 +7,7 @@
 
 #include "moving.h"
 
-/** The actor as it is on the other device: what it was here is gone. */
+/** Makes the actor name its objects on the target. Its objects at the source are no longer used. */
 static inline void actor_follow(struct actor *a, const struct tern_loading *l, uint32_t i)
 {
     uint32_t number;

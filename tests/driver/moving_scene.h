@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes that have a bit of all that an image says, for the tests of migrations that fail. */
+/** Two processes with every kind of object that an image describes, for the tests of migrations that fail. */
 #ifndef MOVING_SCENE_H
 #define MOVING_SCENE_H
 
@@ -8,14 +8,15 @@
 #define SCENE_CONFIG "small,mem=32M,timeout=200000"
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
-/** Two processes that share memory: one counts, in the middle of its kernel; one has a queue that waits for a fence. */
+/** Two processes that share memory. One is in the middle of a kernel that counts. The other has a queue that waits for
+ * a fence. */
 static struct scene {
     struct actor counts, waits;
     struct tern_process *procs[2];
     struct tern_allocation *shared, *sparse, *gone;
     struct tern_fence *gate;
     uint64_t spin, last;
-    uint32_t pages; /* of the device without them */
+    uint32_t pages; /* free pages of the device before the scene was made */
 } scene;
 
 static inline void scene_open(void)
@@ -85,7 +86,7 @@ static inline void scene_close(void)
     ok(tern_device_close(dev));
 }
 
-/** The target as it was: no page, process or promise of memory more. */
+/** Checks that the target is as before: as many free pages, no process, no committed memory, no exported memory. */
 static inline void expect_clean(uint32_t pages)
 {
     assert_int_equal(free_pages(there), pages);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device whose time stands still at a cycle that is given until a process is suspended: its work is cut there. */
+/** A device whose time stops at a given cycle until a process is suspended, so that its work is preempted at that
+ * cycle. */
 #ifndef PAUSING_H
 #define PAUSING_H
 
@@ -13,8 +14,8 @@
 
 struct pausing {
     struct tern_hal hal, *real;
-    atomic_uint at;          /* when; 0: never */
-    atomic_bool paused;      /* it stands still now: no call that touches the device comes back */
+    atomic_uint at;          /* device time at which it stops, in cycles; 0: never */
+    atomic_bool paused;      /* time has stopped: no call that touches the device returns */
     struct tern_process *_Atomic proc;
 };
 
@@ -88,7 +89,7 @@ static inline int pausing_wait(struct tern_hal *h, uint64_t cycles)
     return 1;
 }
 
-/** Opens a device (backend NULL: the environment's), or skips. */
+/** Opens a device (backend NULL: the environment's), or skips the test. */
 static inline struct pausing *pausing_open(const char *backend, const char *config, struct tern_device **out)
 {
     static const struct tern_hal_ops ops = {
@@ -108,14 +109,14 @@ static inline struct pausing *pausing_open(const char *backend, const char *conf
     return p;
 }
 
-/** From now on, time does not go beyond `cycles` from here while the process is not suspended. */
+/** Device time stops in so many cycles until the process is suspended. */
 static inline void pausing_set(struct pausing *p, struct tern_device *d, struct tern_process *proc, uint32_t cycles)
 {
     p->proc = proc;
     p->at = (uint32_t)tern_device_time(d) + cycles;
 }
 
-/** Until it stands still, or the context has nothing to do any more. */
+/** Waits until device time has stopped, or all work of the context has ended. */
 static inline void pausing_await(struct pausing *p, const struct tern_context *c)
 {
     while (!p->paused && tern_context_ended((struct tern_context *)(uintptr_t)c) < c->submitted) {

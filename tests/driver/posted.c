@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Writes on their way (posted.h). */
+/** Posted writes (posted.h). */
 #include "posted.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the driver publishes of the first device of this process (tern/tern_stats.h), and
- * waiting for it to say something. */
+/** Statistics that the driver publishes of the first device of this process (tern/tern_stats.h), and waits for a
+ * condition on them. */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
 
@@ -14,11 +14,11 @@
 
 #include "tern/tern_stats.h"
 
-#define PUBLISHED_PATIENCE 200000 /* ms: it is published ten times a second, if the host has time */
+#define PUBLISHED_PATIENCE 200000 /* ms: the driver publishes ten times a second if the host has time for it */
 
 static struct tern_stats published;
 
-/** One copy of one moment, in `published`. */
+/** Copies the statistics of one moment to `published`. */
 static inline bool published_read(const struct tern_stats *from)
 {
     const uint64_t before = atomic_load(&from->sequence);
@@ -27,8 +27,8 @@ static inline bool published_read(const struct tern_stats *from)
     return before % 2 == 0 && before == atomic_load(&from->sequence);
 }
 
-/** Reads until the condition holds of what is published. False: it never did, and `published`
- * is the last that was read. */
+/** Reads until the condition holds of the published statistics. false: it never did, and `published` is the last
+ * copy. */
 static inline bool published_until(bool (*condition)(void))
 {
     char folder[200], path[256];

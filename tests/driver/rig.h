@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device whose hal can be made to misbehave, and programs that run on it: for the tests of preemption and of what
- * happens when it fails. What the hal is told to do wrong takes effect at its next access.
+ * A device whose hal can be made to fail, and programs that run on it, for the tests of preemption and of device
+ * failures. A failure that is set takes effect at the hal's next access.
  */
 #ifndef RIG_H
 #define RIG_H
@@ -18,34 +18,35 @@
 
 struct rig {
     struct tern_hal hal, *real;
-    atomic_uint deaf;     /* bits of engines that requests to stop do not reach, */
-    atomic_uint deaf_to;  /* while this context runs; 0: whoever does */
-    atomic_uint impatience; /* cycles: the timeout from a request that does not reach a deaf engine to its reset, and
-                               no other's; 0: the device's. A test ends it by rig_be_patient(), with dev->lock held */
-    uint64_t patience;      /* the device's timeout, meanwhile */
-    atomic_int failing;   /* how many resets do not end */
-    atomic_uint held;     /* bits of engines that do not come out of the last one */
-    atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
+    atomic_uint deaf;     /* bits of engines that requests to stop do not reach */
+    atomic_uint deaf_to;  /* deafness only while this context runs; 0: always */
+    atomic_uint impatience; /* timeout in cycles from a request that does not reach a deaf engine to its reset, and
+                             * of no other reset; 0: the device's. A test ends it by rig_be_patient(), with dev->lock
+                             * held */
+    uint64_t patience;      /* the device's own timeout in cycles, saved while impatience is in force; 0: it is not */
+    atomic_int failing;   /* number of resets that do not end */
+    atomic_uint held;     /* bits of engines that do not come out of the last reset */
+    atomic_int eaten;     /* number of paging buffers that are lost on their way to engine 0 */
     atomic_bool mute;     /* interrupts are lost */
     atomic_bool gone;     /* all registers read all ones */
-    atomic_bool kept;     /* the device goes on when its driver closes it, as a card's does */
-    atomic_bool gated;    /* copies of host data stop in their middle, */
-    atomic_bool at_gate;  /* where one is */
+    atomic_bool kept;     /* the device keeps running when its driver closes it, as a card does */
+    atomic_bool gated;    /* copies of host data of RIG_GATED bytes or more wait before the device is written */
+    atomic_bool at_gate;  /* such a copy waits */
     atomic_bool lock_held; /* dev->lock was held while device time passed */
-    atomic_uint preempts, resets; /* how many were asked for */
-    atomic_bool stubborn; /* a wait ends by a wake only (if the device is concurrent) */
+    atomic_uint preempts, resets; /* number of requests to stop and of resets */
+    atomic_bool stubborn; /* a wait ends by a wake only, if the device is concurrent */
     atomic_bool waiting, woken;
-    atomic_uint ends, bells[TERN_ENGINES_MAX]; /* of such waits; doorbells */
+    atomic_uint ends, bells[TERN_ENGINES_MAX]; /* number of such waits that ended; doorbells */
     uint32_t flags[TERN_ENGINES_MAX], fence[TERN_ENGINES_MAX];
     uint32_t context[TERN_ENGINES_MAX][8]; /* by the low bits of the fence id */
 };
 
 static struct rig rig;
-static bool rig_no_page_requests, rig_old_memory; /* of devices that are opened from now on */
+static bool rig_no_page_requests, rig_old_memory; /* properties of the devices that are opened next */
 static struct tern_device *dev;
 static struct work b;
 
-/** Whose register it is; TERN_ENGINES_MAX: of none. */
+/** Returns the engine to which a register belongs; TERN_ENGINES_MAX: none. */
 static inline uint32_t rig_engine(uint32_t offset)
 {
     return offset < TERN_REG_ENGINE_STATUS(0) ? TERN_ENGINES_MAX : (offset - TERN_REG_ENGINE_STATUS(0)) / 0x400;
@@ -62,14 +63,14 @@ static inline int rig_read32(struct tern_hal *h, uint32_t offset, uint32_t *valu
     if (offset == TERN_REG_DEV_CONFIG1 && rig_no_page_requests) {
         *value &= ~TERN_DEV_CONFIG1_PAGE_REQUESTS_MASK;
     }
-    if (offset == TERN_REG_DEV_CONFIG1 && rig_old_memory) { /* not known to read zero */
+    if (offset == TERN_REG_DEV_CONFIG1 && rig_old_memory) { /* memory is not known to read zero after power-on */
         *value &= ~TERN_DEV_CONFIG1_MEM_CLEAR_MASK;
     }
     *value = rig.gone ? UINT32_MAX : *value;
     return r;
 }
 
-/** Is the engine deaf to a request to stop? */
+/** Returns true if requests to stop do not reach the engine now. */
 static inline bool rig_deaf(uint32_t e)
 {
     uint32_t fence = 0;
@@ -80,7 +81,7 @@ static inline bool rig_deaf(uint32_t e)
     return rig.context[e][fence % 8] == rig.deaf_to;
 }
 
-/** With dev->lock held, as the scheduler has it when it asks an engine for something. */
+/** Called with dev->lock held, as the scheduler holds it when it asks an engine to stop. */
 static inline void rig_be_impatient(void)
 {
     if (rig.impatience && !rig.patience) {
@@ -97,7 +98,7 @@ static inline void rig_be_patient(void)
     }
 }
 
-/** Does the write reach the device? */
+/** Returns true if the write reaches the device. */
 static inline bool rig_passes(uint32_t offset, uint32_t value)
 {
     const uint32_t e = rig_engine(offset);
@@ -157,9 +158,9 @@ static inline void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
-#define MOST_NAPS 1000000 /* minutes: only a test that fails takes so many */
+#define MOST_NAPS 1000000 /* minutes: reached only by a test that fails */
 
-/** Nobody holds dev->lock for long. (Others may at times; the thread that is here would hold it all the time.) */
+/** Returns false if dev->lock is held all the time, which is so if the calling thread holds it. */
 static inline bool rig_lock_is_free(void)
 {
     int naps = 0;
@@ -172,7 +173,7 @@ static inline bool rig_lock_is_free(void)
     return naps < MOST_NAPS;
 }
 
-#define RIG_GATED (1u << 20) /* bytes of a copy that stops at the gate */
+#define RIG_GATED (1u << 20) /* bytes of a copy that stops at the gate, at least */
 
 static inline int rig_mem_write(struct tern_hal *h, const struct tern_iovec *pieces, size_t n)
 {
@@ -191,7 +192,7 @@ static inline int rig_flush(struct tern_hal *h)
     return rig.real->ops->flush(rig.real);
 }
 
-/** Without its interrupt a device just takes all the time that it is given. */
+/** A device without its interrupt lets all the given time pass. */
 static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
 {
     (void)h;
@@ -229,7 +230,7 @@ static inline void rig_close(struct tern_hal *h)
     }
 }
 
-/** A driver for a device, behind the rig. */
+/** Opens a driver on the device, behind the rig. */
 static inline int rig_drive(struct tern_hal *real, const struct tern_policy *policy)
 {
     static const struct tern_hal_ops ops = {
@@ -241,7 +242,8 @@ static inline int rig_drive(struct tern_hal *real, const struct tern_policy *pol
     return tern_device_open_hal(&rig.hal, policy, &dev);
 }
 
-/** Opens the device that the environment names, behind the rig. edit (may be NULL) changes what the text cannot say. */
+/** Opens the device that the environment names, behind the rig. edit (may be NULL) changes settings that `config`
+ * cannot express. */
 static inline void rig_open(const char *config, void (*edit)(struct tern_config *c))
 {
     struct tern_config *c;
@@ -264,7 +266,7 @@ static inline void rig_done(void)
     dev = NULL;
 }
 
-/** After a case: one that has failed has left its device open, which would go on behind the rig of the next. */
+/** Closes the device that a failed case has left open, since it would go on using the rig of the next case. */
 static inline int rig_teardown(void **state)
 {
     (void)state;
@@ -286,8 +288,8 @@ static inline int rig_teardown(void **state)
 /* --------------------------------------------------------------- programs */
 
 /**
- * One work-item: counts in word 2 of its arguments until word 0 is not 0. Then puts that into word 1 and ends; but 2
- * makes it store to address 0.
+ * A kernel of one work-item. It counts in word 2 of its arguments until word 0 is not 0. It then stores word 0 to word
+ * 1 and ends. If word 0 is 2, it stores to address 0 instead.
  */
 static const uint32_t code_spin[] = {
     0x00000393, /* li t2, 0 */
@@ -303,8 +305,8 @@ static const uint32_t code_spin[] = {
     0x0000100b, /* exit */
 };
 
-/** Each work-item mixes squares of n, n - 1 ... 1, where n is argument 0, and its own number, into a word
- * of the array at argument 1. */
+/** A kernel. Each work-item mixes the squares of n, n - 1 ... 1, where n is argument 0, with its global id, and stores
+ * the result to its word of the array at argument 1. */
 static const uint32_t code_mix[] = {
     0x00052303, 0x00452383, 0xcd002e73, /* lw t1, 0(a0); lw t2, 4(a0); csrr t3, global_id_x */
     0x00000293,                         /* li t0, 0 */
@@ -315,7 +317,8 @@ static const uint32_t code_mix[] = {
     0x0000100b,                         /* exit */
 };
 
-/** Each work-item adds its number to every word of its own: arguments are source, target, how many, bytes between. */
+/** A kernel. Each work-item adds its global id to a number of words. Arguments: source, target, number of words, bytes
+ * between them. */
 static const uint32_t code_stream[] = {
     0x00052303, 0x00452383, 0x00852283, 0x00c52e03, /* lw t1, 0(a0); lw t2, 4(a0); lw t0, 8(a0); lw t3, 12(a0) */
     0xcd002f73, 0x206f4333, 0x207f43b3,             /* csrr t5, global_id_x; sh2add t1, t5, t1; sh2add t2, t5, t2 */
@@ -324,7 +327,7 @@ static const uint32_t code_stream[] = {
     0xfe0294e3, 0x0000100b,                         /* bnez t0, again; exit */
 };
 
-/** Counts to argument 0, and stores to address 0 in its last instruction. */
+/** A kernel that counts to argument 0 and stores to address 0 in its last instruction. */
 static const uint32_t code_trap[] = {
     0x00052f03, 0x00000313, 0x00130313, /* lw t5, 0(a0); li t1, 0; again: addi t1, t1, 1 */
     0xffe36ee3, 0x00002023, 0x0000100b, /* bltu t1, t5, again; sw zero, 0(zero); exit */
@@ -340,13 +343,13 @@ static inline uint32_t mixed(uint32_t n, uint32_t id)
     return x;
 }
 
-/** A process with one context, code, arguments and stacks. */
+/** A process with one context, and its code, arguments, stacks and data. */
 struct actor {
     struct tern_process *p;
     struct tern_context *c;
     struct tern_allocation *code, *args, *stack, *data;
     uint32_t n;
-    uint32_t local_bytes; /* of its work-groups; 0 when it is opened */
+    uint32_t local_bytes; /* local memory of each work-group; actor_open sets 0 */
 };
 
 #define MIX_ITEMS 256u
@@ -386,7 +389,7 @@ static inline uint32_t actor_get(struct actor *a, uint32_t word)
     return v;
 }
 
-/** A packet that runs the actor's code in so many work-items, in groups of at most 64, or of what fits. */
+/** Adds a packet that runs the actor's code in so many work-items, in groups of at most 64 or of as many as fit. */
 static inline void actor_dispatch(struct actor *a, uint32_t items)
 {
     const uint32_t fits = dev->info.lanes * dev->info.warps, most = fits < 64 ? fits : 64;
@@ -436,8 +439,8 @@ static inline void open_mix(struct actor *a, const char *name, int32_t engine)
 
 /* ---------------------------------------------------------------- waiting */
 
-/** Waits for something that must come; a test that waits in vain says for what. */
-#define PATIENCE 600000 /* ms: what a busy host and a slow device may need */
+/** Waits for a condition; a test that waits in vain names it. */
+#define PATIENCE 600000 /* ms, enough for a busy host and a slow device */
 #define until(condition)                                             \
     do {                                                             \
         for (int naps_ = 0; !(condition); naps_++, nap()) {          \
@@ -447,14 +450,14 @@ static inline void open_mix(struct actor *a, const char *name, int32_t engine)
         }                                                            \
     } while (0)
 
-/** Its loop goes on: it runs now. */
+/** Waits until the actor's loop has counted on, which shows that it runs. */
 static inline void spins(struct actor *a)
 {
     const uint32_t before = actor_get(a, 2);
     until(actor_get(a, 2) != before);
 }
 
-/** Suspends it (P8), and comes back when the device has no reference to it any more. */
+/** Suspends the actor's context (P8), and returns when the device has no reference to it any more. */
 static inline uint64_t actor_suspend(struct actor *a)
 {
     pthread_mutex_lock(&dev->lock);
@@ -479,7 +482,7 @@ static inline void actor_resume(struct actor *a, uint64_t hold)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Its mix ends, and has done what it should. */
+/** Waits for the actor's "mix" and checks its result. */
 static inline void expect_mix(struct actor *a, uint64_t fence)
 {
     ok(tern_wait(a->c, fence, PATIENCE));

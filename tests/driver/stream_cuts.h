@@ -15,7 +15,7 @@ struct ends {
     unsigned n;
 };
 
-/** n links; their readers' ends in another order. */
+/** Makes n links. The reader has them in the opposite order. */
 static inline struct ends connect_all(unsigned n, bool sockets)
 {
     struct ends e = {.n = n};
@@ -35,11 +35,11 @@ static inline void close_all(const int *fds, unsigned n)
     }
 }
 
-/** Links between writer and reader that are all cut once a number of bytes went over them, with a thread each. */
+/** Links between writer and reader, with a thread each. All are cut once a number of bytes went over them. */
 struct relay {
-    struct ends in, out; /* from the writer, to the reader */
+    struct ends in, out; /* from the writer, and to the reader */
     unsigned n;
-    atomic_size_t left;  /* bytes */
+    atomic_size_t left;  /* bytes until the cut */
     pthread_t threads[TERN_STREAM_LINKS];
     atomic_uint started;
 };
@@ -98,7 +98,7 @@ static inline void relay_stop(struct relay *y)
     close_all(y->out.to, y->n);
 }
 
-/** What a reader has, as its writer is told. */
+/** Passes the reader's answer to the writer: the numbers of the records that it has. */
 static inline void answered(const struct tern_stream *r, const struct tern_stream *w, uint64_t *next)
 {
     struct tern_stream *to, *answers;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of migration streams, written from docs/migration-stream.md alone, with Python's standard library."""
+"""A reader of migration streams, written only from docs/migration-stream.md, with Python's standard library."""
 import struct
 
 M64 = (1 << 64) - 1
@@ -80,7 +80,7 @@ def accumulate(acc, b, at, secret):
 
 
 def xxh3(b):
-    """XXH3-64 with seed 0."""
+    """Returns XXH3-64 with seed 0."""
     n = len(b)
     if n <= 240:
         return xxh3_short(b) if n <= 16 else xxh3_middle(b)
@@ -97,7 +97,7 @@ def xxh3(b):
 
 
 def item(b, at):
-    """A CBOR item at this offset, and the offset behind it."""
+    """Returns the CBOR item at an offset, and the offset behind it."""
     kind, more = b[at] >> 5, b[at] & 31
     at += 1
     value = more
@@ -134,7 +134,7 @@ def want(condition, what):
 
 
 def read(b):
-    """The header's values, and (type, skippable, fields) of each record but the last, of a link."""
+    """Reads a link. Returns the header's values, and (type, skippable, fields) of each record but the last."""
     want(b[:8] == b"\x89TERN\r\n\x1a", "magic")
     header = dict(zip(("major", "minor", "interface", "migration", "next", "link", "links", "check"),
                       struct.unpack_from("<HHIQQHHI", b, 8)))
@@ -159,7 +159,7 @@ def read(b):
 
 
 def pages(fields, memory):
-    """Puts what a `pages` record has into memory: a dictionary of (memory, page) to bytes. Encodings 0 and 2."""
+    """Applies a `pages` record to memory, a dictionary from (memory, page) to bytes. Knows encodings 0 and 2."""
     def bit(name, i):
         return name in fields and fields[name][i // 8] >> i % 8 & 1
     at = 0

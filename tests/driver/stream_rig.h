@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Migration streams in memory for tests: one that is written, its bytes, and readers of them. */
+/** Migration streams in memory for tests: a writer, its bytes, and readers of them. */
 #ifndef STREAM_RIG_H
 #define STREAM_RIG_H
 
@@ -24,7 +24,7 @@ struct bytes {
     size_t n;
 };
 
-/** The stream's bytes, a copy; the stream is closed. */
+/** Returns a copy of the stream's bytes and closes the stream. */
 static inline struct bytes take(struct tern_stream *s)
 {
     struct bytes b;
@@ -52,7 +52,7 @@ static inline struct tern_stream *reader(struct bytes b)
     return s;
 }
 
-/** The next record is of this type. */
+/** Reads the next record, which must be of this type. */
 static inline void next(struct tern_stream *s, enum tern_record_type want)
 {
     enum tern_record_type type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writes a migration stream to standard output, the same bytes each time: `example`, that of docs/migration-stream.md;
- * `kinds`, fields of all kinds and many pages; `packed`, pages that are compressed.
+ * Writes a migration stream to standard output, the same bytes each time. `example` is that of
+ * docs/migration-stream.md. `kinds` has fields of all kinds and many pages. `packed` has compressed pages.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static void example(struct tern_stream *s)
     tern_record_end(s);
 }
 
-/** Page i is i, i + 1, i + 2 ...; of every four, one is zero, and one as it was in the round before. */
+/** Page i has the values i, i + 1, i + 2 ... Of every four pages, one is zero and one is the same as in the round
+ * before. */
 static void rounds(struct tern_stream *s)
 {
     static unsigned char pages[100][TERN_PAGE_BYTES];
@@ -46,7 +47,7 @@ static void kinds(struct tern_stream *s)
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)(i * 7);
     }
-    for (size_t n = 0; n <= sizeof bytes; n = n * 3 / 2 + 1) { /* all lengths that the checksum treats differently */
+    for (size_t n = 0; n <= sizeof bytes; n = n * 3 / 2 + 1) { /* every length that the checksum treats differently */
         tern_record_begin(s, TERN_RECORD_STATE);
         tern_put_bytes(s, "area", bytes, n);
         tern_record_end(s);
@@ -64,7 +65,7 @@ static void kinds(struct tern_stream *s)
     rounds(s);
 }
 
-/** Four pages that are compressed: zeros, two with content, one of them as before. */
+/** Writes four compressed pages: two of zeros, and two with data, of which one is the same as before. */
 static void packed(struct tern_stream *s)
 {
     static unsigned char pages[4][TERN_PAGE_BYTES];

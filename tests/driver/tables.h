@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the page tables of a process say, read from device memory. */
+/** Page tables of a process, read from device memory. */
 #ifndef TABLES_H
 #define TABLES_H
 
@@ -14,7 +14,7 @@ static inline uint32_t word_at(uint64_t address)
     return w;
 }
 
-/** Which pages of the range the tables of the process map: their number. *large: superpages of these. */
+/** Returns how many pages of the range the process's tables map. *large: how many superpages these include. */
 static inline uint32_t mapped(const struct tern_process *p, uint32_t va, uint32_t pages, uint32_t *large)
 {
     uint32_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver inside an application: its threads block all signals, their stacks suffice whatever the default size is,
- * and a trace that nobody reads keeps no call waiting.
+ * The driver inside an application. Its threads block all signals, their stacks suffice whatever the default stack size
+ * is, and no call waits for the reader of a trace.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "app.h"
 
-/** The threads of the driver take no signal, and the caller's mask is what it was. */
+/** The driver's threads block all signals, and the caller's signal mask is unchanged. */
 static void test_signals(void **state)
 {
     (void)state;
@@ -19,7 +19,7 @@ static void test_signals(void **state)
     snprintf(own, sizeof own, "%d", (int)getpid());
     const uint64_t before = app_blocked(own);
     struct tern_device *other = open_or_skip("small,mem=64M");
-    assert_true(app_threads(&open) >= 2); /* of the two devices */
+    assert_true(app_threads(&open) >= 2); /* one thread for each of the two devices at least */
     assert_int_equal(open, 0);
     assert_true(app_blocked(own) == before);
     ok(tern_device_close(other));
@@ -35,8 +35,7 @@ static size_t stack_size(pthread_t thread)
     return size;
 }
 
-/** The default size of stacks is the program's (and `ulimit -s`'s) to choose: the device
- * thread does not depend on it. */
+/** The device thread works whatever default stack size the program or `ulimit -s` sets. */
 static void test_stack_of_the_device_thread(void **state)
 {
     (void)state;
@@ -50,7 +49,7 @@ static void test_stack_of_the_device_thread(void **state)
     assert_in_range(stack_size(small->thread), 1u << 20, SIZE_MAX);
     ok(tern_device_close(small));
 
-    assert_int_equal(pthread_attr_setstacksize(&attr, 32u << 20), 0); /* a program whose callbacks want more has it */
+    assert_int_equal(pthread_attr_setstacksize(&attr, 32u << 20), 0); /* a program may set a larger size */
     assert_int_equal(pthread_setattr_default_np(&attr), 0);
     struct tern_device *large = open_or_skip("small,mem=64M");
     assert_in_range(stack_size(large->thread), 32u << 20, SIZE_MAX);
@@ -60,8 +59,8 @@ static void test_stack_of_the_device_thread(void **state)
     pthread_attr_destroy(&attr);
 }
 
-/** A trace is never waited for, whoever calls: its reader reads nothing, and then goes, with
- * SIGPIPE as a program finds it. */
+/** No call waits for the reader of a trace. The reader reads nothing, and then closes. SIGPIPE has its default
+ * action. */
 static void test_trace_without_a_reader(void **state)
 {
     (void)state;

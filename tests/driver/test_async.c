@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device whose time passes by itself: while the device thread waits for it, calls of other threads use the device,
- * and a submission ends the wait. In these tests nothing else ends it, neither an interrupt nor a time limit (F1).
+ * A device whose time passes by itself. While the device thread waits in the hal, calls of other threads use the
+ * device, and a submission ends the wait. Nothing else ends it in these tests, neither an interrupt nor a time limit
+ * (F1).
  */
 #include "rig.h"
 
-/** The device thread waits, and nobody has woken it: with woken false before, a wait that is there has begun since. */
+/** Returns true if the device thread is in a wait that nobody has ended. After a wake this is a new wait. */
 static bool asleep(void)
 {
     return !rig.woken && rig.waiting;
 }
 
-/** An engine spins, and the device thread waits. */
+/** Starts a kernel that spins, and returns when the device thread waits. */
 static void begin(struct actor *a, uint64_t *fence)
 {
     rig_open("small,mem=64M", NULL);
@@ -33,7 +34,7 @@ static void end(struct actor *a, uint64_t fence)
     rig_done();
 }
 
-/** Copies, time and counters need the device, and do not wait for the wait. */
+/** Copies, device time and counters use the device while the device thread waits. */
 static void test_calls_go_ahead(void **state)
 {
     (void)state;
@@ -44,7 +45,7 @@ static void test_calls_go_ahead(void **state)
     const uint32_t ends = rig.ends;
     const uint64_t time = tern_device_time(dev);
     ok(tern_device_counters(dev, 0, &before));
-    spins(&a); /* read from device memory, which changes */
+    spins(&a); /* polls device memory until the count changes */
     ok(tern_device_counters(dev, 0, &after));
     assert_true(tern_device_time(dev) > time && after.issue > before.issue);
     assert_true(rig.waiting && rig.ends == ends);
@@ -58,14 +59,14 @@ static uint32_t last_of(struct actor *a)
     return v;
 }
 
-/** Work for the other engine is there at once. */
+/** A submission for the other engine reaches the device at once. */
 static void test_submit_ends_the_wait(void **state)
 {
     (void)state;
     struct actor a, other;
     uint64_t fence;
     begin(&a, &fence);
-    rig.stubborn = false; /* allocations are mapped by buffers that must end */
+    rig.stubborn = false; /* actor_open needs buffers that end: they map its memory */
     open_mix(&other, "other", 1);
     actor_set(&other, 0, other.n = 3);
     actor_set(&other, 1, tern_allocation_address(other.data));
@@ -76,14 +77,14 @@ static void test_submit_ends_the_wait(void **state)
     actor_dispatch(&other, MIX_ITEMS);
     const uint64_t mix = work_submit(&b, other.c, "mix");
     until(rig.bells[1] != bells);
-    until(last_of(&other) == mixed(other.n, MIX_ITEMS - 1)); /* it ran; that it has ended, nobody has been told yet */
+    until(last_of(&other) == mixed(other.n, MIX_ITEMS - 1)); /* the buffer has run, and its end is not indicated yet */
     rig.stubborn = false;
     expect_mix(&other, mix);
     actor_close(&other);
     end(&a, fence);
 }
 
-/** Whoever waits for a fence has the device looked at more often from then on. */
+/** A thread that begins to wait for a fence ends the wait, so that the device is polled more often. */
 static void test_fence_waiter_ends_the_wait(void **state)
 {
     (void)state;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What one process tries on another (A7): it reaches for its memory with kernels, packets and paging operations, and
- * looks for what it has left in local memory, registers, save areas and pages, once it is gone. tests/attacks/list.yaml
- * has the whole of it, and what each test must notice.
+ * Attacks of one process on another (A7). The attacker accesses the victim's memory with kernels, packets and paging
+ * operations. It also looks for data that the victim has left in local memory, registers, save areas and pages.
+ * tests/attacks/list.yaml lists all attacks and the tests that must detect each.
  */
 #include "fixture.h"
 
-#define SECRET 0x5ec2e000u     /* what lui can load */
-#define HIDDEN 0x50000000u     /* where the victim has it */
-#define OWN 0x40000000u        /* a page of the attacker's, read and write; the code behind it */
+#define SECRET 0x5ec2e000u     /* a value that one lui can load */
+#define HIDDEN 0x50000000u     /* virtual address of the secret in the victim */
+#define OWN 0x40000000u        /* a page of the attacker's, readable and writable; its code is behind it */
 #define STACK (OWN + 0x10000)
 #define LOCAL_WORDS 16u
 #define EXIT 0x0000100bu
@@ -41,7 +41,7 @@ static uint32_t jalr(uint32_t rs1)
     return 0x67u | rs1 << 15;
 }
 
-/** One work-item, with local memory. */
+/** Adds a dispatch of one work-item with local memory. */
 static void dispatch(void)
 {
     struct tern_pkt_dispatch d;
@@ -80,7 +80,7 @@ static void end(struct one *o)
     ok(tern_process_destroy(o->p));
 }
 
-/** The victim: its secret is in memory, and engine 0 has just reached it by its address. */
+/** Makes the victim, whose memory holds the secret. Engine 0 has just accessed it, so its translation is in the TLB. */
 static struct one hide(struct tern_allocation **hidden)
 {
     static const uint32_t none[] = {EXIT};
@@ -110,7 +110,7 @@ static void untouched(struct one *v, struct tern_allocation *hidden)
     ok(tern_process_status(v->p, NULL));
 }
 
-/** What the attacker has submitted is its end, for this reason; and it has got nothing. */
+/** Checks that the attacker's buffer fails with this fault code, and that the attacker has read nothing. */
 static void refused(struct one *a, uint32_t code)
 {
     struct tern_fault f = {.size = sizeof f};
@@ -126,7 +126,8 @@ static void refused(struct one *a, uint32_t code)
 
 /* ------------------------------------------------------------------ reaching */
 
-/** Where the secret may be thought to be: at the victim's address, at that of the page on the device, at 0. */
+/** An address at which an attacker may look for the secret: the victim's virtual address, the physical address, or
+ * 0. */
 static uint32_t place(const struct tern_allocation *hidden, int way)
 {
     uint64_t n;
@@ -196,7 +197,8 @@ static void test_packets(void **state)
     end(&v);
 }
 
-/** Every packet of a paging buffer, that would map the victim's page, or spoil its tables or its save area. */
+/** Each packet of a paging buffer is refused. They would map the victim's page, or change its tables or its save
+ * area. */
 static void test_paging_operations(void **state)
 {
     (void)state;
@@ -234,7 +236,7 @@ static void test_paging_operations(void **state)
 
 /* ------------------------------------------------------------------ what is left */
 
-/** Leaves the secret in all registers and in local memory; ends, or runs on. */
+/** A victim leaves the secret in all registers and in local memory. `last` is its last instruction. */
 static struct one leave(uint32_t last)
 {
     uint32_t code[64], n = 0;
@@ -251,8 +253,8 @@ static struct one leave(uint32_t last)
     return v;
 }
 
-/** The attacker looks into registers and local memory before it has written there: after the victim, which goes on; or
- *  which has ended, and whose root table's page is the attacker's now. */
+/** The attacker reads registers and local memory before it has written them. It runs after the victim, which still
+ *  exists; or after the victim was destroyed, with a root table in the same page. */
 static void test_local_memory_and_registers(void **state)
 {
     (void)state;
@@ -283,7 +285,7 @@ static void test_local_memory_and_registers(void **state)
         work_run(&b, a.c, "look");
         ok(tern_allocation_read(a.own, 0, got, sizeof got));
         for (uint32_t i = 0; i < 32 + LOCAL_WORDS / 2; i++) {
-            if (i != 2 && i != 10) { /* the stack and the arguments, which are the attacker's own */
+            if (i != 2 && i != 10) { /* sp and a0 hold the attacker's own stack and arguments */
                 assert_int_equal(got[i], 0);
             }
         }
@@ -294,7 +296,7 @@ static void test_local_memory_and_registers(void **state)
     }
 }
 
-/** No page of another process's in all of the memory that a process can get. */
+/** Takes all memory that a process can get, and checks that no page has the secret. */
 static void expect_no_secret(void)
 {
     struct tern_device_info info = {.size = sizeof info};
@@ -303,7 +305,7 @@ static void expect_no_secret(void)
     tern_device_query(dev, &info);
     struct tern_allocation *a[1024], *big = NULL;
     uint32_t n = 0;
-    for (uint64_t size = 1u << 20; size >= 4096; size /= 16) { /* all of it, wherever it is */
+    for (uint64_t size = 1u << 20; size >= 4096; size /= 16) { /* down to single pages: all free memory */
         while (n < 1024 && tern_allocation_create(p, size, TERN_MEM_READ, 0, &big) == 0) {
             a[n++] = big;
             ok(tern_allocation_read(big, 0, got, size));
@@ -319,7 +321,8 @@ static void expect_no_secret(void)
     ok(tern_process_destroy(p));
 }
 
-/** The victim ends, or is killed in the middle of a kernel, whose registers are in its save area then. */
+/** The memory of a process is looked at after the process was destroyed or killed. A second process is suspended in a
+ * kernel, so that its registers are in its save area, and then killed. */
 static void test_pages(void **state)
 {
     (void)state;
@@ -332,7 +335,7 @@ static void test_pages(void **state)
         struct tern_engine_counters c = {.size = sizeof c};
         uint64_t before = 0;
         for (ok(tern_device_counters(dev, 0, &c)), before = c.issue; c.issue < before + 200;) {
-            ok(tern_device_counters(dev, 0, &c)); /* it loops */
+            ok(tern_device_counters(dev, 0, &c)); /* wait until its loop has run */
         }
         ok(tern_process_suspend(stopped.p));
         ok(tern_process_kill(stopped.p));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory bases (D1, D3 to D7) on a plane that is an array: capabilities, every error, the order of bits, buffers that
- * are not aligned, a hal that fails, and random sets of bases that overlap, beside an oracle. Pages of 4 KiB to 2 MiB.
+ * Memory bases (D1, D3 to D7) on an array in place of the dirty plane: capabilities, every error, the order of bits,
+ * buffers that are not aligned, a hal that fails, and random sets of overlapping bases against an oracle. Pages have 4
+ * KiB to 2 MiB.
  */
 #include "bases.h"
 #include "hal/hal.h"
@@ -11,13 +12,13 @@
 /* ------------------------------------------------------------------ the device */
 
 static struct {
-    uint8_t *dirty; /* the plane, a byte a page */
+    uint8_t *dirty; /* the dirty plane, a byte for each page */
     uint32_t pages, commands;
-    int fail; /* a command with this number fails, when it has done half; from 1 on, 0: none does */
+    int fail; /* the fail-th command from now fails after half of its pages; 0: none fails */
     bool bad_memory;
 } plane;
 
-/** Stands for the hardware: what dirty.c makes of it. */
+/** Replaces the hardware below os and kmd/dirty.c: a query of the plane, perhaps with clear. */
 int __wrap_tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
 int __wrap_tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
@@ -25,13 +26,13 @@ int __wrap_tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, 
     assert_true(count && first < plane.pages && count <= plane.pages - first);
     plane.commands++;
     const bool fails = plane.fail && --plane.fail == 0;
-    memset(bits, 0xa5, (count + 31) / 32 * 4); /* what is beyond count is not defined */
+    memset(bits, 0xa5, (count + 31) / 32 * 4); /* bits beyond count are undefined */
     for (uint32_t i = 0; i < (fails ? count / 2 : count); i++) {
         bits[i / 32] &= ~(1u << i % 32);
         bits[i / 32] |= (uint32_t)plane.dirty[first + i] << i % 32;
         plane.dirty[first + i] = clear ? 0 : plane.dirty[first + i];
     }
-    if (fails) { /* what was cleared is known to nobody */
+    if (fails) { /* the caller does not learn which bits were cleared */
         memset(bits, 0, (count + 31) / 32 * 4);
     }
     return fails ? -EIO : 0;
@@ -113,7 +114,7 @@ static uint64_t count(uint64_t id)
     return n;
 }
 
-static uint64_t take(uint64_t id) /* of at most 64 pages */
+static uint64_t take(uint64_t id) /* queries and clears all bits of a basis of at most 64 pages */
 {
     uint64_t bits = 0;
     bases_ok(tern_base_query(&kmd, id, &all, true, &bits, 0), "query");
@@ -126,7 +127,7 @@ static void test_caps(void **state)
 {
     (void)state;
     struct tern_dirty_caps caps;
-    open_device(1000, 16); /* not a multiple of the page */
+    open_device(1000, 16); /* memory that is not a multiple of the page */
     tern_kmd_dirty_caps(&kmd, &caps);
     assert_true(caps.supported && caps.performant);
     assert_int_equal(caps.segments, 1);
@@ -167,7 +168,7 @@ static void test_create_errors(void **state)
     }
     assert_int_equal(id, 77);
     assert_null(kmd.bases.first);
-    assert_int_equal(make(0, end), 1); /* ranges that touch, too: */
+    assert_int_equal(make(0, end), 1); /* ranges may touch: */
     const struct tern_base_range touch[] = {{8192, 4096}, {0, 4096}, {4096, 4096}};
     bases_ok(tern_base_create(&kmd, touch, 3, &id), "create");
     assert_int_equal(id, 2);
@@ -201,7 +202,7 @@ static void test_life_errors(void **state)
     refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -EBADF, "was destroyed");
     refused(tern_base_count(&kmd, id, &all, &n), -EBADF, "was destroyed");
     bases_ok(tern_base_destroy(&kmd, other), "destroy");
-    assert_int_equal(make(0, 8192), other + 1); /* names do not come again */
+    assert_int_equal(make(0, 8192), other + 1); /* a number is never used again */
     assert_int_equal(bits, 0xa5);
     assert_int_equal(n, 5);
     close_device();
@@ -250,31 +251,31 @@ static void test_starts(void **state)
 {
     (void)state;
     open_device(64, 12);
-    plane.dirty[3] = 1; /* before */
+    plane.dirty[3] = 1; /* written before the start */
     host_writes(5 * 4096, 1);
     const uint64_t late = make(0, 64 * 4096);
     bases_ok(tern_base_start_late(&kmd, late), "start");
     host_writes(6 * 4096, 1);
     const uint64_t id = made_and_started(0, 64 * 4096);
     assert_int_equal(take(id), 0);
-    assert_int_equal(take(late), 1 << 3 | 1 << 6); /* the start of another took what it had not seen */
+    assert_int_equal(take(late), 1 << 3 | 1 << 6); /* the start of `id` lost no bit of `late` */
     plane.dirty[7] = 1;
     host_writes(11 * 4096, 1);
-    bases_ok(tern_base_start(&kmd, id), "start"); /* nested: nothing of the outer one is lost */
+    bases_ok(tern_base_start(&kmd, id), "start"); /* nested start: the outer one loses no bit */
     assert_int_equal(count(id), 2);
     bases_ok(tern_base_stop(&kmd, id), "stop");
-    bases_ok(tern_base_stop(&kmd, late), "stop"); /* nor by the stop of another */
+    bases_ok(tern_base_stop(&kmd, late), "stop"); /* the stop of another basis loses none either */
     plane.dirty[8] = 1;
     host_writes(9 * 4096, 1);
     assert_int_equal(take(id), 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11);
     host_writes(10 * 4096, 1);
     bases_ok(tern_base_stop(&kmd, id), "stop");
-    bases_ok(tern_base_start(&kmd, id), "start"); /* begins anew */
+    bases_ok(tern_base_start(&kmd, id), "start"); /* starts with all bits zero */
     assert_int_equal(take(id), 0);
     close_device();
 }
 
-/** Ranges in any order, joined without gaps, to any bit of a buffer. */
+/** The ranges of a basis, in any order, are concatenated without gaps, from any bit of the buffer on (D6). */
 static void test_order(void **state)
 {
     (void)state;
@@ -297,11 +298,12 @@ static void test_order(void **state)
             }
         }
     }
-    assert_int_equal(plane.dirty[13] && plane.dirty[43], true); /* nobody's */
+    assert_int_equal(plane.dirty[13] && plane.dirty[43], true); /* in no range */
     close_device();
 }
 
-/** Host writes through the hal and through the map, of any length and in several pieces; also one that fails. */
+/** Host writes set bits, through the hal and through the mapping, of any length and in several pieces, also one that
+ * fails. */
 static void test_host_writes(void **state)
 {
     (void)state;
@@ -319,12 +321,13 @@ static void test_host_writes(void **state)
     plane.bad_memory = true;
     assert_int_equal(tern_kmd_write(&kmd, pieces, 1), -EIO);
     assert_int_equal(take(id), 1);
-    host_writes(WINDOW, 1); /* mapped: the hal is not asked */
+    host_writes(WINDOW, 1); /* mapped memory is written without the hal */
     assert_int_equal(take(id), 1ull << 32);
     close_device();
 }
 
-/** The cases of Linux's tests of iommufd: sizes, buffers that are not aligned, reading without clearing, and again. */
+/** The cases of Linux's iommufd tests: sizes, buffers that are not aligned, queries without clear, and repeated
+ * queries. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -343,7 +346,7 @@ static void test_sizes(void **state)
                 plane.dirty[first + i] = dirty;
                 want[(at + i) / 8] &= (uint8_t)~(!dirty << (at + i) % 8);
             }
-            for (int again = 0; again < 2; again++) { /* a copy changes nothing */
+            for (int again = 0; again < 2; again++) { /* a query without clear changes nothing */
                 bases_ok(tern_base_query(&kmd, id, &all, again, got, at), "query");
                 assert_memory_equal(got, want, pages / 8 + 9);
             }
@@ -360,7 +363,7 @@ static void test_sizes(void **state)
     close_device();
 }
 
-/** 8 GiB split four ways: each has 2 GiB, also as four parts of one basis (D3). */
+/** A device of 8 GiB is split in four bases of 2 GiB. The same four ranges are also the parts of one basis (D3). */
 static void test_four_ways(void **state)
 {
     (void)state;
@@ -375,14 +378,14 @@ static void test_four_ways(void **state)
     bases_ok(tern_base_create(&kmd, ranges, 4, &one), "create");
     bases_ok(tern_base_start(&kmd, one), "start");
     for (uint32_t turn = 0; turn < 4; turn++) {
-        for (uint32_t i = 0; i < 4; i++) { /* at the borders, and inside */
+        for (uint32_t i = 0; i < 4; i++) { /* at the borders and inside */
             const uint64_t first = i * 2 * GIB / 4096;
             plane.dirty[first] = plane.dirty[first + 100 + i] = 1;
             host_writes((i + 1) * 2 * GIB - 1, 1);
         }
         const struct tern_base_part part = {turn, 0, 0};
         for (uint32_t i = 0; i < 4; i++) {
-            assert_int_equal(count(id[i]), 3); /* those of before are gone by their own query only */
+            assert_int_equal(count(id[i]), 3); /* only its own query has cleared its earlier bits */
         }
         bases_ok(tern_base_query(&kmd, id[turn], &all, true, bits, 0), "query");
         assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
@@ -399,7 +402,7 @@ static void test_four_ways(void **state)
     close_device();
 }
 
-/** A hal that fails in the middle: nobody loses a bit, and the caller's memory is as it was. */
+/** The hal fails in the middle of a query. No basis loses a bit, and the caller's buffer is unchanged. */
 static void test_failures(void **state)
 {
     (void)state;
@@ -430,7 +433,7 @@ static void test_failures(void **state)
     }
 }
 
-/** Sets of bases that overlap, beside writes of all kinds, of pages of several sizes. */
+/** Random sets of overlapping bases beside writes of all kinds, for several page sizes. */
 static void test_random(void **state)
 {
     (void)state;
@@ -451,7 +454,7 @@ static void test_random(void **state)
                 const uint64_t at = page * s.page + bases_random(&s, (uint32_t)s.page);
                 const size_t size = 1 + bases_random(&s, 1 << 16);
                 const uint64_t last = (at + size - 1) / s.page;
-                host_writes(at, size); /* perhaps beyond the end: the hal's to refuse */
+                host_writes(at, size); /* may reach beyond the end, which the hal refuses */
                 bases_wrote(&s, page, (uint32_t)((last < plane.pages ? last : plane.pages - 1) - page + 1));
             }
             bases_step(&s);
@@ -461,7 +464,7 @@ static void test_random(void **state)
     }
 }
 
-/** While nothing is started, writes and the plane are left alone; a started one is asked for its own pages only. */
+/** Writes do not access the plane while no basis is started. A query reads only the pages of its own basis. */
 static void test_cost(void **state)
 {
     (void)state;
@@ -475,7 +478,7 @@ static void test_cost(void **state)
     host_writes(4096, 1);
     plane.dirty[GIB / 4096 - 1] = 1;
     assert_int_equal(count(id), 1);
-    assert_int_equal(plane.commands, 2); /* one for each range, whatever its length */
+    assert_int_equal(plane.commands, 2); /* one command a range, whatever its length */
     assert_int_equal(plane.dirty[GIB / 4096 - 1], 1);
     close_device();
 }

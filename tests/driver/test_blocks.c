@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Blocks: an allocation goes to the host and comes back in parts of 4 MiB. As much is evicted as is wanted, least
- * recently used first, and only that comes back; a superpage may come back as small pages, and the other way round. A
- * choice among 4,096 blocks looks at few of them.
+ * An allocation is evicted and brought back in blocks of 4 MiB (A6). As many blocks are evicted as are needed, least
+ * recently used first, and only they are brought back. A superpage may come back as small pages, and small pages as a
+ * superpage. The choice of a victim among 4,096 blocks looks at few of them.
  */
 #include "free_pages.h"
 #include "rig.h"
@@ -35,7 +35,7 @@ static struct tern_allocation *memory(struct tern_process *p, uint32_t bytes)
     return a;
 }
 
-/** Work that names the allocation, and sets all its bytes. */
+/** Runs work that names the allocation and sets all its bytes. */
 static void use(struct tern_context *c, struct tern_allocation *a, uint8_t value)
 {
     const uint32_t at = tern_allocation_address(a);
@@ -57,7 +57,7 @@ static void expect(struct tern_allocation *a, uint64_t offset, uint32_t size, ui
     free(got);
 }
 
-/** A bit for each block that is on the device. */
+/** Returns a bit for each block of the allocation that is on the device. */
 static uint32_t here(struct tern_allocation *a)
 {
     uint32_t bits = 0;
@@ -76,7 +76,8 @@ static void move(struct tern_allocation *a, uint32_t block, bool in)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** As much goes as is wanted, what was used longest ago first, and only that comes back; bytes and dirty bits too. */
+/** As many blocks are evicted as are needed, least recently used first, and only they come back. Data and dirty bits
+ * are kept. */
 static void test_in_parts(void **state)
 {
     (void)state;
@@ -92,7 +93,7 @@ static void test_in_parts(void **state)
     work_fill(&b, tern_allocation_address(a) + 5 * 4096, 1, 0xa1);
     work_fill(&b, tern_allocation_address(a) + 5 * MIB, 4097, 0xa1);
     work_run(&b, c, "some");
-    use(c, k, 0xb3); /* what is left: the first block of a is the oldest */
+    use(c, k, 0xb3); /* needs one block; the first block of a is the oldest */
     use(d, o, 0xc4);
     assert_int_equal(here(a), 2);
     assert_int_equal(here(k), 1);
@@ -131,7 +132,8 @@ static void destroy_wait(struct tern_allocation *a)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** A block that was a superpage comes back in small pages; whatever blocks are, nothing is left of a freed one. */
+/** A block that was a superpage comes back as small pages. No entry of a freed allocation remains, whatever its blocks
+ * were. */
 static void test_tables(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void test_tables(void **state)
         move(a, i, false);
     }
     assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256);
-    pthread_mutex_lock(&dev->lock); /* one page of each free 4 MiB is taken */
+    pthread_mutex_lock(&dev->lock); /* take one page of each free 4 MiB, so that no superpage fits */
     while (tern_pages_take_large(dev->partition.pages, &hole[holes]) == 0) {
         holes++;
         assert_true(holes < 8);
@@ -175,10 +177,10 @@ static void test_tables(void **state)
     move(a, 2, true);
     assert_int_equal(mapped(p, va, 14 * 256, &large), 10 * 256);
     assert_int_equal(large, 1);
-    destroy_wait(a); /* absent; small pages where a superpage was; a superpage again; small pages */
+    destroy_wait(a); /* its blocks: absent; small pages instead of a superpage; a superpage; small pages */
     assert_int_equal(mapped(p, va, 14 * 256, &large), 0);
     ok(tern_allocation_create(p, 2 * MIB, TERN_MEM_WRITE, va + 4 * MIB, &a));
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256); /* by the table that the region has since then */
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256); /* by the region's new second-level table */
     struct tern_allocation *absent = memory(p, 40 * MIB);
     const uint32_t there = tern_allocation_address(absent);
     assert_int_equal(mapped(p, there, 40 * 256, &large), 0);
@@ -192,7 +194,8 @@ static void test_tables(void **state)
     rig_done();
 }
 
-/** A pin brings what is absent of an allocation, and keeps all of it; a free gives back what is where. */
+/** A pin brings the absent blocks of an allocation and keeps all of it on the device. A free gives back every block,
+ * wherever it is. */
 static void test_pins(void **state)
 {
     (void)state;
@@ -213,7 +216,7 @@ static void test_pins(void **state)
     pthread_mutex_unlock(&dev->lock);
     ok(tern_allocation_evict(a));
     struct tern_allocation *n = memory(p, 4 * MIB);
-    use(c, n, 2); /* the first block of a goes, which is older than o only by its use */
+    use(c, n, 2); /* evicts the first block of a, which was used before o */
     use(c, o, 3);
     expect(a, 0, 10 * MIB, 1);
     tern_allocation_destroy(a);
@@ -229,7 +232,7 @@ static void test_pins(void **state)
 
 #define GIANTS 5u
 
-/** 16 GiB in 4,096 blocks, and 2,000 small allocations: a choice looks at few things. */
+/** 16 GiB in 4,096 blocks and 2,000 small allocations: the choice of a victim looks at few blocks. */
 static void test_decisions(void **state)
 {
     (void)state;
@@ -264,7 +267,7 @@ static void test_decisions(void **state)
                   (unsigned long long)g->looked,
                   (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 + (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6);
     assert_true(g->evicted > 25 * BLOCK_PAGES);
-    assert_true(g->looked <= 30 * g->decisions); /* contexts and names, and one or two of each process */
+    assert_true(g->looked <= 30 * g->decisions); /* contexts and names, and one or two blocks of each process */
     for (uint32_t i = 0; i < 8; i++) {
         tern_allocation_destroy(o[i]);
     }

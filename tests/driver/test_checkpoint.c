@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checkpoints (tern_checkpoint.h, M1, M3): work that is saved ends, loaded on another device, as it does here. The
- * moment is a cycle, or a launch of a queue, also of one that was loaded. Two processes; a checkpoint of work that came
- * from a checkpoint; work that waits for its program.
+ * Checkpoints (tern_checkpoint.h, M1, M3). Work that was saved gives the same results after it was loaded on another
+ * device. It is saved at a cycle of a launch, of a launch among several, and of one that was itself loaded. A queue of
+ * two processes, and work that waits for its program, are saved too.
  */
 #include "checkpoints.h"
 
-/* ------------------------------------------------------------- at a moment, by the environment */
+/* ------------------------------------------------------ at a moment given by the environment */
 
 static struct tern_device *open_armed(const char *launch, const char *after)
 {
@@ -19,7 +19,7 @@ static struct tern_device *open_armed(const char *launch, const char *after)
     return d;
 }
 
-/** Its work is mixed into `data`, which is copied to `out` and cleared. */
+/** Submits a "mix" of the actor's data, a copy of the data to `out`, and a fill that clears the data. */
 static uint64_t mix_and_take(struct actor *a, uint32_t n, struct tern_allocation *out)
 {
     const uint32_t data = tern_allocation_address(a->data);
@@ -37,7 +37,7 @@ static void expect_taken(const uint32_t *v, uint32_t n)
     }
 }
 
-/** Two processes with queues, while one of them is in the middle of a kernel. */
+/** Two processes with queues are saved while one is in the middle of a kernel. */
 static void test_queues(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void test_queues(void **state)
     for (int i = 0; i < 2; i++) {
         last[i] = mix_and_take(&a[i], TIMES + (uint32_t)i, out[i]);
     }
-    for (int i = 0; i < 2; i++) { /* the program goes on */
+    for (int i = 0; i < 2; i++) { /* the program itself goes on */
         ok(tern_wait(a[i].c, last[i], PATIENCE));
         ok(tern_allocation_read(out[i], 0, v, sizeof v));
         expect_taken(v, TIMES + (uint32_t)i);
@@ -95,7 +95,7 @@ static void test_queues(void **state)
 
 /* --------------------------------------------------------------------- at a launch */
 
-/** Saves dev when its processes have come to where they are held; what runs there ends as well, with `last`. */
+/** Saves dev when its processes are held. The saved work then also ends on dev, with `last`. */
 static void save_held(struct actor *a, uint64_t last)
 {
     until(reached());
@@ -104,7 +104,7 @@ static void save_held(struct actor *a, uint64_t last)
     expect_mix(a, last);
 }
 
-/** Whatever is queued before and behind it: when the hold is reached, all before it has ended, and it has not. */
+/** When a launch is held, all launches before it have ended and it has not, wherever it is in the queue. */
 static void test_launches(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void test_launches(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Launches of what was loaded, that had not begun, count as well. */
+/** A hold counts the launches of a loaded process that had not begun. */
 static void test_launches_that_were_loaded(void **state)
 {
     (void)state;
@@ -152,12 +152,12 @@ static void test_launches_that_were_loaded(void **state)
     save_held(&a, last);
     open_there(CONFIG);
     dev = there;
-    hold_at(2, 0); /* of the three that had not begun */
+    hold_at(2, 0); /* the second of three that had not begun */
     ok(tern_checkpoint_load(there, file, &c));
     ok(tern_checkpoint_start(c, 0));
     until(reached());
     enum tern_checkpoint_end end;
-    assert_int_equal(tern_checkpoint_wait(c, 20, &end), -ETIMEDOUT); /* it is not over */
+    assert_int_equal(tern_checkpoint_wait(c, 20, &end), -ETIMEDOUT); /* the work has not ended */
     assert_int_equal(context_at(c, 0).left, 2);
     ok(tern_checkpoint_save(there, file));
     assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
@@ -173,7 +173,7 @@ static void test_launches_that_were_loaded(void **state)
 
 /* ------------------------------------------------------------------ work that does not end */
 
-/** What waits for the program, which is not there: of a fence, and of a process that its program has suspended. */
+/** Work that waits for its program cannot end after a load. It waits for a fence, or its process was suspended. */
 static void test_waits(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void test_waits(void **state)
     const uint64_t last = work_submit(&b, a.c, "behind the fence");
     unlink(file);
     ok(tern_checkpoint_save(dev, file));
-    assert_true(held.p->suspended); /* as before */
+    assert_true(held.p->suspended); /* still suspended after the save */
     assert_int_equal(tern_wait(held.c, other, 20), -ETIMEDOUT);
     ok(tern_fence_signal(f, 8));
     ok(tern_wait(a.c, last, PATIENCE));
@@ -223,7 +223,7 @@ static void test_waits(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Work that stands still while it is saved has not come to its end. */
+/** Waits for work on a device that is saved all the time must not report that the work has ended. */
 static void expect_goes_on(struct tern_checkpoint *c)
 {
     struct tern_device *other = dev;
@@ -243,7 +243,7 @@ static void expect_goes_on(struct tern_checkpoint *c)
     dev = other;
 }
 
-/** A kernel without end: so many cycles of it, or until the caller has enough. */
+/** An endless kernel is loaded and runs for a number of cycles, or until its checkpoint is closed. */
 static void test_cycles(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void test_cycles(void **state)
     assert_true(ended >= began + 30000 && ended < began + 60000);
     uint32_t count[2], byte;
     const uint32_t args = memory_at(c, 0, a.args);
-    for (int i = 0; i < 2; i++) { /* it stands still */
+    for (int i = 0; i < 2; i++) { /* the kernel is stopped: its count does not change */
         ok(tern_checkpoint_read(c, 0, args, 8, &count[i], sizeof count[i]));
     }
     assert_int_equal(count[0], count[1]);
@@ -279,12 +279,12 @@ static void test_cycles(void **state)
     assert_int_equal(tern_checkpoint_read(c, 1, 0, 0, &byte, 1), -ENOENT);
     assert_int_equal(tern_checkpoint_context(c, 0, 1, &(struct tern_checkpoint_context){.size = 8}), -ENOENT);
     ok(tern_checkpoint_close(c));
-    ok(tern_checkpoint_load(there, file, &c)); /* the device is as new */
+    ok(tern_checkpoint_load(there, file, &c)); /* the device is empty again */
     ok(tern_checkpoint_start(c, 0));
     expect_goes_on(c);
     ok(tern_checkpoint_close(c));
     ok(tern_checkpoint_load(there, file, &c));
-    ok(tern_checkpoint_close(c)); /* without having run */
+    ok(tern_checkpoint_close(c)); /* closed before it was started */
     assert_int_equal(free_pages(there), pages);
     ok(tern_device_close(there));
     ok(tern_allocation_write(a.args, 0, &one, sizeof one));

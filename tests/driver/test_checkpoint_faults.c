@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checkpoints that fail: refusals, damaged files, each allocation of host memory. Checkpoints beside programs that make
- * and end processes all the time. No part of a file is left, and the work goes on.
+ * Checkpoints that fail: refusals, damaged files, and each allocation of host memory. Also, programs make and end
+ * processes all the time while checkpoints are saved. After a failure no part of a file is left, and the work goes on.
  */
 #include <limits.h>
 
 #include "checkpoints.h"
 
 static __thread bool watched;
-static long failing; /* allocations of the thread that is watched until one fails */
+static long failing; /* allocations of the watched thread until one fails */
 
 static bool fails(void)
 {
@@ -55,15 +55,15 @@ static void test_refusals(void **state)
     fclose(f);
     assert_int_equal(tern_checkpoint_save(dev, file), -EEXIST);
     expect_says(tern_last_error(), "another checkpoint is being written");
-    assert_true(exists(part)); /* it is not ours */
+    assert_true(exists(part)); /* the file of the other writer is kept */
     ok(unlink(part));
     snprintf(path, sizeof path, "%s", folder);
-    assert_int_equal(tern_checkpoint_save(dev, path), -EISDIR); /* renaming fails */
+    assert_int_equal(tern_checkpoint_save(dev, path), -EISDIR); /* the rename fails */
     snprintf(path, sizeof path, "%s.part", folder);
     assert_false(exists(path));
     run_mix(&a, 20);
 
-    ok(tern_process_suspend(a.p)); /* of one that was killed nothing is left to save */
+    ok(tern_process_suspend(a.p)); /* a killed process has nothing to save */
     ok(tern_process_kill(a.p));
     assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
     assert_false(exists(file));
@@ -72,7 +72,8 @@ static void test_refusals(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Each allocation fails once: no file, no part of one, and the work that was held goes on; the target is as it was. */
+/** Each allocation fails once. A save then leaves no file and no part of one, and the held work goes on. A load leaves
+ * the target unchanged. */
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -116,7 +117,7 @@ static void test_no_memory(void **state)
     ok(tern_device_close(dev));
 }
 
-/** A bit of the file is another one, or its end is missing: the device is as it was. */
+/** A bit of the file is inverted, or the file is cut short. The load fails and leaves the device unchanged. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -162,7 +163,7 @@ static void test_damage(void **state)
 
 static atomic_uint rounds;
 
-/** A program that makes, runs and frees, whatever happens. */
+/** A program that makes processes, runs work, checks it and frees all, until `over` is set. */
 static void *live(void *arg)
 {
     struct work own = {.size = 0};

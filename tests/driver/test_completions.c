@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Completion queues: each completion is taken once and in order, by any of many threads; the descriptor; ends of the
- * objects that use a queue; and structs of other sizes than the library knows.
+ * Completion queues. Each completion is taken once and in order, by any of several threads. Also tested: the
+ * descriptor, the end of objects that use a queue, and structs of other sizes than those of the library.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -60,7 +60,7 @@ static void test_order(void **state)
     ok(tern_completion_queue_destroy(q));
 }
 
-/** Each completion goes to one of the threads. */
+/** A thread that takes completions; each completion goes to one such thread. */
 struct taker {
     struct tern_completion_queue *q;
     atomic_uint *seen, *left;
@@ -120,7 +120,7 @@ static void test_threads(void **state)
     ok(tern_completion_queue_destroy(q));
 }
 
-/** What is used is not destroyed; what was told and not taken outlives its context. */
+/** A queue in use cannot be destroyed. A completion that was not taken outlives its context. */
 static void test_ends(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_ends(void **state)
     ok(tern_submit_null(c, "null", NULL));
     tern_context_destroy(c);
     ok(tern_process_destroy(p));
-    ok(tern_completion_queue_destroy(q)); /* with one that was not taken */
+    ok(tern_completion_queue_destroy(q)); /* a completion that was not taken is dropped */
 }
 
 static void test_refusals(void **state)
@@ -168,7 +168,8 @@ static void test_refusals(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** A program of another age: less room, more room, fields that this library does not know. */
+/** A program built against another version: a smaller struct, a larger one, and fields that this library does not
+ * know. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void test_sizes(void **state)
     assert_int_equal(tern_context_create(p, &desc.d, &c), -E2BIG);
     assert_non_null(strstr(tern_last_error(), "too old"));
     desc.d = (struct tern_context_desc){.size = offsetof(struct tern_context_desc, weight), .weight = 9999};
-    ok(tern_context_create(p, &desc.d, &c)); /* what is beyond the size does not count */
+    ok(tern_context_create(p, &desc.d, &c)); /* fields beyond `size` are ignored */
     tern_context_destroy(c);
     desc.d.size = 0;
     assert_int_equal(tern_context_create(p, &desc.d, &c), -EINVAL);

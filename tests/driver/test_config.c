@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Configurations of a device: each key at both ends of its range, keys without a geometry, and the sentence about each
- * wrong one; libraries that are missing; backends of a program.
+ * Configurations of a device: each key at both ends of its range, keys without a geometry, the message for each wrong
+ * one, libraries that are missing, and backends that a program registers.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct both {
     struct tern_policy policy;
 };
 
-/** As tern_device_open takes them. */
+/** Parses a configuration as tern_device_open does. */
 static int parse(const char *backend, const char *config, struct both *out)
 {
     struct tern_config *device;
@@ -77,7 +77,7 @@ static void test_all_keys(void **state)
     assert_true(c.policy.quantum == 2u << 20 && c.policy.grace == 1000 && c.policy.preempt == 10240 &&
                 c.policy.depth == 1 && c.policy.realtime);
     assert_int_equal(parse("rtl", "trace=a,b=c.fst", &c), -EINVAL); /* a comma ends a name */
-    assert_int_equal(parse("rtl", "trace=a=b.fst", &c), 0); /* keys alone: of the default geometry */
+    assert_int_equal(parse("rtl", "trace=a=b.fst", &c), 0); /* keys alone: the geometry is `default` */
     assert_string_equal(c.device.trace, "a=b.fst");
     assert_string_equal(c.device.geometry, "default");
     assert_string_equal(c.device.text, "default,trace=a=b.fst");
@@ -90,7 +90,7 @@ static void test_all_keys(void **state)
                                   "dram_refresh_cycles=7,dram_stall=128", &c), 0);
     assert_true(c.device.memory == TERN_SIM_MEMORY_DDR4 && c.device.dram_reads == 256 && c.device.dram_writes == 8 &&
                 c.device.dram_refresh == 5000 && c.device.dram_refresh_cycles == 7 && c.device.dram_stall == 128);
-    assert_int_equal(parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* its own cycles */
+    assert_int_equal(parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* with its own refresh period */
     assert_int_equal(parse("model", text, &c), 0);
     const size_t most = sizeof c.device.text - 1, length = strlen(text);
     assert_int_equal(strlen(c.device.text), length < most ? length : most);
@@ -107,7 +107,7 @@ static void test_environment(void **state)
     assert_int_equal(parse(NULL, NULL, &c), 0);
     assert_string_equal(c.device.backend, "model");
     assert_true(c.device.mem_bytes == 1u << 30 && c.policy.timeout == 5000 && c.policy.limit == 2u << 20);
-    assert_int_equal(parse("rtl", "default,timeout=6000,limit=7000", &c), 0); /* arguments and keys win */
+    assert_int_equal(parse("rtl", "default,timeout=6000,limit=7000", &c), 0); /* override the environment */
     assert_string_equal(c.device.backend, "rtl");
     assert_true(c.policy.timeout == 6000 && c.policy.limit == 7000);
 }
@@ -168,7 +168,7 @@ static void test_errors(void **state)
         if (!strstr(tern_last_error(), bad[i].says)) {
             fail_msg("'%s' does not say %s", tern_last_error(), bad[i].says);
         }
-        assert_true(c.device.memory == 42); /* untouched */
+        assert_true(c.device.memory == 42); /* unchanged */
     }
     static const char *const cycles[] = {"-1", "+1", "1e6", " 5000", "0x1000", "5000 "};
     for (size_t i = 0; i < 2 * sizeof cycles / sizeof *cycles; i++) {
@@ -189,8 +189,8 @@ static void test_errors(void **state)
     assert_non_null(strstr(tern_last_error(), "TERN_TIMEOUT_CYCLES"));
 }
 
-/** Each number, at both ends of its range, is taken as it is, and refused one beyond; what it means then
- * works (driver.sched_limits). */
+/** Both ends of each number's range are accepted with that value, and the values beyond are refused.
+ * driver.sched_limits tests what the values do. */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_missing_library(void **state)
     unsetenv("TERN_LIB_DIR");
 }
 
-/** What the driver allows an engine follows from it. */
+/** A hal says whether its device is slow. The driver's time limits follow from that. */
 static void test_slow(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static int open_nothing(const struct tern_config *config, struct tern_hal **out)
     return tern_error(-ENODEV, "no card of %u bytes here: %s", (uint32_t)config->mem_bytes, config->text);
 }
 
-/** A program's own backend is opened by its name, with its part of the configuration; tern.h knows of none. */
+/** A program's own backend is opened by its name and gets the configuration. It needs no change of tern.h. */
 static void test_backends(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Copies and fills of more memory than the device has (A6): buffers run step by step, packets in parts
- * (os/mem/steps.c). Single ones and many in a buffer, boxes with strides of all kinds, faults in a part, contexts whose
- * copies exclude each other, kernels beside them, sparse memory.
+ * Copies and fills of more memory than the device has (A6). Buffers run in steps and packets in parts (os/mem/steps.c).
+ * The tests have single copies and many in a buffer, boxes with strides of all kinds, faults in a part, contexts whose
+ * copies exclude each other, kernels between copies, and sparse memory.
  */
 #include "free_pages.h"
 #include "rig.h"
@@ -11,7 +11,7 @@
 #define BLOCK (4 * MIB)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
-/** 16 MiB of device memory: less than four blocks of 4 MiB can be there at once. */
+/** 16 MiB of device memory: fewer than four blocks of 4 MiB fit at once. */
 static const char *const small = "small,mem=16M,host=160M,quantum=20000";
 
 static void open_device(const char *config)
@@ -24,7 +24,7 @@ static void open_device(const char *config)
     }
 }
 
-/** A process with an array that is filled, and one that copies go to; and what the host knows of both. */
+/** A process with a source array and a target array, and the bytes that both must have. */
 struct arrays {
     struct actor a;
     struct tern_allocation *from, *to;
@@ -77,13 +77,13 @@ static void expect_target(const struct arrays *x)
     free(got);
 }
 
-/** Bytes of rows, rows of slices, slices; and what lies between two rows and two slices. */
+/** A box: bytes of a row, rows of a slice, slices; offsets and the strides of rows and slices, in bytes. */
 struct shape {
     uint32_t size[3];
     uint32_t src, src_row, src_slice, dst, dst_row, dst_slice; /* offsets in the arrays */
 };
 
-/** Adds a copy of a box, and does it in what the host knows. */
+/** Adds a copy of a box, and does the same copy on the host. */
 static void copy_box(struct arrays *x, const struct shape *s)
 {
     const struct tern_pkt_copy c = {
@@ -106,7 +106,7 @@ static void copy_row(struct arrays *x, uint32_t to, uint32_t from, uint32_t byte
     copy_box(x, &(struct shape){.size = {bytes, 1, 1}, .src = from, .dst = to});
 }
 
-/** The same with a fill, of which the pattern has 64 different bytes. */
+/** Adds a fill of a box with a pattern of 64 different bytes, and does the same fill on the host. */
 static void fill_box(struct arrays *x, const struct shape *s)
 {
     struct tern_pkt_fill f = {.dst_lo = x->dst + s->dst, .dst_row = s->dst_row, .dst_slice = s->dst_slice,
@@ -125,8 +125,8 @@ static void fill_box(struct arrays *x, const struct shape *s)
     }
 }
 
-/** Eleven copies of 4 MiB in one buffer, of which each alone has room; and with them signals, a wait that only the host
- *  ends, and times. */
+/** Eleven copies of 4 MiB in one buffer, each of which fits alone, with signals, timestamps, and a wait that only the
+ *  host ends. */
 static void test_buffer(void **state)
 {
     (void)state;
@@ -165,14 +165,14 @@ static void test_buffer(void **state)
     rig_done();
 }
 
-/** Device time of one copy of 32 MiB, and one fill. */
+/** Returns the device time of one copy of 32 MiB and one fill, in cycles. */
 static uint64_t large(const char *config, uint32_t shift)
 {
     struct arrays x;
     open_device(config);
     arrays_open(&x, "large", -1, 32 * MIB);
     work_fill(&b, x.dst, x.bytes, 0);
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "once"), PATIENCE)); /* the first time, pages are scrubbed */
+    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "once"), PATIENCE)); /* memory is scrubbed at its first use */
     const uint64_t before = tern_device_time(dev);
     copy_row(&x, shift, 0, x.bytes - shift);
     ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "copy"), PATIENCE));
@@ -186,14 +186,14 @@ static uint64_t large(const char *config, uint32_t shift)
     return took;
 }
 
-/** One copy of twice the memory to as much, and one fill: at the same place in blocks, and not; also if work is
- *  preempted again and again and goes on on the other engine. */
+/** One copy of twice the device's memory, and one fill. Source and target have the same offset in their blocks, or
+ *  different ones. The work is also preempted again and again, and goes on on the other engine. */
 static void test_large(void **state)
 {
     (void)state;
     static const uint32_t shift[] = {0, MIB + 61};
     const uint64_t took = large(small, shift[1]);
-    if (rig.hal.concurrent) { /* there, time passes while the host copies, and all of this takes long */
+    if (rig.hal.concurrent) { /* device time passes while the host copies, so the bound does not hold */
         return;
     }
     for (int i = 0; i < 2; i++) {
@@ -205,19 +205,19 @@ static void test_large(void **state)
     large("small,mem=16M,host=160M,preempt=9000", MIB + 61);
 }
 
-/** Boxes of all kinds: rows that lie blocks apart, slices between the rows of others, strides that go backward. */
+/** Boxes of all kinds: rows that are blocks apart, slices between the rows of others, negative strides. */
 static void test_boxes(void **state)
 {
     (void)state;
     static const struct shape shapes[] = {
         {{MIB + 5, 5, 1}, 3, 4 * MIB, 0, 7, 5 * MIB, 0},                              /* rows of a block each */
-        {{MIB, 2, 6}, 0, 12 * MIB, 2 * MIB, 1, 2 * MIB, 4 * MIB},                     /* slices lie between rows */
+        {{MIB, 2, 6}, 0, 12 * MIB, 2 * MIB, 1, 2 * MIB, 4 * MIB},                     /* slices between rows */
         {{4096, 1, 1500}, 0, 0, 16384, 64, 0, 4096},                                  /* small slices */
         {{MIB - 3, 5, 1}, 0, 4 * MIB, 0, 20 * MIB, (uint32_t)-(int32_t)(4 * MIB), 0}, /* last row first */
         {{100, 30000, 1}, 20 * MIB, (uint32_t)-128, 0, 0, 700, 0},                    /* many rows, backward */
-        {{9 * MIB, 2, 1}, 1, 12 * MIB, 0, 2, 13 * MIB, 0},                            /* a row is too much */
+        {{9 * MIB, 2, 1}, 1, 12 * MIB, 0, 2, 13 * MIB, 0},                            /* a row does not fit */
         {{9 * MIB, 1, 2}, 1, 0, 3 * MIB, 9, 0, 12 * MIB},                             /* the source overlaps itself */
-        {{0, 3, 3}, 0, 4 * MIB, 4 * MIB, 0, 4 * MIB, 4 * MIB},                        /* nothing */
+        {{0, 3, 3}, 0, 4 * MIB, 4 * MIB, 0, 4 * MIB, 4 * MIB},                        /* empty */
     };
     struct arrays x;
     open_device(small);
@@ -228,7 +228,7 @@ static void test_boxes(void **state)
         copy_box(&x, &shapes[i]);
         ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "copy"), PATIENCE));
         expect_target(&x);
-        if (i != 6) { /* there, the rows of the target are the source's */
+        if (i != 6) { /* the rows of its target overlap */
             fill_box(&x, &shapes[i]);
             ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "fill"), PATIENCE));
             expect_target(&x);
@@ -238,8 +238,8 @@ static void test_boxes(void **state)
     rig_done();
 }
 
-/** A copy that leaves its allocation after parts of it have run: the packet is that of the program's buffer, what came
- *  before it is done, and what comes behind it is not. */
+/** A copy leaves its allocation after some of its parts have run. The fault names the packet of the program's buffer.
+ *  The packets before it and the parts before the fault are done, and the packets behind it are not. */
 static void test_fault(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void test_fault(void **state)
     open_device(small);
     arrays_open(&x, "fault", -1, 20 * MIB);
     copy_row(&x, 0, 8 * MIB, 5 * MIB);
-    work_copy(&b, x.dst + 5 * MIB, x.src, 16 * MIB); /* 1 MiB too far */
+    work_copy(&b, x.dst + 5 * MIB, x.src, 16 * MIB); /* 1 MiB beyond the end */
     work_copy(&b, x.dst, x.src, 64);
     assert_int_equal(tern_wait(x.a.c, work_submit(&b, x.a.c, "copies"), PATIENCE), -EIO);
     const struct tern_fault f = fault_of(&x.a);
@@ -260,8 +260,8 @@ static void test_fault(void **state)
     rig_done();
 }
 
-/** Contexts of one process, and of two, each with copies that exclude those of the other, on an engine that others use
- *  as well: what was brought for a copy stays until that has run. */
+/** Two contexts, of one process or of two, have copies that exclude each other. They share the engine with other work.
+ *  A block that was brought for a copy stays until the copy has run, so few blocks are brought twice. */
 static void test_exclude(void **state)
 {
     (void)state;
@@ -315,7 +315,8 @@ static void test_exclude(void **state)
     }
 }
 
-/** Between parts: the process is killed; it is suspended; what the copy reaches is destroyed, which waits. */
+/** Between the parts of a copy its process is killed or suspended, or its source is destroyed, which waits for the
+ * copy. */
 static void test_meanwhile(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void test_meanwhile(void **state)
         copy_row(&x, 5, 0, x.bytes - 5);
         const uint64_t brought = dev->pager.brought;
         const uint64_t fence = work_submit(&b, x.a.c, "copy");
-        until(dev->pager.brought > brought + 3 * BLOCK / 4096); /* it has begun */
+        until(dev->pager.brought > brought + 3 * BLOCK / 4096); /* the copy has begun */
         rig.gated = true;
         until(rig.at_gate);
         if (what == KILL) {
@@ -360,7 +361,7 @@ static void test_meanwhile(void **state)
     }
 }
 
-/** A kernel between copies that asks for pages finds room for them; sparse memory is committed step by step. */
+/** A kernel between copies asks for its pages and finds room for them. Sparse memory is committed step by step. */
 static void test_mixed(void **state)
 {
     (void)state;
@@ -391,8 +392,8 @@ static void test_mixed(void **state)
     rig_done();
 }
 
-/** What cannot be cut is refused as ever: on a device that has not room for a block of each side, such a copy; what a
- *  user executor is given. */
+/** Work that cannot be split is refused: a copy on a device without room for a block of each side, and a call of a user
+ *  executor. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -407,7 +408,7 @@ static void test_refused(void **state)
     struct tern_pkt_user_call call = {.executor = 0};
     const struct tern_executor *e = tern_executor_find(0);
     for (uint32_t i = 0; i < e->n_args; i++) {
-        call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* how far it reaches there nobody knows */
+        call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* the call's reach is unknown */
     }
     ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
     assert_int_equal(tern_submit(x.a.c, b.w, b.size, "call", &fence), -ENOSPC);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data that travel in DMA buffers: every kernel finds its own data, in every chunk, on both engines, preempted all the
- * time. Kernels cannot write them.
+ * Data in DMA buffers (tern_submit_data). Every kernel finds its own data, in every chunk, on both engines, while it is
+ * preempted all the time. Kernels cannot write the data.
  */
 #include "fixture.h"
 
-/** Counts argument 0 down, then stores argument 2 at the address that is argument 1. */
+/** Counts argument 0 down, then stores argument 2 to the address in argument 1. */
 static const uint32_t code_store[] = {
     0x00052303,             /* lw t1, 0(a0) */
     0xfff30313, 0xfe031ee3, /* again: addi t1, t1, -1; bnez t1, again */
@@ -13,7 +13,7 @@ static const uint32_t code_store[] = {
     0x01c3a023, 0x0000100b, /* sw t3, 0(t2); exit */
 };
 
-/** Stores into its own arguments. */
+/** Stores to its own arguments. */
 static const uint32_t code_vandal[] = {0x00052023, 0x0000100b}; /* sw zero, 0(a0); exit */
 
 #define ARGS 3u
@@ -22,8 +22,8 @@ static const uint32_t code_vandal[] = {0x00052023, 0x0000100b}; /* sw zero, 0(a0
 struct scene {
     struct tern_process *p;
     struct tern_allocation *text, *stack, *out;
-    uint32_t data[MOST][ARGS]; /* under construction */
-    uint32_t n;                /* dispatches of the buffer */
+    uint32_t data[MOST][ARGS]; /* data of the buffer under construction */
+    uint32_t n;                /* dispatches of that buffer */
 };
 
 static struct scene scene_open(const char *name)
@@ -35,12 +35,12 @@ static struct scene scene_open(const char *name)
     return s;
 }
 
-/** A context that takes data. */
+/** Makes a context that takes data. */
 static struct tern_context *taker(struct tern_process *p, int32_t engine)
 {
     struct tern_context *c = context(p, engine);
     ok(tern_context_take_data(c));
-    ok(tern_context_take_data(c)); /* it does already */
+    ok(tern_context_take_data(c)); /* a second call changes nothing */
     return c;
 }
 
@@ -57,7 +57,7 @@ static void load(struct scene *s, const void *code, size_t size)
     ok(tern_allocation_write(s->text, 0, code, size));
 }
 
-/** Adds a dispatch that counts to n and puts the value into a word of the output. */
+/** Adds a dispatch that counts to n and stores the value to a word of the output. */
 static void add(struct scene *s, uint32_t n, uint32_t word, uint32_t value)
 {
     assert_true(s->n < MOST);
@@ -73,7 +73,7 @@ static uint64_t send(struct scene *s, struct tern_context *c)
 {
     uint64_t fence = 0;
     ok(tern_submit_data(c, b.w, b.size, s->data, s->n * sizeof s->data[0], "store", &fence));
-    memset(s->data, 0xee, sizeof s->data); /* they were copied */
+    memset(s->data, 0xee, sizeof s->data); /* the driver has copied them */
     b.size = 0;
     s->n = 0;
     return fence;
@@ -90,7 +90,7 @@ static void expect_words(struct scene *s, uint32_t n, uint32_t first)
     free(got);
 }
 
-/** More than fits one chunk, and fences in it: each chunk has the data. */
+/** A buffer with fences that does not fit in one chunk: each chunk has the data. */
 static void test_chunks(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void test_chunks(void **state)
             work_wait(&b, tern_fence_address(f), i);
         }
     }
-    while (s.n < MOST) { /* all the data that there may be */
+    while (s.n < MOST) { /* as much data as a buffer may have */
         s.n++;
     }
     ok(tern_wait(c, send(&s, c), -1));
@@ -116,7 +116,7 @@ static void test_chunks(void **state)
     scene_close(&s);
 }
 
-/** Buffers that follow one another closely, on two contexts that share engines and are cut all the time. */
+/** Many buffers in a row on two contexts that share the engines and are preempted all the time. */
 static void crowd(uint32_t buffers, uint32_t count)
 {
     struct scene s = scene_open("crowd");
@@ -150,7 +150,7 @@ static void test_preempted(void **state)
     crowd(12, 300);
 }
 
-/** Arguments are not the kernel's to change. */
+/** A kernel cannot write its arguments. */
 static void test_read_only(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver on a whole device: arguments, long work, faults (C2, C5, F1, F2). */
+/** The driver on a whole device: refused arguments, long work, and faults (C2, C5, F1, F2). */
 #include "fixture.h"
 
 static void test_query(void **state)
@@ -24,7 +24,7 @@ static void note_time(void *user, const struct tern_completion *c)
     *(uint64_t *)user = c->end;
 }
 
-/** The time that was seen costs no access, which would take time; and is never before the end of what has ended. */
+/** tern_device_time_seen needs no access to the device, and is never before the end of a completed buffer. */
 static void test_time_seen(void **state)
 {
     (void)state;
@@ -117,15 +117,15 @@ static void test_fault(void **state)
         work_fill(&b, tern_allocation_address(ag), 4096, (uint8_t)i);
         lastg = work_submit(&b, cg, "good");
         if (i == 3) {
-            work_fill(&b, tern_allocation_address(ab), 64, 1); /* may only be read */
+            work_fill(&b, tern_allocation_address(ab), 64, 1); /* not writable */
         } else {
-            work_wait(&b, tern_fence_address(gate), 1); /* nothing begins before all is queued */
+            work_wait(&b, tern_fence_address(gate), 1); /* no packet begins before all are queued */
         }
         last = work_submit(&b, cb, i == 3 ? "naughty" : "harmless");
     }
     ok(tern_fence_signal(gate, 1));
     assert_int_equal(tern_wait(cb, last, -1), -EIO);
-    ok(tern_wait(cb, 3, -1)); /* before the fault: completed */
+    ok(tern_wait(cb, 3, -1)); /* completed before the fault */
     assert_int_equal(tern_wait(cb, 4, -1), -EIO);
     ok(tern_wait(cg, lastg, -1));
     expect_bytes(ag, 0, 4096, 19);
@@ -202,8 +202,8 @@ static void note_end(void *user, const struct tern_completion *c)
     ((struct ended *)user)->at = c->result == TERN_COMPLETED ? c->end : 0;
 }
 
-/** Work far longer than quantum and timeout, which can stop between packets: it lets others
- * pass, and is not killed (F2). */
+/** Work far longer than quantum and timeout can be preempted between packets. It lets other work run, and is not killed
+ * (F2). */
 static void test_long_work_lets_others_pass(void **state)
 {
     (void)state;
@@ -218,8 +218,8 @@ static void test_long_work_lets_others_pass(void **state)
         ok(tern_context_create(p, &d, &c[i]));
         a[i] = memory(p, 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
     }
-    /* 1000 rounds: 2,000 to 10,000 cycles, so below the grace of the timeout, but a slice of
-     * them is above the timeout */
+    /* 1000 rounds take 2,000 to 10,000 cycles, which is below the grace of the timeout. A slice of such packets takes
+     * more than the timeout. */
     /* bnez t0, -4 */
     static const uint32_t loop[] = {0x3e800293, /* li t0, 1000 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3,
                                     0x0000100b /* exit */};
@@ -242,7 +242,7 @@ static void test_long_work_lets_others_pass(void **state)
     tern_context_destroy(c[1]);
     assert_true(end[1].at && end[1].at < end[0].at);
     assert_true(end[0].at - end[1].at > 200000);
-    ok(tern_process_status(p, NULL)); /* nothing of it was reset away */
+    ok(tern_process_status(p, NULL)); /* the long work was not reset */
     expect_bytes(a[0], 4096, 4096, 0x99);
     tern_allocation_destroy(a[0]);
     tern_allocation_destroy(a[1]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The kmd's promises about an engine (C5, P3-P5, F3), whatever happens in whatever order: a toy engine behind
- * the registers, which completes, faults and stops when chance says so, also between the two indications of one
- * stop; and a driver that submits, asks to stop, asks again, resets and polls when chance says so. Each buffer
- * must come to exactly one end.
+ * The kmd's contract of an engine (C5, P3-P5, F3) under any order of events. A toy engine behind the registers
+ * completes, faults and stops at random, also between the two indications of one stop. The test submits, requests to
+ * stop, repeats requests, resets and polls at random. Each buffer must end exactly once.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 #include "hal/hal.h"
 #include "kmd/kmd.h"
 
-/* ---------------------------------------------------------------- the toy */
+/* ---------------------------------------------------------------- the toy engine */
 
 struct told {
     uint32_t kind;
@@ -42,7 +41,7 @@ static void indicate(uint32_t kind)
     toy.begin = 0;
 }
 
-/** What runs asks for a page: it is cut, and what is behind it cancelled with the next steps. */
+/** The running buffer asks for a page: it is preempted, and the next steps cancel those behind it. */
 static void toy_page(void)
 {
     toy.now++;
@@ -52,7 +51,7 @@ static void toy_page(void)
     toy.stopping = toy.cut = toy.n != 0;
 }
 
-/** One step of the engine: what runs begins, ends, faults, is stopped, or asks for a page. */
+/** Does one step of the engine: the front buffer begins, ends, faults, is stopped, or asks for a page. */
 static void toy_step(int chance)
 {
     if (toy.pages && toy.n && toy.begin && chance % 5 == 0) {
@@ -115,7 +114,7 @@ static void toy_write(uint32_t offset, uint32_t value)
         uint32_t g = value >> TERN_ENGINE_COMMAND_GRANULARITY_SHIFT & 3;
         toy.commands++;
         toy.granularity = toy.stopping && g < toy.granularity ? toy.granularity : g;
-        toy.stopping = toy.n != 0; /* ignored when the queue is empty */
+        toy.stopping = toy.n != 0; /* a request to an empty queue is ignored */
     }
 }
 
@@ -175,7 +174,7 @@ static void expect_none(void)
 
 /* ---------------------------------------------------------- directed cases */
 
-/** P4: nothing is in the queue: the driver answers by itself. */
+/** P4: the queue is empty, so the driver answers without the hardware. */
 static void test_answers_itself(void **state)
 {
     (void)state;
@@ -186,15 +185,15 @@ static void test_answers_itself(void **state)
     assert_true(i.kind == TERN_KMD_COMPLETED && i.fence == 1);
     assert_int_equal(tern_kmd_preempt(&kmd, 0, 100, 3), 0);
     assert_int_equal(toy.commands, 0);
-    assert_int_equal(submit(2), -EAGAIN); /* not before the answer has been taken */
+    assert_int_equal(submit(2), -EAGAIN); /* the answer has not been taken yet */
     i = next();
     assert_true(i.kind == TERN_KMD_PREEMPTED && i.fence == 100 && i.last_completed == 1 && i.cut == 0 && !i.began);
     expect_none();
     assert_int_equal(submit(2), 0);
 }
 
-/** P4: all has completed, but has not been reported: the hardware ignores the request, and it
- * is answered all the same. */
+/** P4: all buffers have completed and are not reported yet. The hardware ignores the request, and the driver answers
+ * it. */
 static void test_completion_on_the_way(void **state)
 {
     (void)state;
@@ -220,18 +219,18 @@ static void test_cut_and_cancelled(void **state)
     assert_int_equal(submit(3), -EAGAIN); /* C6 */
     toy_step(1);
     assert_int_equal(tern_kmd_preempt(&kmd, 0, 100, 0), 0);
-    assert_int_equal(tern_kmd_preempt(&kmd, 0, 101, 3), -EBUSY); /* one at a time */
-    assert_int_equal(tern_kmd_preempt(&kmd, 0, 100, 3), 0);      /* the same, finer */
+    assert_int_equal(tern_kmd_preempt(&kmd, 0, 101, 3), -EBUSY); /* one request at a time */
+    assert_int_equal(tern_kmd_preempt(&kmd, 0, 100, 3), 0);      /* the same request, at a finer granularity */
     assert_int_equal(toy.granularity, 3);
     toy_step(1);
-    expect_none(); /* half of the stop is no answer */
+    expect_none(); /* the first half of a stop is no answer */
     toy_step(1);
     struct tern_indication i = next();
     assert_true(i.kind == TERN_KMD_PREEMPTED && i.fence == 100 && i.last_completed == 0 && i.cut == 1 && i.began);
     expect_none();
 }
 
-/** P9: no finer than the device can. */
+/** P9: a request is no finer than the device's granularity. */
 static void test_granularity_of_the_device(void **state)
 {
     (void)state;
@@ -241,7 +240,8 @@ static void test_granularity_of_the_device(void **state)
     assert_int_equal(toy.granularity, TERN_ENGINE_COMMAND_GRANULARITY_PACKET);
 }
 
-/** A reset in the middle of a stop: the state of what was cut is safe, what waited never began, nothing is lost. */
+/** A reset in the middle of a stop. The preempted buffer's state has been saved, the waiting one has not begun, and
+ * none is lost. */
 static void test_reset_within_a_stop(void **state)
 {
     (void)state;
@@ -260,8 +260,8 @@ static void test_reset_within_a_stop(void **state)
     assert_int_equal(submit(1), 0);
 }
 
-/** F3: what had completed is told, what was lost lies between last completed and last submitted;
- * it is the answer as well. */
+/** F3: completed buffers are reported. The lost ones lie between last completed and last submitted. The reset also
+ * answers the request to stop. */
 static void test_reset(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_reset(void **state)
     assert_true(i.kind == TERN_KMD_COMPLETED && i.fence == 1);
     expect_none();
     assert_int_equal(tern_kmd_status(&kmd, 0, &s), 0);
-    /* P5: the reset advances it */
+    /* P5: the reset advances last_completed */
     assert_true(s.queued == 0 && !s.stopping && s.last_completed == 2 && s.last_aborted == 2);
     assert_int_equal(submit(3), 0);
     assert_int_equal(tern_kmd_dependent(&kmd, 0), 1);
@@ -297,7 +297,7 @@ static void test_reset_fails(void **state)
     assert_int_equal(last, 99);
 }
 
-/** A device that has gone from the bus reads all ones: that is no state of an engine. */
+/** A device that is gone from the bus reads all ones, which is no valid state of an engine. */
 static void test_all_ones(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void test_all_ones(void **state)
     assert_int_equal(tern_kmd_time(&kmd, &now), -EIO);
 }
 
-/** What cannot be: an indication out of order, or of a stop that nobody asked for. */
+/** Indications that are out of order, or of a stop that was not requested, are refused. */
 static void test_lies(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void test_lies(void **state)
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EPROTO);
 }
 
-/** A kernel asks for a page: told at once, as is what was cancelled behind it; nobody waits for an answer. */
+/** A kernel's page request is indicated at once, and the buffers behind it are returned. No answer is expected. */
 static void test_page_request(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void test_page_request(void **state)
     struct tern_indication i = next();
     assert_true(i.kind == TERN_KMD_RETURNED && i.fence == 1 && i.began && i.fault == TERN_FAULT_PAGE_ABSENT);
     expect_none();
-    assert_int_equal(submit(3), 0); /* before the stop has ended: it is cancelled as well */
+    assert_int_equal(submit(3), 0); /* submitted before the stop has ended, so it is cancelled too */
     toy_step(1);
     toy_step(1);
     i = next();
@@ -353,7 +353,8 @@ static void test_page_request(void **state)
     assert_true(i.kind == TERN_KMD_COMPLETED && i.fence == 4);
 }
 
-/** And a request to stop that crosses it is answered all the same, once, for what was there when it came. */
+/** A request to stop that crosses a page request is answered once. The answer is for the buffers that were queued when
+ * the request came. */
 static void test_page_request_and_stop(void **state)
 {
     (void)state;
@@ -365,7 +366,7 @@ static void test_page_request_and_stop(void **state)
         toy_step(1);
         if (late) {
             toy_page();
-            assert_int_equal(submit(f + 1), 0); /* the stop is over, though it has not been told: this one runs */
+            assert_int_equal(submit(f + 1), 0); /* the stop has ended and is not indicated yet: this one runs */
             toy_step(1);
         }
         assert_int_equal(tern_kmd_preempt(&kmd, 0, 100 + f, 3), 0);
@@ -383,7 +384,7 @@ static void test_page_request_and_stop(void **state)
     }
 }
 
-/** Not on a device that cannot do it; nothing is cancelled without a stop. */
+/** Page requests are refused from a device without them, and cancelled buffers without a stop are refused. */
 static void test_page_request_lies(void **state)
 {
     (void)state;
@@ -414,7 +415,7 @@ static struct driver {
 
 static void ends(uint64_t fence, enum end end)
 {
-    assert_true(fence < d.next && fence == d.oldest); /* in order, each once */
+    assert_true(fence < d.next && fence == d.oldest); /* in order, once each */
     assert_int_equal(d.end[fence], OPEN);
     d.end[fence] = end;
     d.oldest++;
@@ -443,7 +444,7 @@ static bool poll_one(void)
     default:
         assert_true(d.request && i.fence == d.request && i.last_completed == d.completed);
         assert_true(!i.cut || i.cut == d.oldest);
-        assert_true(i.cut || d.oldest == d.next); /* nothing came back: all had ended */
+        assert_true(i.cut || d.oldest == d.next); /* nothing was cut: all had ended */
         while (i.cut && d.oldest < d.next) {
             ends(d.oldest, BACK);
         }
@@ -461,7 +462,7 @@ static void reset_one(void)
     }
     assert_true(last >= d.completed || d.oldest == d.next);
     if (d.oldest < d.next) {
-        assert_int_equal(last, d.next - 1); /* of what is left, the reset took all */
+        assert_int_equal(last, d.next - 1); /* the reset has ended all that were left */
     }
     while (d.oldest < d.next) {
         ends(d.oldest, LOST);
@@ -471,7 +472,7 @@ static void reset_one(void)
     d.request = 0;
 }
 
-/** state: with page requests. */
+/** *state is not NULL if the engine has page requests. */
 static void test_random(void **state)
 {
     const char *given = getenv("TERN_TEST_SEED");

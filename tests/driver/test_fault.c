@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a process is told of a kernel's fault (F1): the work-item by its global id, and a sentence about the access. */
+/** The report of a kernel's fault (F1): the global id of the work-item, and a sentence about the access. */
 #include "fixture.h"
 
-/** The work-item whose global id is arguments 0 to 2 stores to the address that is argument 3. */
+/** The work-item whose global id is in arguments 0 to 2 stores to the address in argument 3. */
 static const uint32_t code[] = {
     0xcd0022f3, 0x00052303, 0x02629263, /* csrr t0, global_id_x; lw t1, 0(a0); bne t0, t1, end */
     0xcd1022f3, 0x00452303, 0x00629c63, /* csrr t0, global_id_y; lw t1, 4(a0); bne t0, t1, end */
@@ -10,7 +10,7 @@ static const uint32_t code[] = {
     0x00c52303, 0x00032023,             /* lw t1, 12(a0); sw zero, 0(t1) */
     0x0000100b,                         /* end: exit */
 };
-#define STORE 40u /* offset of the sw */
+#define STORE 40u /* offset of the sw in bytes */
 
 static const uint32_t global[3] = {13, 7, 5}, local[3] = {5, 3, 2}, offset[3] = {100, 200, 300};
 
@@ -41,7 +41,7 @@ static void close_victim(struct victim *v)
     ok(tern_process_destroy(v->p));
 }
 
-/** Runs the kernel as packet 1 of a buffer and gives the fault. */
+/** Runs the kernel as packet 1 of a buffer and returns the fault. */
 static struct tern_fault run(struct victim *v, const uint32_t item[3], uint32_t address)
 {
     const uint32_t args[4] = {item[0], item[1], item[2], address};
@@ -127,7 +127,7 @@ static void test_sentences(void **state)
                     "store to 0xeffffffc, below the 64 bytes of private memory of the work-item");
 }
 
-/** The process's own allocations explain an address: inside of one, beyond its end, below its beginning. */
+/** The sentence names the allocation that the address is in, beyond, or below. */
 static void test_neighbours(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_neighbours(void **state)
     }
 }
 
-/** What no kernel did names no work-item. */
+/** A fault of a packet other than a kernel's names no work-item. */
 static void test_no_work_item(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_no_work_item(void **state)
     close_victim(&v);
 }
 
-/** A user executor's fault names it and the address, wherever its packet stands. */
+/** A fault of a user executor names the executor and the address, whatever the position of its packet. */
 static void test_user_executors(void **state)
 {
     (void)state;

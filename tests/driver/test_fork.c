@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the child of a fork finds: objects of its parent fail at once in every call, can be destroyed, and keep nothing
- * of the parent's open; a device of its own works. The parent notices nothing.
+ * The child of a fork. Objects of its parent fail at once in every call, can be destroyed, and keep no file of the
+ * parent's open. A device of its own works. The parent is not affected.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/completions.h"
 #include "tern/tern_checkpoint.h"
 
-/** One of everything, with work that is queued behind a fence that nobody has signalled. */
+/** One object of each kind, with work that is queued behind a fence that is not signalled. */
 struct all {
     struct tern_process *p;
     struct tern_context *c;
@@ -20,10 +20,10 @@ struct all {
     struct tern_fence *f;
     struct tern_completion_queue *q;
     uint64_t last;
-    struct tern_checkpoint *k; /* of all that; NULL through a ternd, which has none */
+    struct tern_checkpoint *k; /* checkpoint of all objects; NULL through ternd, which has no checkpoints */
 };
 
-/** What the device has, saved and loaded beside it. */
+/** Saves the device to a checkpoint, and loads it to the same device. */
 static struct tern_checkpoint *loaded_again(void)
 {
     struct tern_checkpoint *k;
@@ -67,8 +67,8 @@ static void finish_all(struct all *o)
     ok(tern_completion_queue_destroy(o->q));
 }
 
-/** Runs in a child, which must end by itself, with 0. exits: as a program does, with everything that
- * its libraries do at the end. */
+/** Runs a function in a child, which must end with status 0. exits: by exit(), so that libraries run their exit
+ * handlers. */
 static void in_child(void (*run)(struct all *), struct all *o, bool exits)
 {
     int status;
@@ -135,7 +135,7 @@ static void call_everything(struct all *o)
     if (!tern_device_inherited(dev)) {
         _exit(2);
     }
-    tern_device_query(dev, &info); /* what does not change can be asked */
+    tern_device_query(dev, &info); /* constant properties can be queried */
     tern_device_time(dev);
     tern_device_time_seen(dev);
     tern_context_query(o->c, &stats);
@@ -184,7 +184,7 @@ static void call_everything(struct all *o)
     REFUSED(tern_completion_queue_take(o->q, &done, 1));
     REFUSED(tern_completion_queue_destroy(o->q));
     if (fcntl(o->q->fd, F_GETFD) != -1) {
-        _exit(5); /* closed */
+        _exit(5); /* the device is closed */
     }
     REFUSED(tern_process_suspend(o->p));
     REFUSED(tern_process_resume(o->p));
@@ -222,7 +222,7 @@ static void test_grandchild(void **state)
     finish_all(&o);
 }
 
-/** The child opens a device of its own, although it has its parent's, and everything works on it. */
+/** The child opens a device of its own, which must work although it also has its parent's. */
 static void use_own_device(struct all *o)
 {
     (void)o;
@@ -244,7 +244,8 @@ static void test_own_device(void **state)
     finish_all(&o);
 }
 
-/** Descriptors whose names contain this. The file of the statistics was opened by its first name, "/.new-...". */
+/** Returns the number of descriptors whose paths contain `name`. The path of the statistics is "/.new-...", the name
+ * under which the file was created. */
 static int descriptors(const char *name)
 {
     int n = 0;
@@ -269,8 +270,8 @@ static void expect_nothing_open(struct all *o)
     }
 }
 
-/** Else a reader of the trace has no end, and the lock on the statistics says that the parent lives,
- * as long as the child does. */
+/** The child keeps no file of the driver open. Otherwise a reader of the trace would see no end of file, and the lock
+ * on the statistics would not be released, as long as the child lives. */
 static void test_nothing_stays_open(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void test_nothing_stays_open(void **state)
     close(fd);
     assert_int_equal(setenv("TERN_TRACE", path, 1), 0);
     if (getenv("TERND_SOCKET")) {
-        skip(); /* the trace is ternd's, and not of this process */
+        skip(); /* the trace is ternd's, not this process's */
     }
     struct tern_device *traced = open_or_skip("small,mem=64M");
     assert_int_equal(unsetenv("TERN_TRACE"), 0);
@@ -314,7 +315,7 @@ static void destroy_and_ask(struct all *o)
     REFUSED(tern_device_close(dev));
 }
 
-/** Wherever the parent's threads are: their locks do not matter to the child. */
+/** The child does not wait for locks that the parent's threads held at the fork, whatever these did then. */
 static void test_at_any_moment(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Frames of the link of a board (hal/uart/frame.c): the example of docs/board.md, escapes, and what is no frame. */
+/** Frames of the link of a board (hal/uart/frame.c): the example of docs/board.md, escapes, and bytes that are not
+ * frames. */
 #include "hal/uart/frame.h"
 #include "work.h"
 
-/** What comes of these bytes of the line: how many frames, and the last one in `in`. */
+/** Decodes bytes of the line. Returns the number of frames; the last one is in `in`. */
 static unsigned taken(struct tern_frame_in *in, const uint8_t *line, size_t size, size_t *n)
 {
     unsigned frames = 0;
@@ -30,7 +31,7 @@ static void test_example(void **state)
     assert_true(in.frames == 1 && in.damaged == 0);
 }
 
-/** All bytes there are, in a frame of each length. */
+/** Frames of each length, with all byte values. */
 static void test_lengths(void **state)
 {
     (void)state;
@@ -50,7 +51,7 @@ static void test_lengths(void **state)
     assert_int_equal(in.damaged, 0);
 }
 
-/** A bit that is turned anywhere, a byte too many or too few: no frame, and the next one is whole. */
+/** A frame with an inverted bit, a byte too many or a byte too few is dropped. The next frame is decoded. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -71,11 +72,11 @@ static void test_damage(void **state)
     for (size_t at = 1; at < sent; at++) {
         struct tern_frame_in in = {0};
         size_t n = 0;
-        memcpy(other, line, at); /* one too many */
+        memcpy(other, line, at); /* one byte too many */
         other[at] = 0x55;
         memcpy(other + at + 1, line + at, sent - at);
         assert_int_equal(taken(&in, other, sent + 1, &n), 0);
-        memcpy(other, line, at); /* and one too few, of those between the flags */
+        memcpy(other, line, at); /* one byte too few, between the flags */
         memcpy(other + at, line + at + 1, sent - at - 1);
         other[sent - 2] = 0x7e;
         assert_int_equal(taken(&in, other, sent - 1, &n), 0);
@@ -83,7 +84,7 @@ static void test_damage(void **state)
     }
 }
 
-/** More than a frame may have is dropped, wherever it ends. */
+/** A frame that is longer than the limit is dropped, whatever its length. */
 static void test_too_long(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every allocation and every access to the device fails once. One scenario uses the whole library; it is repeated
- * with the n-th malloc (or access) failing, n = 1, 2, ... until it runs through unharmed. Each time all calls must
- * give a proper error and everything must come down again; the leak checker of a sanitized build sees the rest. A
- * lost device must leave nobody waiting.
+ * Each allocation of host memory and each access to the device fails once. A scenario that uses the whole library is
+ * repeated with the n-th malloc (or access) failing, n = 1, 2, ... until it succeeds. Every call must return a proper
+ * error, and all objects must be destroyed; a sanitized build also checks for leaks. A lost device must not leave
+ * anybody waiting.
  */
 #include <stdatomic.h>
 
@@ -49,7 +49,7 @@ char *__wrap_strdup(const char *s)
     return fails() ? NULL : __real_strdup(s);
 }
 
-/* ------------------------------------------------ the failing hal: a real one, until it breaks for good */
+/* ------------------------------------------------ the failing hal: a real one that fails from some access on */
 
 struct flaky {
     struct tern_hal hal, *real;
@@ -69,7 +69,7 @@ static int flaky_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
     return broken(h) ? -EIO : REAL(h)->ops->read32(REAL(h), offset, value);
 }
 
-/** Of several writes, the first ones may get through. */
+/** Only the first ones of several writes may reach the device. */
 static int flaky_write32(struct tern_hal *h, const struct tern_hal_write *writes, size_t n)
 {
     size_t good = 0;
@@ -176,7 +176,7 @@ static int use_process(struct tern_device *dev)
 static void test_no_memory(void **state)
 {
     (void)state;
-    setenv("TERN_STATS", "0", 1); /* a device whose observer finds no memory works without it */
+    setenv("TERN_STATS", "0", 1); /* an observer without memory is no error */
     struct tern_device *dev = open_or_skip(config);
     ok(tern_device_close(dev));
     int failed = 0, r = -1;
@@ -189,10 +189,10 @@ static void test_no_memory(void **state)
             bool used = atomic_load(&malloc_budget) < 0;
             atomic_store(&malloc_budget, -1);
             if (r) {
-                ok(use_process(dev)); /* the device is none the worse */
+                ok(use_process(dev)); /* the device still works */
             }
             ok(tern_device_close(dev));
-            assert_true(r || !used); /* no failure is overlooked */
+            assert_true(r || !used); /* each failure is reported */
         }
         atomic_store(&malloc_budget, -1);
         if (r) {
@@ -209,7 +209,7 @@ static void test_hal(void **state)
 {
     (void)state;
     int failed = 0, lost = 0, r = -1;
-    for (long n = 0; r; n += n < 300 ? 1 : 7) { /* each access of opening, then a sample */
+    for (long n = 0; r; n += n < 300 ? 1 : 7) { /* each access of opening, then every seventh */
         struct tern_config *c;
         struct tern_policy policy;
         struct flaky *f = calloc(1, sizeof *f);

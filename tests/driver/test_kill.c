@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A process is killed at each lock, wait and allocation of a thread of its own: no page, object or queue entry is left
- * behind, and its calls end. The process has an endless kernel, an engine that does not stop, a lost device, a
- * suspension, or a copy under way.
+ * A process is killed at each lock, wait and allocation of its thread. No page, object or queue entry is left, and its
+ * calls end. It has an endless kernel, an engine that does not stop, a lost device, a suspension, or a copy in
+ * progress.
  */
 #include <poll.h>
 
@@ -10,7 +10,7 @@
 #include "base/completions.h"
 #include "moments.h"
 
-/* ------------------------------------------------------------- what is left */
+/* ------------------------------------------------------------- nothing is left */
 
 static void expect_nothing_left(uint32_t pages)
 {
@@ -28,7 +28,7 @@ static void expect_nothing_left(uint32_t pages)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** A killed process's objects may still be asked, and refuse to work. */
+/** Objects of a killed process can still be queried, and refuse work. */
 static void expect_refusals(struct actor *a)
 {
     uint32_t v = 0;
@@ -71,7 +71,7 @@ static void test_endless(void **state)
     assert_int_equal(free_pages(dev), pages);
     assert_int_equal(tern_context_ended(endless.c), last);
     assert_int_equal(tern_wait(endless.c, last, -1), -EIO);
-    ok(tern_process_kill(endless.p)); /* again: nothing */
+    ok(tern_process_kill(endless.p)); /* a second kill changes nothing */
     expect_refusals(&endless);
     expect_mix(&works, mix);
     assert_int_equal(rig.resets, 0);
@@ -80,7 +80,7 @@ static void test_endless(void **state)
     rig_done();
 }
 
-/** An engine that does not stop is reset; the other process goes on. */
+/** An engine that does not stop is reset. The other process goes on. */
 static void test_deaf_engine(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_lost_device(void **state)
     rig_done();
 }
 
-/** What is held by a suspension, or waits for a fence that nobody signals, goes too. */
+/** Suspended work and work that waits for a fence are dropped too. */
 static void test_held(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void *kill_it(void *p)
     return NULL;
 }
 
-/** A copy in another thread has left the memory before anybody else can have it. */
+/** A kill waits for a copy of another thread, so that the copy cannot write pages of a new owner. */
 static void test_copy(void **state)
 {
     (void)state;
@@ -217,7 +217,8 @@ static void test_callback(void **state)
 
 static struct tern_completion_queue *queue;
 
-/** All that a process does; what fails because it was killed is skipped. Nothing waits for ever, or the test does. */
+/** Uses every kind of call. Returns the first error, which a kill may cause. The test hangs if a call waits for
+ * ever. */
 static int live(struct tern_process *p)
 {
     struct tern_context *c = NULL, *second = NULL;
@@ -243,7 +244,7 @@ static int live(struct tern_process *p)
         r = r ? r : tern_fence_value(f, &value);
         r = r ? r : tern_fence_wait(f, 2, 0) == -ETIMEDOUT ? 0 : -EIO;
         r = r ? r : tern_context_set_priority(c, TERN_BAND_FOCUS, 7);
-        tern_allocation_destroy(large); /* which waits for the buffer */
+        tern_allocation_destroy(large); /* waits for the buffer */
         large = NULL;
         r = r ? r : tern_fence_signal(f, 2);
         r = r ? r : tern_wait(c, fence, -1);

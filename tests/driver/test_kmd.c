@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The kmd's exact register sequences on a scripted device, and the packets of paging buffers. */
+/** The exact register sequences of the kmd on a scripted device, and the packets of paging buffers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
     expect_read(TERN_REG_DEV_SAVE_LINES, save_lines);
 }
 
-/** Counter i of an engine reads base + i. */
+/** Scripts reads of the engine's counters, of which counter i is base + i. */
 static void expect_counters(uint32_t e, uint64_t base)
 {
     for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -59,7 +59,7 @@ static void test_probe(void **state)
     (void)state;
     struct tern_hal *hal = mock_device();
     expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 2u << 16 | 64u << 24);
-    expect_read(TERN_REG_ENGINE_STATUS(0), 0); /* nobody has left work there */
+    expect_read(TERN_REG_ENGINE_STATUS(0), 0); /* no work of another driver is there */
     expect_read(TERN_REG_ENGINE_STATUS(1), 0);
     expect_counters(0, 100);
     expect_counters(1, 0x1fffffffcull);
@@ -78,7 +78,8 @@ static void test_probe(void **state)
     struct tern_engine_counters c = {.buffers = 7};
     expect_counters(1, 0x200000010ull);
     assert_int_equal(tern_kmd_counters(&k, 1, &c), 0);
-    assert_true(c.busy == 0x14 && c.wr_lines == 0x14 && c.buffers == 7); /* since probing, across 32 bits */
+    /* since probing; the counters wrap at 32 bits */
+    assert_true(c.busy == 0x14 && c.wr_lines == 0x14 && c.buffers == 7);
 }
 
 static void test_probe_refuses(void **state)
@@ -147,14 +148,15 @@ static void test_submit(void **state)
     expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
     expect_failure(TERN_REG_ENGINE_SUB_FENCE_HI(1), -EIO);
     assert_int_equal(tern_kmd_submit(&kmd, 1, &s), -EIO);
-    expect_failure(0, -EIO); /* no register is written before memory is there */
+    expect_failure(0, -EIO); /* memory comes first, so no register is written */
     assert_int_equal(tern_kmd_submit(&kmd, 1, &s), -EIO);
     assert_non_null(strstr(tern_last_error(), "flushed"));
     assert_int_equal(kmd.engine[1].n, 0);
     expect_nothing_more();
 }
 
-/** Pieces side by side are one call of the hal; what is mapped is none, and keeps its place in the order. */
+/** Adjacent pieces are one call of the hal. Pieces in the mapped window need no call, and stay in order with the
+ * others. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void test_memory(void **state)
     expect_mem_write(0x1000, 8);
     expect_mem_write(0x3000, 64);
     expect_mem_write(0x5000, 1);
-    expect_mem_write(MOCK_WINDOW + MOCK_WINDOW_BYTES - 4, 8); /* not all of it is mapped */
+    expect_mem_write(MOCK_WINDOW + MOCK_WINDOW_BYTES - 4, 8); /* only a part of it is mapped */
     assert_int_equal(tern_kmd_write(&kmd, pieces, sizeof pieces / sizeof *pieces), 0);
     expect_calls(2);
     assert_true(mock_window[0] == 0 && mock_window[1] == value && mock_window[2] == 0);
@@ -243,7 +245,7 @@ static void test_preempt_and_reset(void **state)
     expect_indication(1, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
     expect_write(TERN_REG_ENGINE_IND_POP(1), 1);
     expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_RESET_MASK);
-    /* not over; nothing keeps the interrupt raised meanwhile */
+    /* the reset has not ended; the indications are popped, so that they do not keep the interrupt raised */
     assert_int_equal(tern_kmd_reset(&kmd, 1, true, &last), 1);
     assert_int_equal(last, 0);
     expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_QUEUED_MASK & -TERN_ENGINE_STATUS_QUEUED_MASK);
@@ -254,13 +256,13 @@ static void test_preempt_and_reset(void **state)
     assert_int_equal(tern_kmd_reset(&kmd, 1, false, &last), 0);
     expect_nothing_more();
     assert_true(last == (12ull << 32 | 12));
-    assert_int_equal(tern_kmd_poll(&kmd, 1, &ind), 1); /* what had ended before, without asking the hardware again */
+    assert_int_equal(tern_kmd_poll(&kmd, 1, &ind), 1); /* the buffer that had ended, without another access */
     assert_true(ind.kind == TERN_KMD_COMPLETED && ind.fence == (12ull << 32 | 11));
     assert_int_equal(tern_kmd_reset_failed(0), -ETIMEDOUT);
     assert_non_null(strstr(tern_last_error(), "engine 0"));
 }
 
-/** A command whose result goes to the window that the mock device maps. */
+/** Scripts a dirty command, whose result is written to the window that the mock device maps. */
 static void expect_dirty(uint32_t first, uint32_t count, uint32_t op, uint32_t status)
 {
     kmd.dirty_area = MOCK_WINDOW;
@@ -279,7 +281,7 @@ static void test_dirty(void **state)
     static uint32_t bits[65536 / 32];
     memset(mock_window, 0xff, sizeof mock_window);
     memset(mock_window, 0, 128);
-    mock_window[0] = 1; /* block 0 has some: pages 40, 63, 64 */
+    mock_window[0] = 1; /* block 0 has dirty pages: 40, 63, 64 */
     mock_window[8] = 1ull << 40 | 1ull << 63;
     mock_window[9] = 1;
     expect_dirty(40, 50, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR, 0);
@@ -288,7 +290,7 @@ static void test_dirty(void **state)
     assert_int_equal(bits[0], 1u | 1u << 23 | 1u << 24);
     assert_int_equal(bits[1], 0);
 
-    memset(mock_window, 0, 128); /* pages 500 to 1099 are of blocks 0 to 2; what is there of block 1 is old */
+    memset(mock_window, 0, 128); /* pages 500 to 1099 are in blocks 0 to 2; block 1's words are stale */
     mock_window[0] = 1 | 4;
     mock_window[15] = 1ull << 63;
     memset(&mock_window[24], 0, 64);
@@ -299,7 +301,7 @@ static void test_dirty(void **state)
         assert_int_equal(bits[i], i == 0 ? 1u << 11 : i == 18 ? 1u << 23 : 0); /* pages 511 and 1099 */
     }
 
-    mock_window[0] = 0; /* all memory, with something in the last two blocks only: they are read at once */
+    mock_window[0] = 0; /* all of memory: only the last two blocks have dirty pages, and both are read at once */
     mock_window[1] = 3ull << 62;
     expect_dirty(0, 65536, TERN_DIRTY_COMMAND_OP_QUERY, 0);
     expect_mem_read(MOCK_WINDOW + 64 * (1 + 126), 0x80);
@@ -319,7 +321,7 @@ static void test_dirty_errors(void **state)
     expect_read(TERN_REG_DIRTY_FOUND, 77);
     assert_int_equal(tern_kmd_dirty_count(&kmd, 3, 1000, &dirty), 0);
     assert_int_equal(dirty, 77);
-    expect_dirty(65536, 0, TERN_DIRTY_COMMAND_OP_QUERY, 0); /* nothing is asked, so nothing is read */
+    expect_dirty(65536, 0, TERN_DIRTY_COMMAND_OP_QUERY, 0); /* an empty range reads nothing */
     assert_int_equal(tern_kmd_dirty(&kmd, 65536, 0, false, bits), 0);
     expect_nothing_more();
     assert_int_equal(tern_kmd_dirty(&kmd, 65536, 1, false, bits), -EINVAL);
@@ -332,7 +334,7 @@ static void test_dirty_errors(void **state)
     mock_window[8] = 6;
     expect_dirty(0, 100, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR, TERN_DIRTY_STATUS_BUS_ERROR_MASK);
     assert_int_equal(tern_kmd_dirty(&kmd, 0, 100, true, bits), -EIO);
-    assert_int_equal(bits[0], 6); /* what came was cleared */
+    assert_int_equal(bits[0], 6); /* the bits that arrived were cleared, so they are returned */
     expect_nothing_more();
 }
 
@@ -362,7 +364,8 @@ static void test_paging_packets(void **state)
     assert_true(t.all && !t.root && !t.first && !t.count);
     assert_int_equal(tern_pkt_context_init_unpack(&c, p.words + 80), 0);
     assert_int_equal(c.save, 12);
-    tern_paging_entries(&p, 1, 0, 4096, 0, 0); /* more entries than the field holds: kept, not overlooked */
+    /* more entries than the field can hold: the error is kept until the end */
+    tern_paging_entries(&p, 1, 0, 4096, 0, 0);
     assert_int_equal(tern_paging_error(&p), -EINVAL);
     tern_paging_flush_all(&p);
     assert_int_equal(p.size, 6 * 64);

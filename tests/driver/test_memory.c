@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The page allocator and the address-space allocator against brute-force models (A6, A7): no page is given out twice,
- * all come back, and blocks are merged whenever they can be.
+ * The page allocator and the address-space allocator against brute-force models (A6, A7). No page is allocated twice,
+ * all pages are freed, and buddies are always merged.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,15 +35,16 @@ static void test_pages_basic(void **state)
     assert_int_equal(a.page, 1024); /* the first 4 MiB hold the reserved pages */
     assert_false(a.dirty);
     assert_int_equal(tern_pages_take(p, 5, &b), 0);
-    assert_int_equal(b.page, 12); /* the block of four, not one that is larger; two pages are free below it */
+    /* the free block of four is preferred to a larger one, and two pages are free below it */
+    assert_int_equal(b.page, 12);
     assert_int_equal(b.count, 4);
     assert_int_equal(tern_pages_take(p, 18, &b), 0);
     assert_int_equal(b.page, 16);
-    assert_int_equal(b.count, 16); /* and not two more of 32, while there are two below */
+    assert_int_equal(b.count, 16); /* 16 in one run rather than two more from a block of 32 */
     assert_int_equal(tern_pages_take(p, 2, &b), 0);
     assert_int_equal(b.page, 10);
     assert_int_equal(tern_pages_take(p, 100, &b), 0);
-    assert_true(b.page == 64 && b.count == 64); /* the other 36 fit better elsewhere */
+    assert_true(b.page == 64 && b.count == 64); /* the other 36 come from smaller blocks */
     assert_int_equal(tern_pages_take(p, 200, &b), 0);
     assert_true(b.page == 128 && b.count == 128);
     assert_int_equal(tern_pages_take(p, 256 + 64, &b), 0);
@@ -51,26 +52,26 @@ static void test_pages_basic(void **state)
     assert_int_equal(tern_pages_take(p, 512, &b), 0);
     assert_int_equal(tern_pages_take(p, 40, &b), 0);
     assert_true(b.page == 32 && b.count == 32);
-    assert_int_equal(tern_pages_take(p, 100, &b), 0); /* 64, 32 and 4 pages side by side are one run */
+    assert_int_equal(tern_pages_take(p, 100, &b), 0); /* adjacent blocks of 64, 32 and 4 pages are one run */
     assert_true(b.page == 3072 && b.count == 100);
     assert_int_equal(tern_pages_take_large(p, &c), 0);
-    assert_int_equal(tern_pages_take_large(p, &c), -ENOSPC); /* the last 4 MiB are not whole */
+    assert_int_equal(tern_pages_take_large(p, &c), -ENOSPC); /* the last 4 MiB are not complete */
     assert_int_equal(tern_pages_take(p, 1, &b), -ENOSPC);
     a.dirty = true;
     tern_pages_give(p, &a);
     assert_int_equal(tern_pages_take_large(p, &a), 0);
-    assert_true(a.dirty); /* whoever takes it again must scrub it */
+    assert_true(a.dirty); /* its next owner must scrub it */
     tern_pages_destroy(p);
     assert_int_equal(tern_pages_create(64, 0, false, &p), 0);
     assert_int_equal(tern_pages_take(p, 64, &a), 0);
-    assert_true(a.dirty && a.count == 64); /* memory that does not read zero after power-on */
+    assert_true(a.dirty && a.count == 64); /* this memory does not read zero after power-on */
     assert_int_equal(tern_pages_take(p, 1, &b), -ENOSPC);
     tern_pages_destroy(p);
 }
 
 #define PAGES 5000u
 
-/** Is there an unused chunk of 4 MiB? */
+/** Returns true if 4 MiB aligned at 4 MiB are unused. */
 static bool has_chunk(const uint8_t *used)
 {
     for (uint32_t i = 0, n = 0; i < PAGES; i++) {
@@ -151,7 +152,7 @@ static void test_vaspace_basic(void **state)
     assert_int_equal(tern_vaspace_take(&v, TERN_VA_END, 1, TERN_PLACE_LOW, &owner, &a), -ENOSPC);
     assert_int_equal(tern_vaspace_find(&v, 2000)->first, 1024);
     assert_ptr_equal(tern_vaspace_find(&v, 2000)->owner, &owner);
-    assert_int_equal(tern_vaspace_find(&v, 5000)->first, 3072); /* the nearest below */
+    assert_int_equal(tern_vaspace_find(&v, 5000)->first, 3072); /* the nearest one below */
     assert_null(tern_vaspace_find(&v, 3));
     tern_vaspace_give(&v, 1024);
     assert_int_equal(tern_vaspace_take_at(&v, 1023, 2, &owner), 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A random day of work for the page allocator: 1 GiB kept 80 to 90 % full by some 20,000 allocations of the sizes that
- * programs have, of which most live shortly and some for long. After each step what is free is compared with a model:
- * no page is given out twice, and the free blocks are those, and no others, into which the free pages of each 4 MiB
- * divide. How little they fragment is a figure, with a bound.
+ * A long random workload of the page allocator. 1 GiB of memory is kept 80 to 90 % full by some 20,000 allocations of
+ * the sizes that programs use. Most of them live shortly, some for long. After each step the free memory is compared
+ * with a model: no page is allocated twice, and the free blocks are exactly those into which the free pages of each 4
+ * MiB divide. The test prints how much the memory fragments, and checks bounds.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static uint8_t used[PAGES];
 static uint8_t touched[PAGES / CHUNK];
 static uint32_t blocks[PAGES / CHUNK][TERN_PAGES_ORDERS], sum[TERN_PAGES_ORDERS], used_pages;
 
-/** The aligned blocks that the free pages of [page, page + 2^order) divide into. */
+/** Counts in `out` the aligned blocks into which the free pages of [page, page + 2^order) divide. */
 static void divide(uint32_t page, uint32_t order, uint32_t *out)
 {
     if (!memchr(used + page, 1, 1u << order)) {
@@ -85,15 +85,15 @@ static void mark(const struct tern_run *r, uint8_t is)
     used_pages += is ? r->count : -r->count;
 }
 
-/* ------------------------------------------------------------------ the day */
+/* ------------------------------------------------------------------ the workload */
 
 static struct {
-    uint64_t could, large; /* 4 MiB of address that could be a superpage, and that were */
-    double whole, scrap, runs; /* of what is free, what lies in whole 4 MiB; of all memory, what is free elsewhere */
+    uint64_t could, large; /* runs of 4 MiB that could be superpages, and those that were */
+    double whole, scrap, runs; /* whole: part of free memory in free 4 MiB; scrap: other free memory, of all */
     uint32_t looks;
 } figure;
 
-/** Pages of an allocation: buffers of some KiB, images, and what fills a good part of the memory. */
+/** Draws the pages of an allocation: buffers of some KiB, images, and arrays of a good part of the memory. */
 static uint32_t size_of(void)
 {
     const uint32_t kind = below(100);
@@ -111,10 +111,10 @@ static void give(struct tern_pages *p, struct held *h)
     free(h->run);
 }
 
-/** As map.c takes them: 4 MiB where the address is aligned, which is so from the beginning of large ones. */
+/** Takes pages as map.c does: superpages wherever the address is aligned. Large allocations begin aligned. */
 static bool take(struct tern_pages *p, struct held *h)
 {
-    h->pages = below(20) ? size_of() : 26; /* a context-save area */
+    h->pages = below(20) ? size_of() : 26; /* 26: a context-save area */
     h->runs = 0;
     h->run = NULL;
     const bool aligned = h->pages >= CHUNK;
@@ -170,7 +170,7 @@ static void day(uint64_t seed)
             const bool got = take(p, &held[n]);
             n += got;
             taken += got;
-        } else { /* mostly what is young: a quarter of the table from its end, else anything */
+        } else { /* mostly a young one: from the last quarter of the table, else any */
             const uint32_t k = below(4) ? n - 1 - below(n / 4 + 1) : below(n);
             give(p, &held[k]);
             memmove(&held[k], &held[k + 1], (n - k - 1) * sizeof *held);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes that are stopped in the middle and go on on another device (M1 to M4), with the same results, and nothing
- * is left behind: kernels that are stopped at random cycles, copies, user executors, queues with waits and signals,
- * data, a process in error, many processes at once. test_onward: one that has come moves on, again and again (M4).
+ * Processes that are stopped in the middle of their work and go on on another device (M1 to M4), with the same results.
+ * Nothing is left at the source. They have kernels that are stopped at random cycles, copies, user executors, queues
+ * with waits and signals, and data. A process may be in error, and many may move at once. test_onward: a process that
+ * has moved moves again and again (M4).
  */
 #include "moving_actors.h"
 
@@ -13,7 +14,7 @@ static bool cut_in_the_middle(const struct tern_context *c)
     return c->sched.requeued_count && c->sched.requeued[0].resume;
 }
 
-/** A kernel is stopped in the middle and ends on the other device, where its memory lies elsewhere. */
+/** A kernel is stopped in the middle and ends on the target, where its memory has other physical pages. */
 static void test_kernel(void **state)
 {
     (void)state;
@@ -48,7 +49,7 @@ static void test_kernel(void **state)
     close_both();
 }
 
-/** A copy, a fill, a user executor: each is stopped in the middle of a packet, and goes on there. */
+/** A copy, a fill and a call of a user executor are each stopped in the middle of a packet and go on on the target. */
 static void test_executors(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void test_executors(void **state)
 
 #define JOBS 40u
 
-/** What the owner of a context was told, wherever that ran. */
+/** Completions that the owner of a context has got, on either device. */
 struct told {
     struct tern_completion got[JOBS + 8];
     atomic_uint n;
@@ -127,7 +128,8 @@ static void follow_told(void *user, uint32_t process, uint32_t context, struct t
     desc->user = user;
 }
 
-/** Each completion once, in order; times never go back, and lie in order. */
+/** Each completion comes once and in order. Times of a completion are in order, and none is before that of an earlier
+ * one. */
 static void expect_told(const struct told *t, uint32_t n)
 {
     assert_int_equal(t->n, n);
@@ -140,7 +142,8 @@ static void expect_told(const struct told *t, uint32_t n)
     }
 }
 
-/** A queue of copies from byte to byte, so that their order shows, each with a signal; some wait for the CPU. */
+/** Fills a queue with copies between neighbouring pages, so that the result shows their order. Each job signals a
+ * fence, and some wait for the CPU. */
 static void queue_up(struct tern_context *c, struct tern_allocation *a, const struct tern_fence *gate,
                      const struct tern_fence *done)
 {
@@ -161,7 +164,7 @@ static void queue_up(struct tern_context *c, struct tern_allocation *a, const st
     }
 }
 
-/** What the same queue leaves on one device. */
+/** Gives the memory that the same queue leaves on one device. */
 static void learn(uint8_t *want)
 {
     struct tern_process *p;
@@ -184,7 +187,8 @@ static void learn(uint8_t *want)
     ok(tern_process_destroy(p));
 }
 
-/** A queue with waits that the CPU ends, a bit here and a bit there; memory that was destroyed while work uses it. */
+/** A queue with waits that the CPU ends, partly at the source and partly on the target. Memory that was destroyed while
+ * work uses it does not move. */
 static void test_queue(void **state)
 {
     (void)state;
@@ -212,8 +216,8 @@ static void test_queue(void **state)
         ok(tern_allocation_create(p, 8192, TERN_MEM_WRITE, 0, &gone));
         queue_up(c, a, gate, done);
         const uint64_t jobs = c->submitted;
-        tern_allocation_destroy(gone); /* lives until the work that is queued has ended */
-        until(told.n >= 8 + 8 * opened); /* that is where it waits for the gate */
+        tern_allocation_destroy(gone); /* freed when the queued work has ended */
+        until(told.n >= 8 + 8 * opened); /* the queue waits for the gate here */
         const struct tern_migrate_owner owner = {.context = follow_told, .user = &told};
         struct journey j = depart(&p, 1, &owner);
         gate = tern_loading_fence(j.loading, 0, tern_fence_address(gate));
@@ -228,7 +232,7 @@ static void test_queue(void **state)
         struct tern_context_stats s = {.size = sizeof s};
         ok(tern_context_query(c, &s));
         assert_true(s.weight == 321 && s.band == TERN_BAND_FOCUS && s.submitted == jobs);
-        assert_int_equal(tern_wait(c, jobs, 5), -ETIMEDOUT); /* the gate is not open */
+        assert_int_equal(tern_wait(c, jobs, 5), -ETIMEDOUT); /* the gate is still closed */
         ok(tern_fence_signal(gate, JOBS));
         ok(tern_wait(c, jobs, PATIENCE));
         ok(tern_fence_value(done, &value));
@@ -248,7 +252,7 @@ static void test_queue(void **state)
     close_both();
 }
 
-/** Arguments that travel with the work are where the kernel that was stopped has its pointer to them. */
+/** Data of a DMA buffer have the same address on the target, where the preempted kernel has a pointer to them. */
 static void test_data(void **state)
 {
     (void)state;
@@ -280,7 +284,7 @@ static void test_data(void **state)
 
 /* --------------------------------------------------------------------- processes */
 
-/** A process that is in error is so there, says the same, and takes no work. */
+/** A process in error is in the same error on the target and refuses work. */
 static void test_fault(void **state)
 {
     (void)state;
@@ -305,7 +309,7 @@ static void test_fault(void **state)
     close_both();
 }
 
-/** Many processes at once, in all states: some run, some wait for an engine, one is suspended by its owner. */
+/** Nine processes move at once. Some run, some wait for an engine, and one is suspended by its owner. */
 static void test_many(void **state)
 {
     (void)state;
@@ -358,7 +362,7 @@ static void test_many(void **state)
     close_both();
 }
 
-/** It moves on and on, between the two, while it counts. */
+/** A process moves between the two devices 20 times while its kernel counts. */
 static void test_onward(void **state)
 {
     (void)state;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Each field of an image has bounds where it is read (M3), and each record its place: in a stream that is written right
- * but for one field, that is refused with the name of the field, and nothing is left on the target. The linker wraps
- * the functions that write fields.
+ * Each field of an image is checked against bounds when it is read (M3), and each record against its place. A stream
+ * that is valid except for one field is refused with the name of the field, and nothing is left on the target. The
+ * linker wraps the functions that write fields.
  */
 #include "moving_scene.h"
 
 #include "base/submission.h"
 #include "os/migrate/image.h"
 
-/** A number; one of an array; so many of an array; so many bytes; the type of the record. */
+/** What is changed: a number, a number of an array, the length of an array or of bytes, or the type of a record. */
 enum kind { NUMBER, ELEMENT, COUNT, BYTES, TYPE };
 
 struct change {
-    enum tern_record_type type; /* of the record */
+    enum tern_record_type type; /* record in which the field is */
     const char *field;
     enum kind kind;
     uint64_t value;
     const char *says;
-    uint32_t which; /* of an array, the element, in the first such field; else which such field, from 0 */
+    /* index in an array of the changed or of a too large element; otherwise how many such fields come before it */
+    uint32_t which;
 };
 
 #define WORD (1ull << 32)
@@ -28,7 +29,7 @@ struct change {
     {TERN_RECORD_##type, field, NUMBER, value, "the record '" says "' is not expected", 0}
 
 #define AGAIN(type, field, which, value, says) {TERN_RECORD_##type, field, NUMBER, value, says, which}
-#define LESS 0u /* than there are */
+#define LESS 0u /* one less or one more than is written */
 #define MORE 1u
 
 static const struct change changes[] = {
@@ -88,7 +89,7 @@ static const struct change changes[] = {
     {TERN_RECORD_MEMORY, "", TYPE, TERN_RECORD_STATE, "the record 'state' is not expected", 0},
     {TERN_RECORD_JOB, "", TYPE, TERN_RECORD_STATE, "the record 'state' is not expected", 0},
     {TERN_RECORD_DEVICE, "", TYPE, TERN_RECORD_ROUND, "the stream does not begin with a device", 0},
-    /* one more or less than there are */
+    /* counts that are one less or one more than the records that follow */
     UNEXPECTED(DEVICE, "memories", LESS, "memory"), UNEXPECTED(DEVICE, "memories", MORE, "process"),
     UNEXPECTED(DEVICE, "processes", LESS, "process"), UNEXPECTED(DEVICE, "processes", MORE, "end of the processes"),
     UNEXPECTED(PROCESS, "mappings", LESS, "mapping"), UNEXPECTED(PROCESS, "mappings", MORE, "context"),
@@ -98,9 +99,9 @@ static const struct change changes[] = {
 
 /* ----------------------------------------------------------------------- the writer */
 
-static const struct change *now; /* NULL: nothing is changed, any more */
+static const struct change *now; /* NULL: the change has been made */
 static enum tern_record_type type_now;
-static uint32_t seen; /* such fields, of which none was changed */
+static uint32_t seen; /* such fields so far */
 
 void __real_tern_record_begin(struct tern_stream *s, enum tern_record_type type);
 void __wrap_tern_record_begin(struct tern_stream *s, enum tern_record_type type);
@@ -111,7 +112,7 @@ void __wrap_tern_put_u64s(struct tern_stream *s, const char *name, const uint64_
 void __real_tern_put_bytes(struct tern_stream *s, const char *name, const void *bytes, size_t size);
 void __wrap_tern_put_bytes(struct tern_stream *s, const char *name, const void *bytes, size_t size);
 
-/** Is it this field? Then it is, once. */
+/** Returns the change if it applies to this field. Each change is made once. */
 static const struct change *take(const char *name)
 {
     const struct change *c = now;
@@ -159,7 +160,7 @@ void __wrap_tern_put_bytes(struct tern_stream *s, const char *name, const void *
 
 /* ------------------------------------------------------------------------ the tests */
 
-/** Writes the processes with a change, which must be refused. */
+/** Writes the processes with a change. The load must be refused. */
 static void refused(struct tern_process *const *procs, uint32_t n, const struct change *c, uint32_t pages)
 {
     struct tern_saving *m;
@@ -170,7 +171,7 @@ static void refused(struct tern_process *const *procs, uint32_t n, const struct 
     struct tern_stream *in, *s = saved(procs, n, &m);
     const void *bytes = tern_stream_memory(s, &size);
     tern_migrate_go_on(m);
-    assert_null(now); /* the field was there */
+    assert_null(now); /* the field was written */
     ok(tern_stream_read_memory(bytes, size, &in));
     const int r = tern_migrate_load(there, NULL, in, NULL, &l);
     if (!r || !strstr(tern_last_error(), c->says)) {
@@ -197,7 +198,7 @@ static void test_bounds(void **state)
     ok(tern_device_close(there));
 }
 
-/** Fields of a process that is in error. */
+/** Changes of the fields of a process in error. */
 static void test_fault(void **state)
 {
     (void)state;
@@ -220,7 +221,8 @@ static void test_fault(void **state)
     close_both();
 }
 
-/** Processes with no context, and with two: what is announced is what must come before anything else. */
+/** Processes without a context and with two contexts. The announced number of records must come before any other
+ * record. */
 static void test_places(void **state)
 {
     (void)state;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Migrations that fail (M3, M5): streams that are cut off or damaged, host memory that is lacking, readers that go
- * away. In test_numbers any number of a stream is another one, one at a time. Whatever happens, the source goes on and
- * ends right, and nothing is left on the target.
+ * Migrations that fail (M3, M5). Streams are cut off or damaged, host memory is lacking, or the reader stops. In
+ * test_numbers each number of a stream is changed, one at a time. In each case the source goes on and ends right, and
+ * nothing is left on the target.
  */
 #include <fcntl.h>
 
 #include "moving_scene.h"
 
-/* ------------------------------------------------------------------- what goes wrong */
+/* ------------------------------------------------------------------- the failures */
 
 static __thread bool watched;
-static long failing = -1; /* allocations of the thread that is watched until one fails; < 0: none does */
-static long twisting = -1; /* which number is changed; < 0: none is */
-static long numbers;      /* that were put */
+static long failing = -1; /* allocations of the watched thread until one fails; < 0: none */
+static long twisting = -1; /* index of the number that is changed; < 0: none */
+static long numbers;      /* numbers written so far */
 static uint64_t twist;
 
 static bool fails(void)
@@ -47,7 +47,7 @@ void *__wrap_realloc(void *p, size_t size)
     return fails() ? NULL : __real_realloc(p, size);
 }
 
-/** A number as it is to be written. */
+/** Returns the number that is written for a value. */
 static uint64_t twisted(uint64_t value)
 {
     if (numbers++ != twisting) {
@@ -84,7 +84,7 @@ static int load_bytes(const void *bytes, size_t n, struct tern_loading **l)
 
 /* ------------------------------------------------------------------------ the tests */
 
-/** A stream that ends too early, at any byte, or of which a byte is wrong. */
+/** A stream ends too early at any byte, or has one inverted bit. */
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_cut_off(void **state)
         expect_clean(pages);
     }
     free(copy);
-    tern_migrate_drop(loaded(there, s, NULL)); /* and the whole one, which is given up */
+    tern_migrate_drop(loaded(there, s, NULL)); /* the whole stream loads, and the load is dropped */
     expect_clean(pages);
     tern_stream_close(s);
     tern_migrate_go_on(m);
@@ -126,7 +126,7 @@ static void test_cut_off(void **state)
     ok(tern_device_close(there));
 }
 
-/** Whoever reads the stream stops at some byte, or is gone. */
+/** The reader of the stream stops at some byte, or is gone before. */
 static void test_reader_goes(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_reader_goes(void **state)
         static char filler[65536];
         assert_int_equal(pipe(fd), 0);
         assert_true(fcntl(fd[1], F_SETPIPE_SZ, 65536) >= 65536);
-        if (i) { /* room for some of it */
+        if (i) { /* the pipe has room for a part */
             assert_true(write(fd[1], filler, 65536 - 4096 * i) > 0);
         } else {
             close(fd[0]);
@@ -159,7 +159,7 @@ static void test_reader_goes(void **state)
     scene_close();
 }
 
-/** Stopped, or (live) with one round before: two images. The processes then go on. */
+/** Writes the processes stopped, or (live) after one round, which takes two images. The processes then go on. */
 static int write_once(bool live, struct tern_stream **out)
 {
     const struct tern_migrate_limits one = {.downtime_ns = UINT64_MAX};
@@ -186,7 +186,7 @@ static int write_once(bool live, struct tern_stream **out)
     return r;
 }
 
-/** Memory of the host is lacking, once, at each allocation. */
+/** Each allocation of host memory fails once. */
 static void out_of_memory(bool live)
 {
     struct tern_loading *l;
@@ -232,8 +232,8 @@ static void test_out_of_memory(void **state)
     out_of_memory(true);
 }
 
-/** Any number of the stream is another one, one at a time, each changed in one of three ways: it is refused, or the
- *  processes are such as may be. */
+/** Each number of the stream is changed, one at a time, in one of three ways. The stream is refused, or loads as valid
+ *  processes. */
 static void change_numbers(bool live)
 {
     static const uint64_t kinds[] = {1, 2, 12};
@@ -255,7 +255,7 @@ static void change_numbers(bool live)
         const void *bytes = tern_stream_memory(s, &n);
         if (load_bytes(bytes, n, &l)) {
             refused++;
-        } else { /* it runs as it can, and is killed */
+        } else { /* they run whatever they are, and are killed */
             struct tern_process *p[2] = {NULL};
             uint32_t number;
             taken++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Images that no device could have written (M3): of a good one a single thing is changed, and it is refused with the
- * sentence that says what. Each change breaks one condition of driver/os/migrate/check.c, and all others hold.
+ * Images that no device could have written (M3). One property of a valid image is changed, and the image is refused
+ * with the sentence about it. Each change violates one condition of driver/os/migrate/check.c and no other.
  */
 #include "moving_scene.h"
 
@@ -10,14 +10,14 @@
 
 static struct tern_image *im;
 
-/** If it is its turn: the change is made, and this is what must be said. */
+/** If this is change k: makes it, and returns the sentence that the refusal must have. */
 #define TRY(text, ...)   \
     if (k-- == 0) {      \
         __VA_ARGS__;     \
         return text;     \
     }
 
-/** What is at an address. */
+/** Returns the process's allocation at an address. */
 static struct tern_image_allocation *at(uint32_t process, uint32_t address)
 {
     struct tern_image_process *p = &im->processes[process];
@@ -42,7 +42,7 @@ static struct tern_image_allocation *destroyed(void)
     return NULL;
 }
 
-/** The target is another device: one thing that work needs is lacking. */
+/** The target lacks one property that the image needs. */
 static const char *forge_device(int k)
 {
     struct tern_image_device *d = &im->device;
@@ -177,7 +177,7 @@ static const char *forge_chunks(int k)
     return NULL;
 }
 
-/** Behind the part that came back another one, which a device could have had, too. */
+/** Adds a second part behind the part that was preempted. The image is still valid. */
 static void second_part(struct tern_image_context *c)
 {
     struct tern_image_job *j = &c->jobs[0];
@@ -194,7 +194,7 @@ static void second_part(struct tern_image_context *c)
     s[1].seq = ++c->chunks;
 }
 
-/** The first chunk is the whole of the first packet. */
+/** Makes the first chunk the whole first packet. */
 static void whole_packet(struct tern_image_context *c)
 {
     struct tern_image_job *j = &c->jobs[0];
@@ -205,7 +205,7 @@ static void whole_packet(struct tern_image_context *c)
     s->size = j->sent = 64;
 }
 
-/** Of a job whose copy is done in parts of some rows; the first is the context's only chunk. */
+/** Changes of a job whose copy runs in parts of some rows. The context's only chunk is the first part. */
 static const char *forge_parts(int k)
 {
     struct tern_image_context *c = &im->processes[0].contexts[0];
@@ -242,7 +242,7 @@ static const char *forge_parts(int k)
     return NULL;
 }
 
-/** Each change, of a new image each time. */
+/** Makes each change, of a new image each time. Returns their number. */
 static uint32_t forge_all(struct tern_process *const *procs, uint32_t n, const char *(*forge)(int k), bool device)
 {
     struct tern_saving *m;
@@ -266,7 +266,7 @@ static uint32_t forge_all(struct tern_process *const *procs, uint32_t n, const c
                 fail_msg("change %u, '%s': %d, %s", done, says, r, r ? tern_last_error() : "taken");
             }
         }
-        im->processes[0].contexts[0].job_count = jobs; /* that are to be freed */
+        im->processes[0].contexts[0].job_count = jobs; /* restores the number of jobs to free */
         tern_image_free(im);
     }
     tern_migrate_go_on(m);
@@ -278,7 +278,7 @@ static void test_scene(void **state)
     (void)state;
     scene_open();
     open_there(SCENE_CONFIG);
-    actor_spin(&scene.counts); /* two more behind the one that runs: one is in the HW queue, the other not */
+    actor_spin(&scene.counts); /* two more chunks behind the running one: one in the HW queue, the other not */
     scene.spin = actor_spin(&scene.counts);
     until(scene.counts.c->sched.chunks >= 2);
     spins(&scene.counts);
@@ -292,7 +292,7 @@ static void test_scene(void **state)
     ok(tern_device_close(there));
 }
 
-/** Kernels that ask for their pages need a device where they can. */
+/** An image of kernels with page requests needs a device with page requests. */
 static void test_page_requests(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void test_page_requests(void **state)
     ok(tern_image_fits(&d, there, NULL, false));
     assert_int_equal(tern_image_check(&(struct tern_image){.device = d}, there), -EPROTO);
     expect_says(tern_last_error(), "an image without a process");
-    there->kmd.page_requests = false; /* as of a device that has none */
+    there->kmd.page_requests = false; /* a device without page requests */
     assert_int_equal(tern_image_fits(&d, there, NULL, false), -EPROTO);
     expect_says(tern_last_error(), "has no page requests");
     assert_int_equal(tern_image_fits(&need, there, "none", false), -EPROTO);
@@ -315,7 +315,7 @@ static void test_page_requests(void **state)
     ok(tern_device_close(there));
 }
 
-/** A copy and a fill of more than the device has, stopped between their parts. */
+/** A copy and a fill of more memory than the device has are stopped between their parts. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_parts(void **state)
     ok(tern_submit(a.c, b.w, b.size, "copy, fill", NULL));
     b.size = 64;
     const uint64_t fence = work_submit(&b, a.c, "copy");
-    for (uint32_t i = 0; !n && tern_context_ended(a.c) < fence; i++) { /* until a part has come back */
+    for (uint32_t i = 0; !n && tern_context_ended(a.c) < fence; i++) { /* until a part was preempted */
         struct tern_saving *m;
         pausing_set(here, dev, a.p, 5000 + 977 * i);
         pausing_await(here, a.c);

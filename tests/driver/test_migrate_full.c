@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes that have up to all memory of their device and of the host move to an equal device that is empty (M1): on
- * the device, pinned, evicted, and sparse; stopped or while they run, and other memory takes the place of some. With a
- * page less there the move is refused, and they go on with all that they had.
+ * Processes that use up to all memory of their device and of the host move to an equal, empty device (M1). Their memory
+ * is on the device, pinned, evicted, or sparse. They are stopped, or they run and replace some of their memory between
+ * rounds. If the target has one page less, the move is refused, and the processes go on with all their memory.
  */
 #include "moving_actors.h"
 
@@ -10,7 +10,7 @@
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define MOST 64u
 
-static const char *const config = "small,mem=16M,quantum=20000,timeout=2000000"; /* and 48 MiB of the host */
+static const char *const config = "small,mem=16M,quantum=20000,timeout=2000000"; /* and 48 MiB of host memory */
 static struct tern_allocation *held[MOST];
 static uint32_t count, pages_of[MOST];
 
@@ -28,7 +28,7 @@ static uint32_t value(uint32_t i, uint32_t page)
     return (i * 20011 + page) * 0x9e3779b1u + 1;
 }
 
-/** A word of every page: so all of it is committed, and differs. */
+/** Writes a different word to every page, which commits all of it. */
 static void write_all(uint32_t i)
 {
     for (uint32_t page = 0; page < pages_of[i]; page++) {
@@ -48,7 +48,7 @@ static void expect_all(void)
     }
 }
 
-/** Takes so many quarters of what is left; of each four allocations so many are sparse. */
+/** Takes so many quarters of the memory that is left. Of every four allocations `sparse` are sparse. */
 static void take(const struct actor *a, uint32_t quarters, uint32_t sparse)
 {
     static const uint32_t sizes[] = {1024, 1027, 300, 2500, 1024, 1};
@@ -75,7 +75,7 @@ static void give(void)
     }
 }
 
-/** Between rounds: memory goes, and other memory comes in its place. */
+/** Between rounds: replaces an allocation by a new one. */
 static void change(void *user, const struct tern_migrate_round *round)
 {
     const struct actor *a = user;
@@ -85,7 +85,7 @@ static void change(void *user, const struct tern_migrate_round *round)
     write_all(i);
 }
 
-/** The rounds are never enough. */
+/** Writes the process. A live one ends by the limit of three rounds. */
 static int send(struct actor *a, bool live, struct tern_stream *s, struct tern_saving **m)
 {
     const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 3, .progress = change, .user = a};
@@ -121,7 +121,7 @@ static void move(uint32_t quarters, uint32_t sparse, bool live)
     take(&a, quarters, sparse);
     const uint32_t here_left = left(dev);
     assert_true(quarters < 4 || !here_left);
-    if (quarters == 4) { /* a page less: a guest has it */
+    if (quarters == 4) { /* the target has one page less, which a guest uses */
         ok(tern_process_create(there, "guest", &guest));
         ok(tern_allocation_create(guest, 4096, RW, 0, &page));
         ok(tern_stream_write_memory(&s));

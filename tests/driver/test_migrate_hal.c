@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Accesses to the device that fail while processes move (M5): each of those that the migration makes, once, and from
- * then on for good; and any of the driver's other threads. The source goes on and ends right, or its processes are told
- * that the device is lost; nothing is left on the target; a leak checker sees the rest.
+ * Accesses to the device that fail during a migration (M5). Each access of the migration's thread fails, once or from
+ * then on for ever. In another test any thread's access fails. The source then goes on and ends right, or its processes
+ * get the error of a lost device. Nothing is left on the target. A sanitized build also checks for leaks.
  */
 #include "moving_scene.h"
 
@@ -14,10 +14,10 @@ enum { READ = 1, WRITE = 2, MEMORY_READ = 4, MEMORY_WRITE = 8, FLUSH = 16, WAIT 
 
 struct flaky {
     struct tern_hal hal, *real;
-    atomic_long left;  /* accesses until one fails; < 0: none does */
-    atomic_uint which; /* that count */
-    atomic_bool any;   /* of any thread; otherwise of those that are watched */
-    atomic_bool stays; /* what fails once fails for good, whatever is accessed */
+    atomic_long left;  /* accesses until one fails; < 0: none */
+    atomic_uint which; /* kinds of access that count */
+    atomic_bool any;   /* accesses of any thread count; otherwise those of watched threads */
+    atomic_bool stays; /* after the first failure every access fails */
     atomic_bool gone;
     atomic_uint failed;
 };
@@ -119,7 +119,7 @@ static void arm(struct flaky *f, unsigned which, long after, bool any, bool stay
     f->left = after;
 }
 
-/** What fails does so no more, but a device that is gone. true: something failed. */
+/** Ends the failures, unless the device is gone. Returns true if an access failed. */
 static bool disarm(struct flaky *f)
 {
     f->left = -1;
@@ -152,7 +152,7 @@ static void open_moving(void)
     spins(&a);
 }
 
-/** It goes on to its right end; wherever it is. */
+/** The process goes on and ends right, on whichever device it is. */
 static void ends_right(void)
 {
     uint32_t words[1024];
@@ -168,7 +168,7 @@ static void ends_right(void)
     }
 }
 
-/** Its device is lost: that is what it is told, and nobody waits for ever. */
+/** The process gets the error of a lost device, and no call waits for ever. */
 static void ends_lost(void)
 {
     assert_int_equal(tern_wait(a.c, fence, PATIENCE), -EIO);
@@ -184,7 +184,7 @@ static void close_moving(void)
     ok(tern_device_close(there));
 }
 
-/** With rounds, on this thread, which is watched. */
+/** Writes the process with rounds. Accesses of this thread are watched. */
 static int write_live(struct tern_stream **s, struct tern_saving **m)
 {
     const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 2, .policy = TERN_MIGRATE_FORCE};
@@ -208,7 +208,7 @@ static int load(const struct tern_stream *s, struct tern_loading **l)
     return r;
 }
 
-/** It has moved, and all is right. */
+/** Ends the migration, after which the process ends right on the target. */
 static void goes_on_there(struct tern_saving *m, struct tern_stream *s, struct tern_loading *l)
 {
     struct tern_process *before = a.p;
@@ -223,7 +223,7 @@ static void goes_on_there(struct tern_saving *m, struct tern_stream *s, struct t
     ends_right();
 }
 
-/** The n-th access of the source fails. What became of it. */
+/** The n-th access of the source fails. Returns what became of the process. */
 enum { UNHARMED, MOVED, WENT_ON, LOST };
 
 static unsigned source_fails(unsigned which, long n, bool any, bool stays)
@@ -245,13 +245,13 @@ static unsigned source_fails(unsigned which, long n, bool any, bool stays)
         if (r != -EIO) {
             fail_msg("access %ld of kinds %u: %d, %s", n, which, r, tern_last_error());
         }
-        assert_true(load(s, &l) != 0); /* what was written is no migration */
+        assert_true(load(s, &l) != 0); /* the stream must not load */
         expect_clean(pages_there);
         tern_stream_close(s);
         is = stays || tern_process_status(a.p, NULL) ? LOST : WENT_ON;
         if (is == LOST) {
             ends_lost();
-        } else { /* and again, with nothing lost */
+        } else { /* a second migration, without failures, works */
             spins(&a);
             ok(write_live(&s, &m));
             ok(load(s, &l));
@@ -262,7 +262,7 @@ static unsigned source_fails(unsigned which, long n, bool any, bool stays)
     return is;
 }
 
-/** The n-th access of the target fails while it loads. */
+/** The n-th access of the target fails during the load. */
 static unsigned target_fails(unsigned which, long n, bool any, bool stays)
 {
     struct tern_saving *m;
@@ -282,7 +282,7 @@ static unsigned target_fails(unsigned which, long n, bool any, bool stays)
         pthread_mutex_lock(&there->lock);
         is = there->lost || stays ? LOST : WENT_ON;
         pthread_mutex_unlock(&there->lock);
-        if (is != LOST) { /* as it was: it takes them now */
+        if (is != LOST) { /* the target is unchanged and takes the processes now */
             expect_clean(pages_there);
             ok(load(s, &l));
             goes_on_there(m, s, l);
@@ -292,7 +292,7 @@ static unsigned target_fails(unsigned which, long n, bool any, bool stays)
             tern_stream_close(s);
             ends_right();
         }
-    } else if (failed && any) { /* of another thread, which may have lost the device */
+    } else if (failed && any) { /* another thread's access failed, so the device may be lost */
         is = MOVED;
         tern_migrate_drop(l);
         tern_migrate_go_on(m);
@@ -309,7 +309,7 @@ static unsigned target_fails(unsigned which, long n, bool any, bool stays)
 struct kind {
     unsigned which;
     const char *name;
-    uint32_t harmless; /* so many of them may fail and it moves all the same */
+    uint32_t harmless; /* so many failures may leave the move intact */
 };
 
 static void each(const struct kind *kinds, uint32_t count, unsigned (*fails_at)(unsigned, long, bool, bool))
@@ -342,11 +342,11 @@ static void test_target(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {MEMORY_WRITE, "writes of memory", 0}, {ALL, "accesses of the target", 2}}; /* the clock, of two words */
+        {MEMORY_WRITE, "writes of memory", 0}, {ALL, "accesses of the target", 2}}; /* the clock's two words */
     each(kinds, sizeof kinds / sizeof *kinds, target_fails);
 }
 
-/** Of whichever thread, at a random access: those of the scheduler, which submits and pages, too. */
+/** A random access of any thread fails, also of the scheduler's, which submits and pages. */
 static void test_any_thread(void **state)
 {
     (void)state;

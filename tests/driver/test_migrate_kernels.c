@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * OpenCL kernels that are stopped at random cycles and end on another device (M1). The bytes are those of a run without
- * a stop, and the run takes few cycles more, which shows that no kernel has begun again. The 17 kernels are those that
- * `tern bench preempt` stops, without gather, which has much memory. Each moves at 200 random cycles, or
- * TERN_TEST_CUTS; TERN_TEST_SEED chooses other cycles.
+ * OpenCL kernels that are stopped at random cycles and end on another device (M1). The results are byte by byte those
+ * of a run without a stop. The run takes at most LATE cycles more, which shows that no kernel was started again. The 17
+ * kernels are those that `tern bench preempt` stops, except gather, which uses much memory. Each moves at 200 random
+ * cycles; TERN_TEST_CUTS sets another number, and TERN_TEST_SEED chooses other cycles.
  */
 #include "fixture.h"
 
@@ -27,7 +27,7 @@ static uint32_t seed;
 #else
 #define CUTS 200u
 #endif
-#define LATE 3000u /* cycles that a stop and a start may cost */
+#define LATE 3000u /* cycles that a stop and a start may take, at most */
 
 static uint32_t next_random(void)
 {
@@ -86,7 +86,7 @@ static const struct tc_kernel *kernel_of(const struct preempt_case *c)
     return NULL;
 }
 
-/** A kernel in a process, ready to run. */
+/** A process with a kernel and its memory, ready to run. */
 struct program {
     struct tern_process *p;
     struct tern_context *c;
@@ -136,7 +136,8 @@ static void program_follow(struct program *o, const struct tern_loading *l)
     o->stack = tern_loading_allocation(l, 0, STACK);
 }
 
-/** Its bytes, which the caller frees, and the cycles that it has run; and it is gone. */
+/** Waits for the kernel and destroys the process. Returns the bytes, which the caller frees, and the engine cycles that
+ * it took. */
 static uint8_t *program_end(struct program *o, uint64_t *cycles)
 {
     struct tern_context_stats s = {.size = sizeof s};
@@ -155,7 +156,7 @@ static uint8_t *program_end(struct program *o, uint64_t *cycles)
     return bytes;
 }
 
-/** Warps that go on from the save area of a context that was loaded: a bit each. */
+/** Returns a bit for each warp that resumes from the save area of a loaded context. */
 static uint32_t live_warps(struct tern_context *c)
 {
     struct tern_kmd *kmd = &there->kmd;
@@ -172,15 +173,15 @@ static uint32_t live_warps(struct tern_context *c)
     return head[2];
 }
 
-/** What became of the moves of a kernel. */
+/** Results of a kernel's moves. */
 struct moved {
-    uint32_t middle;    /* stopped in the middle, */
-    uint32_t state;     /* with warps that had work */
-    uint32_t different; /* whose bytes are others */
-    uint64_t more;      /* cycles more than without a move, at most */
+    uint32_t middle;    /* moves in the middle of the kernel */
+    uint32_t state;     /* moves with live warps in the saved state */
+    uint32_t different; /* moves after which a byte was wrong */
+    uint64_t more;      /* engine cycles more than without a move, at most */
 };
 
-/** One move, at a random cycle of a run that takes so many. */
+/** Moves the process once, at a random cycle of a run that takes so many cycles. */
 static void move_once(const struct preempt_case *c, uint64_t cycles, const uint8_t *want, struct moved *m)
 {
     struct program o;
@@ -229,7 +230,7 @@ static void test_kernels(void **state)
         struct program alone;
         uint64_t cycles;
         uint32_t packet[TERN_PKT_DISPATCH_LINES * 16];
-        if (strcmp(c->kernel, "gather") == 0) { /* 6 MiB, each time */
+        if (strcmp(c->kernel, "gather") == 0) { /* gather copies 6 MiB in each move */
             continue;
         }
         program_open(&alone, c, packet);

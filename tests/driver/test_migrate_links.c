@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The memory that processes send while they run (M1), and links that are lost meanwhile. Pages that have not changed
- * and zeros are not sent, the rest is compressed. One to three links are cut at random bytes, again and again, and the
- * processes arrive; if links stay lost, the processes go on at the source.
+ * Memory that processes send while they run (M1), and links that are lost during the migration. Unchanged pages and
+ * zeros are not sent, and the rest is compressed. One to three links are cut at random bytes, again and again, and the
+ * processes arrive on the target. If links stay lost, the processes go on at the source.
  */
 #include "moving_actors.h"
 
@@ -20,7 +20,7 @@ static uint64_t random_number(uint64_t *rng)
     return *rng >> 33;
 }
 
-/** A page of memory: of zeros, of few different values, or of noise. */
+/** Fills a page with zeros, few different values, or noise. */
 static void fill(uint32_t *words, uint32_t page)
 {
     uint64_t rng = page * 77ull;
@@ -50,7 +50,7 @@ static void expect_pages(struct tern_allocation *a)
     }
 }
 
-/** A process that runs, and memory whose pages are as fill() has them. */
+/** A process that runs, and memory whose pages fill() gives. */
 struct subject {
     struct actor a;
     struct tern_allocation *mem;
@@ -67,7 +67,7 @@ static void begin(struct subject *x)
     spins(&x->a);
 }
 
-/** It has come: nothing of its memory differs, and it goes on. */
+/** Commits the move. The process goes on on the target. */
 static void arrived(struct subject *x, struct tern_loading *l, struct tern_saving *saving)
 {
     struct tern_process *before = x->a.p;
@@ -95,7 +95,8 @@ static struct subject *subject;
 static struct tern_migrate_round rounds[8];
 static uint32_t round_count;
 
-/** All is written again, as it is; but two pages become others, of which one is what it was again a round later. */
+/** Between rounds: rewrites all pages with the same values, so that they are dirty and unchanged. Round 1 also changes
+ * two pages, which the next call restores. */
 static void rewrite(void *user, const struct tern_migrate_round *r)
 {
     static const uint32_t other[1024] = {1, 2, 3};
@@ -109,7 +110,7 @@ static void rewrite(void *user, const struct tern_migrate_round *r)
     }
 }
 
-/** Rounds that find the same bytes send nothing; zeros are not sent; the rest is compressed if that was asked for. */
+/** Unchanged pages and zeros are not sent. The rest is compressed if that was asked for. */
 static void test_what_is_sent(void **state)
 {
     (void)state;
@@ -133,7 +134,7 @@ static void test_what_is_sent(void **state)
         assert_true(level ? first->content < (sent - PAGES / 4) * 4096 / 8 + PAGES / 4 * 4096 + sent * 16
                           : first->content == sent * 4096);
         assert_in_range(second->same, PAGES - 2, second->pages - 2);
-        assert_in_range(third->same, PAGES - 2, third->pages - 2); /* the two are what they were again */
+        assert_in_range(third->same, PAGES - 2, third->pages - 2); /* the two pages are restored */
         assert_in_range(third->zero, 1, third->pages);
         assert_true(second->content < 64 * 4096 && second->bytes < first->bytes / 2);
         assert_true(c.pages_same >= 4 * (PAGES - 2) && c.bytes < 2 * first->bytes);
@@ -146,7 +147,7 @@ static void test_what_is_sent(void **state)
 
 /* ------------------------------------------------------------------------- lost links */
 
-/** The two sides of a migration whose links are cut again and again; each comes here when it has lost them. */
+/** State that the writer's and the reader's thread share. Each thread comes here when it has lost its links. */
 static struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t met;
@@ -154,12 +155,12 @@ static struct meeting {
     struct tern_stream *writer, *reader;
     uint64_t rng;
     bool reader_waits, read; /* read: the reader has ended */
-    unsigned n, generation, cuts, most; /* most: cuts that are mended */
+    unsigned n, generation, cuts, most; /* most: cuts after which new links are made */
     struct tern_loading *loading;
     int result;
 } meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
 
-/** Until the next cut; more each time, and at first less than what there is to send. */
+/** Bytes until the next cut. The bound grows with each cut; at first it is less than the memory to send. */
 static size_t some_bytes(struct meeting *g)
 {
     return 1 + (size_t)(random_number(&g->rng) % 65536u) * (1 + g->cuts);
@@ -186,7 +187,7 @@ static int reader_lost(void *user, struct tern_stream *s, const char **why)
     return r;
 }
 
-/** Makes other links when both sides have lost theirs. */
+/** Makes new links when both sides have lost theirs. */
 static int writer_lost(void *user, struct tern_stream *s, const char **why)
 {
     struct meeting *g = user;
@@ -208,7 +209,7 @@ static int writer_lost(void *user, struct tern_stream *s, const char **why)
     pthread_cond_broadcast(&g->met);
     pthread_mutex_unlock(&g->lock);
     r = r ? r : tern_stream_resume(s, g->relay.in.to, next);
-    return r == -EPIPE ? 0 : r; /* it is lost again: this is called again */
+    return r == -EPIPE ? 0 : r; /* -EPIPE: the new links are lost too, so this is called again */
 }
 
 static void *read_thread(void *arg)
@@ -223,7 +224,7 @@ static void *read_thread(void *arg)
     return NULL;
 }
 
-/** What was written last may be cut off later: until the reader has all, the writer makes links again. */
+/** Makes new links until the reader has read all, since the last bytes may be cut off after the writer has ended. */
 static void until_read(struct meeting *g)
 {
     bool read = false;
@@ -272,7 +273,7 @@ static int move_over(struct meeting *g, struct subject *x, unsigned n, unsigned 
     return r;
 }
 
-/** Wherever links are cut, the processes arrive, and no bit differs. */
+/** Links are cut at random bytes. The processes arrive with all their memory. */
 static void test_links_that_are_cut(void **state)
 {
     (void)state;
@@ -297,7 +298,8 @@ static void test_links_that_are_cut(void **state)
     assert_true(cuts >= 6);
 }
 
-/** Links that nobody makes again, at once or after some were: the processes go on here, and there is nothing there. */
+/** No new links are made, from the first cut on or after some. The processes go on at the source, and nothing is left
+ * on the target. */
 static void test_links_that_stay_lost(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes whose memory is sent while they run (M1): what work, host and pager change between rounds; memory that
- * comes, goes, or takes the address of other memory. Few pages are left of much memory. Rounds are judged by a clock
- * that the test sets, and the policies say what becomes of a migration that does not converge.
+ * Processes whose memory is sent while they run (M1). Work, host and pager change memory between rounds; allocations
+ * are made, freed, or get the address of a freed one. Of much memory few pages are left for the blackout. A clock that
+ * the test sets measures the rounds. The policies decide what happens to a migration that does not converge.
  */
 #include "moving_actors.h"
 
@@ -12,7 +12,8 @@
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=64M,timeout=200000"
 
-/** Whose arguments the host writes while pages are on their way: so each round leaves something. NULL: nobody's. */
+/** Its arguments are written by the host whenever pages are sent, so that each round leaves a dirty page. NULL:
+ * nobody's. */
 static struct actor *hot;
 
 int __real_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
@@ -27,7 +28,7 @@ int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first
     return __real_tern_put_pages(s, memory, first, count, data);
 }
 
-/** All rounds that there were. */
+/** All rounds so far, and what the test does between rounds. */
 struct seen {
     struct tern_migrate_round round[64];
     uint32_t n;
@@ -63,7 +64,7 @@ static struct journey depart_live(struct tern_process *const *procs, uint32_t n,
     return j;
 }
 
-/** Nobody follows memory here but who did so before. */
+/** Returns true if a memory basis is left over from the migration. */
 static bool follows(void)
 {
     tern_ticket_lock(&dev->hal_lock);
@@ -102,7 +103,8 @@ static void put_numbers(struct tern_allocation *a, uint32_t first, uint32_t page
     }
 }
 
-/** A kernel that writes one page beside much memory: the last pages are few, however much there is. */
+/** A kernel writes one page beside much memory. The pages left for the blackout are few, however much memory there
+ * is. */
 static void test_few_are_left(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static uint64_t steps(void *user)
     return now += 5000000;
 }
 
-/** Rounds are judged by the clock that is given: by this one each takes 5 ms. */
+/** Rounds are measured by the given clock, by which each takes 5 ms. */
 static void test_clock(void **state)
 {
     (void)state;
@@ -177,10 +179,11 @@ static void test_clock(void **state)
 static struct changing {
     struct actor runs, a; /* one counts all the time, the other's memory changes */
     struct tern_allocation *stays, *goes, *comes, *moves, *shared, *import;
-    uint32_t at; /* where goes was, and moves is */
+    uint32_t at; /* address of `goes`, and later of `moves` */
 } c;
 
-/** After each round something else: memory that the host writes, that is freed, that is made where other was, ... */
+/** After each round memory changes in another way: the host or the device writes it, it is freed, made at a freed
+ * address, imported, or cleared. */
 static void change(struct seen *s)
 {
     uint8_t handle[TERN_HANDLE_BYTES];
@@ -191,13 +194,13 @@ static void change(struct seen *s)
         tern_allocation_destroy(c.goes);
         break;
     case 2:
-        ok(tern_allocation_create(c.a.p, 3 * MIB, RW, c.at, &c.moves)); /* at the address of another */
+        ok(tern_allocation_create(c.a.p, 3 * MIB, RW, c.at, &c.moves)); /* at the address of a freed allocation */
         put_numbers(c.moves, 700, 5, 1234);
         ok(tern_allocation_create(c.a.p, 5 * MIB, RW, 0, &c.comes));
         put_numbers(c.comes, 0, 1280, 9);
-        ok(tern_allocation_write(c.stays, 4096 * 10, zeros, 4096)); /* was something, is nothing */
+        ok(tern_allocation_write(c.stays, 4096 * 10, zeros, 4096)); /* a page becomes zero again */
         break;
-    case 3: /* a mapping more, and the first one goes */
+    case 3: /* a second mapping is made, and the first one is destroyed */
         ok(tern_allocation_export(c.shared, RW, handle));
         ok(tern_allocation_import(c.a.p, handle, RW, 0, &c.import));
         tern_allocation_destroy(c.shared);
@@ -256,7 +259,7 @@ static void test_changes(void **state)
     memset(want, 0, sizeof want);
     ok(tern_allocation_read(stays, 4096 * 10, got, sizeof got));
     assert_memory_equal(got, want, sizeof got);
-    ok(tern_allocation_read(moves, 0, got, sizeof got)); /* nothing of what was there before */
+    ok(tern_allocation_read(moves, 0, got, sizeof got)); /* nothing of the freed allocation */
     assert_memory_equal(got, want, sizeof got);
     memset(want, 0x5a, sizeof want);
     ok(tern_allocation_read(stays, 4096 * 200, got, sizeof got));
@@ -279,7 +282,7 @@ static void test_changes(void **state)
 static struct actor other;
 static struct tern_allocation *others;
 
-/** Another process takes the device's memory: blocks of the one that moves go to the host and come back. */
+/** Another process takes the device's memory, so blocks of the moving process are evicted and come back. */
 static void take_turns(struct seen *s)
 {
     work_fill(&b, tern_allocation_address(others), 10 * MIB, (uint8_t)s->n);
@@ -299,7 +302,7 @@ static void test_evicted_meanwhile(void **state)
     ok(tern_allocation_create(a.p, 10 * MIB, RW, 0, &mem));
     struct tern_process *before = a.p;
     put_numbers(mem, 0, 2560, 11);
-    /* copies on and on, of all of it */
+    /* copies all over the memory, for the whole migration */
     for (uint32_t i = 0; i < 400; i++) {
         const uint32_t at = tern_allocation_address(mem) + i % 40 * 64 * 4096;
         work_copy(&b, at + 32 * 4096, at, 4096);
@@ -332,7 +335,8 @@ static void test_evicted_meanwhile(void **state)
 
 /* ---------------------------------------------------------------------- no convergence */
 
-/** The work writes all the time, and the blackout may take no time: it ends as the policy says, within its bound. */
+/** The work writes all the time, and no downtime is allowed. The migration ends as the policy says, within its bound of
+ * rounds. */
 static void test_policies(void **state)
 {
     (void)state;
@@ -361,7 +365,7 @@ static void test_policies(void **state)
             expect_says(tern_last_error(), "writes faster than it can be moved");
             const void *bytes = tern_stream_memory(s, &n);
             ok(tern_stream_read_memory(bytes, n, &in));
-            assert_int_equal(tern_migrate_load(there, NULL, in, NULL, &l), -EIO); /* it has no end */
+            assert_int_equal(tern_migrate_load(there, NULL, in, NULL, &l), -EIO); /* the stream is not complete */
             tern_stream_close(in);
             assert_int_equal(free_pages(there), pages_there);
         } else {
@@ -391,7 +395,7 @@ static uint32_t references(const struct tern_memory *m)
     return n;
 }
 
-/** What runs may destroy memory between the moment of an image and its use: the image has it as it was then. */
+/** Memory that is destroyed between the capture of an image and its use stays in the image. */
 static void test_destroyed_after_the_image(void **state)
 {
     (void)state;
@@ -405,7 +409,7 @@ static void test_destroyed_after_the_image(void **state)
     ok(tern_capture(&p, 1, false, &image));
     assert_int_equal(references(m), 2);
     tern_allocation_destroy(a);
-    until(references(m) == 1); /* the image's: nothing maps it */
+    until(references(m) == 1); /* only the image has a reference */
     assert_ptr_equal(image->memories[0].real, m);
     assert_int_equal(m->pages, MIB / 4096);
     tern_image_free(image);

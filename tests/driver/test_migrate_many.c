@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs that go back and forth between two devices while they run, many times (M1). The eight programs have kernels,
- * copies and fills in an order that fences make, sparse memory and more memory than the device has, memory of two
- * processes, memory that comes and goes. Each byte is that of the same work done on the host, and each completion comes
- * once and in order. Moves are of three kinds: stopped at a random cycle, with rounds while the work runs, and given up
- * when all is on the target.
+ * Programs that move back and forth between two devices while they run, many times (M1). The eight programs have
+ * kernels; copies and fills in an order that fences make; sparse memory, and more memory than the device has; memory
+ * that two processes share; and memory that is made and freed. Each byte is compared with that of the same work on the
+ * host. Each completion comes once and in order. Moves are of three kinds: stopped at a random cycle, live with rounds,
+ * and dropped when all is on the target.
  *
- * The programs move 40 times, or 4 times with the RTL on one side or both; TERN_TEST_MOVES says how many (at night
- * 1,000 and 20), TERN_TEST_SEED chooses other moves.
+ * The programs move 40 times, or 4 times if a side is the RTL. TERN_TEST_MOVES sets the number (1,000 and 20 in the
+ * nightly tier), and TERN_TEST_SEED chooses other moves.
  */
 #include "moving_actors.h"
 
@@ -16,7 +16,7 @@
 #define CONFIG "small,mem=16M,host=256M,quantum=3000,timeout=2000000"
 #define MOVES 40u
 #define MOVES_RTL 4u
-#define QUEUED 24u /* submissions that a program has waiting at most */
+#define QUEUED 24u /* submissions of a program that are queued, at most */
 
 static uint32_t seed;
 
@@ -34,7 +34,7 @@ static const struct {
     const char *name;
     const uint32_t *code;
     size_t code_bytes;
-    uint32_t bytes; /* of memory that copies and fills change; 0: there is none */
+    uint32_t bytes; /* bytes of memory that copies and fills change; 0: none */
     uint32_t flags;
 } kinds[PROGRAMS] = {
     [MIXES] = {"mixes", code_mix, sizeof code_mix, 0, RW},
@@ -47,7 +47,7 @@ static const struct {
     [LARGE] = {"large", code_mix, sizeof code_mix, 9 * MIB, RW},
 };
 
-/** What the owner of a context was told, wherever it ran. */
+/** Completions of a context, on any device. */
 struct told {
     atomic_ullong n, end;
     atomic_uint wrong;
@@ -56,10 +56,10 @@ struct told {
 struct program {
     struct actor a;
     struct tern_context *second;
-    struct tern_allocation *mem, *loose; /* loose: comes and goes, or NULL */
+    struct tern_allocation *mem, *loose; /* loose: is made and freed again and again; NULL: not there */
     struct tern_fence *fence;
-    uint8_t *shadow; /* of mem, on the host */
-    uint64_t step;   /* value of the fence when all that was submitted has ended */
+    uint8_t *shadow; /* copy of mem on the host */
+    uint64_t step;   /* value of the fence when all submitted work has ended */
     uint32_t pattern;
     struct told told[2];
 };
@@ -134,13 +134,13 @@ static void close_program(uint32_t i)
     }
 }
 
-/** A place of so many bytes. */
+/** Draws an aligned offset of n bytes. */
 static uint32_t place(uint32_t bytes, uint32_t n)
 {
     return up_to((bytes - n) / 64 + 1) * 64;
 }
 
-/** A submission of copies and fills on one of the two contexts, behind all that were before, here and on the host. */
+/** Submits copies and fills on one of the two contexts, behind all earlier ones. Does the same on the host. */
 static void change(struct program *g, uint32_t bytes)
 {
     const uint32_t at = tern_allocation_address(g->mem), ops = 1 + up_to(3);
@@ -165,7 +165,7 @@ static uint64_t waiting(const struct program *g)
     return g->a.c->submitted - tern_context_ended(g->a.c) + g->second->submitted - tern_context_ended(g->second);
 }
 
-/** More work for each, if it has not enough; and memory that comes, or goes. */
+/** Submits more work for each program that has little queued. Makes or frees the loose memory of one. */
 static void more_work(void)
 {
     for (uint32_t i = 0; i < PROGRAMS; i++) {
@@ -195,7 +195,7 @@ static void more_work(void)
     }
 }
 
-/** All that it was given has been done, and its memory is as it must be. */
+/** Waits for all work of program i, and checks its completions and its memory. */
 static void expect_done(uint32_t i)
 {
     struct program *g = &programs[i == LENDS ? BORROWS : i];
@@ -218,7 +218,7 @@ static void expect_done(uint32_t i)
 /* ---------------------------------------------------------------------------- moves */
 
 static struct pausing *pausing_there;
-static uint32_t idle_pages[2]; /* of each device, with no process */
+static uint32_t idle_pages[2]; /* free pages of each device without a process */
 static uint32_t in_the_middle, rounds;
 
 static void while_it_runs(void *user, const struct tern_migrate_round *r)
@@ -265,7 +265,7 @@ static void swap_devices(void)
     idle_pages[1] = pages;
 }
 
-/** Where it goes, or would have gone, or comes from: nothing is left. */
+/** Checks that nothing is left on the device that is not the current one. */
 static void expect_nothing_there(void)
 {
     until(free_pages(there) == idle_pages[1]);
@@ -287,7 +287,7 @@ static void move(uint32_t how)
         ok(tern_migrate_live(procs, PROGRAMS, j.stream, &limits, &j.saving));
         j.loading = loaded(there, j.stream, &owner);
     } else {
-        pausing_set(here, dev, procs[0], 1 + up_to(12000)); /* which is suspended first */
+        pausing_set(here, dev, procs[0], 1 + up_to(12000)); /* the process that is suspended first */
         pausing_await(here, programs[COUNTS].a.c);
         j = depart(procs, PROGRAMS, &owner);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of processes that move (M1): evicted, sparse, copies that are stopped between their parts, memory shared with
- * handles, and a file that is loaded into a partition. test_refusals: a device that cannot take the processes, as one
- * with other lanes, says so before it makes anything (M3).
+ * Memory of processes that move (M1): evicted, sparse, copies that are stopped between their parts, memory shared by
+ * handles, and a file that is loaded into a partition. test_refusals: a device that cannot take the processes, for
+ * example one with another number of lanes, refuses before it makes anything (M3).
  */
 #include "moving_actors.h"
 
@@ -18,7 +18,7 @@ static uint32_t committed(struct tern_device *d)
     return n;
 }
 
-/** A kernel of 64 work-items reads a word each at so many places, 4 KiB apart, adds its number and stores it. */
+/** Runs a kernel of 64 work-items. Each reads a word at so many places, 4 KiB apart, adds its id and stores the sum. */
 static uint64_t stream(struct actor *a, uint32_t from, uint32_t to, uint32_t places)
 {
     const uint32_t args[] = {from, to, places, 4096};
@@ -38,7 +38,8 @@ static void expect_streamed(struct tern_allocation *to, uint32_t places, uint32_
     }
 }
 
-/** More than the device has, read and written by a kernel that is stopped in the middle; sparse or not. */
+/** A kernel reads and writes more memory than the device has and is stopped in the middle. The memory is sparse or
+ * not. */
 static void more_than_there_is(bool sparse)
 {
     enum { BYTES = 8 * MIB };
@@ -56,7 +57,7 @@ static void more_than_there_is(bool sparse)
     for (uint32_t i = 0; i < 4096 / 4; i++) {
         words[i] = 7;
     }
-    for (uint32_t i = 0; i < BYTES / 4096; i += 2) { /* every other page stays as it was made */
+    for (uint32_t i = 0; i < BYTES / 4096; i += 2) { /* the pages between are never written */
         ok(tern_allocation_write(from, 4096ull * i, words, 4096));
     }
     pausing_set(here, dev, a.p, 40000);
@@ -100,7 +101,7 @@ static void test_sparse(void **state)
     more_than_there_is(true);
 }
 
-/** A copy and a fill of more than the device has go on between their parts, wherever they are stopped. */
+/** A copy and a fill of more memory than the device has go on between their parts, wherever they were stopped. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -158,10 +159,11 @@ static void test_parts(void **state)
         actor_close(&a);
         close_both();
     }
-    assert_true(parted[0] && parted[1]); /* of the copy, and of the fill */
+    assert_true(parted[0] && parted[1]); /* stopped between parts of the copy, and of the fill */
 }
 
-/** Two processes that map the same memory move together, and not apart; its handle gives it there, and here no more. */
+/** Two processes that share memory can only move together. Afterwards the handle of the memory is valid on the target,
+ * and no more at the source. */
 static void test_shared(void **state)
 {
     (void)state;
@@ -175,7 +177,7 @@ static void test_shared(void **state)
     const uint32_t pages_there = free_pages(there);
     open_spin(&makes, "makes", 0);
     actor_open(&uses, "uses", 1, code_stream, sizeof code_stream);
-    ok(tern_allocation_create(makes.p, 6 * MIB, RW, 0, &made)); /* of two blocks, wherever it lies */
+    ok(tern_allocation_create(makes.p, 6 * MIB, RW, 0, &made)); /* of two blocks at any address */
     ok(tern_allocation_export(made, RW, rw));
     ok(tern_allocation_export(made, TERN_MEM_READ, ro));
     ok(tern_allocation_import(uses.p, ro, TERN_MEM_READ, 0, &used));
@@ -198,7 +200,7 @@ static void test_shared(void **state)
     struct tern_loading *l;
     const void *bytes = tern_stream_memory(s, &n);
     ok(tern_stream_read_memory(bytes, n, &again));
-    assert_int_equal(tern_migrate_load(dev, NULL, again, NULL, &l), -EEXIST); /* where it is already */
+    assert_int_equal(tern_migrate_load(dev, NULL, again, NULL, &l), -EEXIST); /* the memory is there already */
     expect_says(tern_last_error(), "names other memory here");
     tern_stream_close(again);
     struct journey j = {m, s, loaded(there, s, NULL)};
@@ -211,7 +213,7 @@ static void test_shared(void **state)
     forget(before[1]);
     static uint32_t bits[6 * MIB / 4096 / 32];
     ok(tern_process_dirty(makes.p, tern_allocation_address(made), 6 * MIB, false, bits));
-    for (uint32_t i = 0; i < 6 * MIB / 4096; i++) { /* what came is dirty, what is zero is not */
+    for (uint32_t i = 0; i < 6 * MIB / 4096; i++) { /* pages that were sent are dirty, zero pages are not */
         assert_int_equal(bits[i / 32] >> i % 32 & 1, i == 5 * MIB / 4096);
     }
     ok(tern_allocation_read(used, 5 * MIB, got, 7));
@@ -250,7 +252,7 @@ struct refusal {
     const char *says;
 };
 
-/** A device that cannot take what is on `from` says so before it makes anything. */
+/** A device that cannot take the processes of `from` refuses before it makes anything. */
 static void refusals(const char *from, const struct refusal *wrong, uint32_t n_wrong)
 {
     struct actor a;
@@ -275,7 +277,7 @@ static void refusals(const char *from, const struct refusal *wrong, uint32_t n_w
         ok(tern_stream_read_memory(bytes, n, &in));
         assert_int_equal(tern_migrate_load(there, NULL, in, NULL, &l), wrong[i].error);
         expect_says(tern_last_error(), wrong[i].says);
-        assert_true(tern_stream_counts(in).records <= 1); /* nothing more was read */
+        assert_true(tern_stream_counts(in).records <= 1); /* no further record was read */
         tern_stream_close(in);
         assert_int_equal(free_pages(there), pages);
         ok(tern_device_close(there));
@@ -302,7 +304,7 @@ static void test_refusals(void **state)
     refusals("tiny,mem=64M", of_tiny, sizeof of_tiny / sizeof *of_tiny);
 }
 
-/** Into a partition of its own, through a file. */
+/** The processes are loaded from a file into a partition. */
 static void test_file(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What others do while processes are on their way (M5): somebody cancels, the reader dies, a process is killed, memory
- * is freed. Each is done by another thread when the source has written n records, for n from the first to the last. The
- * linker wraps tern_record_end.
+ * Events during a migration (M5): it is cancelled, the reader dies, a process is killed, memory is freed. Another
+ * thread does each when the source has written n records, for every n. The linker wraps tern_record_end.
  */
 #include <semaphore.h>
 #include <sys/eventfd.h>
@@ -15,14 +14,14 @@
 enum act { CANCEL, READER_DIES, KILL, FREES, ACTS };
 
 static __thread bool watched;
-static atomic_long records = -1; /* until it is time; < 0: it is not, or has been */
+static atomic_long records = -1; /* records until the event; < 0: none is due */
 static atomic_bool acted;
 static sem_t now;
 
 int __real_tern_record_end(struct tern_stream *s);
 int __wrap_tern_record_end(struct tern_stream *s);
 
-/** Another thread does it, as far as it comes beside this one in a moment. */
+/** Starts the event in another thread, and sleeps so that it can proceed beside this one. */
 int __wrap_tern_record_end(struct tern_stream *s)
 {
     if (watched && records >= 0 && records-- == 0) {
@@ -44,7 +43,7 @@ static void *does(void *unused)
     (void)unused;
     while (sem_wait(&now)) {
     }
-    if (!acted) { /* it was not time */
+    if (!acted) { /* the event was not due */
         return NULL;
     }
     switch (act) {
@@ -66,7 +65,7 @@ static void *does(void *unused)
 static struct tern_loading *loading;
 static int loads_as;
 
-/** The target, which reads as it comes. */
+/** Thread of the target: loads the stream while it is written. */
 static void *loads(void *unused)
 {
     (void)unused;
@@ -112,7 +111,7 @@ static void open_programs(void)
     spins(&counts);
 }
 
-/** All that is left of them runs to its right end, on `dev`. */
+/** Ends the programs that are left, which are on `dev`. */
 static void end_programs(bool killed)
 {
     spins(&counts);
@@ -129,7 +128,7 @@ static void end_programs(bool killed)
     actor_close(&fills);
 }
 
-/** They are there. */
+/** Exchanges source and target after a move. */
 static void swap_devices(void)
 {
     struct tern_device *d = dev;
@@ -137,7 +136,7 @@ static void swap_devices(void)
     there = d;
 }
 
-/** It is done after n records. false: there are fewer. */
+/** Migrates with the event after n records. Returns false if there were fewer. */
 static bool done_after(long n, uint32_t *moved)
 {
     const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 3, .policy = TERN_MIGRATE_FORCE};
@@ -167,7 +166,7 @@ static bool done_after(long n, uint32_t *moved)
     if (!was) {
         sem_post(&now);
     }
-    if (act != KILL) { /* that ends when the migration has */
+    if (act != KILL) { /* a kill ends only after the migration */
         ok(pthread_join(actor, NULL));
     }
     ok(pthread_join(target, NULL));
@@ -182,7 +181,7 @@ static bool done_after(long n, uint32_t *moved)
     if (act == KILL && !was) {
         ok(pthread_join(actor, NULL));
     }
-    if (!r && !loads_as && !kills) { /* in time, or nobody minds: there they are */
+    if (!r && !loads_as && !kills) { /* the event came too late, or does not concern the migration */
         struct tern_process *before[] = {counts.p, fills.p};
         struct tern_allocation *const left = tern_loading_allocation(loading, 1, freed_at);
         actor_follow(&counts, loading, 0);

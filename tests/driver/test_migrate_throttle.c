@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work that writes faster than it can be moved gets less of its engine, step by step, although no other work wants the
- * engine (M5). The work gets the engine back when the migration ends, fails or is cancelled, or a process is killed.
- * Other work notices nothing.
+ * A process that writes faster than its memory can be sent gets a smaller part of its engine, step by step, even if no
+ * other work wants the engine (M5). The process gets all of the engine back when the migration ends, fails or is
+ * cancelled, or when it is killed. Other work is not affected.
  */
 #include "moving_actors.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"
 #define PAGES 2048u
-#define TIME 2097152u /* cycles in which it is measured: 8 times what a slice takes under the least part */
+#define TIME 2097152u /* cycles of a measurement: 8 times those of a slice at the smallest part */
 #define SLACK (3 * TERN_CAP_SLICE)
 
-/** Writes a word of one page of PAGES after another, every some thousand cycles, until word 0 is not 0. */
+/** A kernel that writes a word of each page of PAGES in turn, one every few thousand cycles, until word 0 is not 0. */
 static const uint32_t code_write[] = {
     0x00452383, 0x00000293,             /* lw t2, 4(a0); li t0, 0 */
     0x00c29e93, 0x007e8eb3, 0x005ea023, /* loop: slli t4, t0, 12; add t4, t4, t2; sw t0, 0(t4) */
@@ -26,15 +26,15 @@ static struct tern_allocation *written;
 
 struct seen {
     struct tern_migrate_round round[64];
-    uint64_t ran[64]; /* of TIME, after the round */
+    uint64_t ran[64]; /* engine cycles of TIME, measured after the round */
     uint32_t n;
-    uint32_t cancel_at; /* this level of throttling ends it; 0: none */
-    int cancel;         /* what happens then: a stream that fails (0), or whoever stops the clients */
-    uint32_t kill_at;   /* the same, but it is killed */
+    uint32_t cancel_at; /* throttle at which the migration is cancelled; 0: never */
+    int cancel;         /* how it is cancelled: 0: the stream fails; else the result of the callback `stopping` */
+    uint32_t kill_at;   /* throttle at which the process is killed; 0: never */
     bool killed;
     pthread_t killer;
 };
-static bool broken, together; /* the stream; the other one runs too */
+static bool broken, together; /* the stream fails; `other` runs too */
 
 int __real_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
 int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
@@ -43,16 +43,16 @@ int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first
 {
     static uint32_t number;
     if (!writer.p->suspended) {
-        actor_set(&writer, 7, ++number); /* something is left after each round, however short it is */
+        actor_set(&writer, 7, ++number); /* leaves a dirty page after each round, however short */
     }
     return broken ? -EPIPE : __real_tern_put_pages(s, memory, first, count, data);
 }
 
 struct moment {
-    uint64_t now, writer, other; /* device time; engine cycles up to it */
+    uint64_t now, writer, other; /* device time; engine cycles of both until then */
 };
 
-/** Engine cycles of the context up to the device's time, with what runs. */
+/** Engine cycles of the context until the scheduler's time, including the running chunk. */
 static uint64_t cycles_of(const struct actor *a)
 {
     const struct tern_sched *s = &dev->sched;
@@ -62,7 +62,7 @@ static uint64_t cycles_of(const struct actor *a)
     return c->stats.cycles + (runs ? s->now - e->front_since : 0);
 }
 
-/** All of one moment: the host may run this thread late between two looks. */
+/** Reads all three under one lock, since the host may delay this thread between reads. */
 static struct moment look(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -71,7 +71,7 @@ static struct moment look(void)
     return m;
 }
 
-/** What the writer runs of TIME; the other one, if it runs: all of it. */
+/** Returns the engine cycles that the writer gets of TIME. The other actor, if it runs, must get all of its engine. */
 static uint64_t measure(void)
 {
     const struct moment before = look();
@@ -106,7 +106,7 @@ static void note(void *user, const struct tern_migrate_round *r)
         s->n++;
         return;
     }
-    measure(); /* what ran before the last step ends within this */
+    measure(); /* work of the time before the new cap ends within this */
     s->ran[s->n++] = measure();
     broken = s->cancel_at && r->throttle >= s->cancel_at && !s->cancel;
     if (s->kill_at && r->throttle >= s->kill_at) {
@@ -145,13 +145,13 @@ static void end(uint64_t fence)
     ok(tern_wait(writer.c, fence, PATIENCE));
     tern_allocation_destroy(written);
     actor_close(&writer);
-    actor_set(&other, 0, 1); /* if it runs */
+    actor_set(&other, 0, 1); /* nothing is submitted unless it runs */
     ok(tern_wait(other.c, other.c->submitted, PATIENCE));
     actor_close(&other);
     close_both();
 }
 
-/** No cap is left. */
+/** Checks that no cap is in force. */
 static void expect_free(const struct tern_process *p)
 {
     pthread_mutex_lock(&dev->lock);
@@ -159,7 +159,8 @@ static void expect_free(const struct tern_process *p)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** The part that it has, and what it writes in a round, fall with each step; then it is stopped. */
+/** With each step the process's part of the engine falls, and so do the pages that it writes in a round. Then it is
+ * stopped. */
 static void test_step_by_step(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_step_by_step(void **state)
     assert_true(seen.n <= 2 * limits.rounds);
     print_message("pages of a round: %llu, and %llu when it has an eighth\n", (unsigned long long)first.pages,
                   (unsigned long long)last.pages);
-    assert_true(last.pages * 3 < first.pages); /* a quarter: what it had in the round before */
+    assert_true(last.pages * 3 < first.pages); /* a quarter: pages are written in the round before they are sent */
     expect_free(writer.p);
     struct tern_process *before = writer.p;
     j.loading = loaded(there, j.stream, NULL);
@@ -196,8 +197,8 @@ static void test_step_by_step(void **state)
     end(fence);
 }
 
-/** A stream that fails, a client that does not stop: it goes on here, and has all of its engine. Nothing else is on
- *  the device: its time passes all the same while the work must not run. */
+/** The stream fails, or the callback `stopping` does. The process goes on at the source with all of its engine. No
+ *  other work is on the device, so its time must also pass while the process may not run. */
 static void test_cancelled(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void test_cancelled(void **state)
     end(fence);
 }
 
-/** It is killed while its cap holds it: it ends, and what moves it fails. */
+/** The process is killed while its cap holds it. It ends, and the migration fails. */
 static void test_killed(void **state)
 {
     (void)state;

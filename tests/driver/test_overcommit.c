@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs of ten buffers of 1.9 MiB each, whose kernels use four at a time, and one of 4 MiB, on a device of 16 MiB
- * (A6): 3, 4 and 8 of them get at least half as much done as two; and the small one waits for its jobs at most ten
- * times as long as beside one of them. Also sixteen, of little memory, of nearly all, and of sparse memory; all results
- * are right.
+ * Programs with ten buffers of 1.9 MiB each, whose kernels use four at a time, and one program of 4 MiB, on a device of
+ * 16 MiB (A6). 3, 4 and 8 of them do at least half as much work in a time as two of them. A job of the small program
+ * takes at most ten times as long as beside one of them. test_mix has sixteen programs of little memory, of nearly all,
+ * and of sparse memory. All results are checked.
  *
- * Time is the device's. The time of a simulator stands still while nothing runs, also if the host copies blocks
- * meanwhile. Each page that is copied therefore counts besides.
+ * Times are device time. Device time of a simulator does not pass while nothing runs, even if the host copies blocks.
+ * PAGE_CYCLES are therefore added for each page that is copied.
  */
 #include "free_pages.h"
 #include "rig.h"
@@ -15,9 +15,9 @@
 #define BYTES 1992292u
 #define BUFFERS 10
 #define ITEMS 64u
-#define WORDS 16u /* of each work-item */
+#define WORDS 16u /* words of each work-item */
 #define MOST 17u
-#define PAGE_CYCLES 64u /* 64 bytes a cycle */
+#define PAGE_CYCLES 64u /* cycles to copy a page, at 64 bytes a cycle */
 
 typedef unsigned long long ull;
 
@@ -25,10 +25,10 @@ struct program {
     struct actor a;
     struct tern_allocation *buffer[BUFFERS], *args[2];
     uint32_t buffers, bytes;
-    bool names; /* what it uses, to the driver */
+    bool names; /* gives the driver the set of each job's allocations */
     uint32_t jobs, submitted;
     uint64_t begun; /* pages that had been moved when its last job was submitted */
-    uint64_t worst; /* time of a job */
+    uint64_t worst; /* cycles of its longest job */
 };
 
 static struct program programs[MOST];
@@ -64,7 +64,7 @@ static void program_open(struct program *p, uint32_t buffers, uint32_t bytes, ui
     }
     for (uint32_t i = 0; i < buffers; i++) {
         ok(tern_allocation_create(p->a.p, bytes, TERN_MEM_WRITE | flags, 0, &p->buffer[i]));
-        for (uint32_t at = 0; at < bytes; at += n) { /* what was never written takes time to scrub */
+        for (uint32_t at = 0; at < bytes; at += n) { /* written before, so that no page is scrubbed later */
             n = bytes - at < sizeof piece ? bytes - at : (uint32_t)sizeof piece;
             memset(piece, (int)(i + at / sizeof piece), n);
             ok(tern_allocation_write(p->buffer[i], at, piece, n));
@@ -77,7 +77,7 @@ static struct tern_allocation *used(const struct program *p, uint32_t job, uint3
     return p->buffer[(job + i) % p->buffers];
 }
 
-/** A job: two kernels, each from one buffer to the next. */
+/** Submits a job: two kernels, each from one buffer to another. */
 static void submit(struct program *p)
 {
     uint32_t names[8], n = 0;
@@ -103,7 +103,7 @@ static void submit(struct program *p)
     p->submitted++;
 }
 
-/** Each word that a job wrote is its work-item's number more than the one that it read, which nobody writes to. */
+/** Each word that a job wrote is the word that it read plus the work-item's id. Nothing writes the source. */
 static void expect_right(const struct program *p)
 {
     uint32_t from[ITEMS], to[ITEMS];
@@ -130,10 +130,11 @@ static void program_close(struct program *p)
 }
 
 struct figures {
-    uint64_t jobs, time, small; /* jobs: of the large ones; small: the worst of the small one's */
+    uint64_t jobs, time, small; /* jobs: of the large programs; small: cycles of the small one's longest job */
 };
 
-/** All of them at once, a job after the other, for so long; then until all have ended, of which each has some. */
+/** Runs the programs, one job after another each, for so many cycles, and then until all jobs have ended. Each runs two
+ * at least. */
 static struct figures run(uint32_t n, uint64_t cycles)
 {
     const uint64_t begin = tern_device_time(dev), moved = pages_moved();
@@ -167,7 +168,7 @@ static struct figures many(uint32_t n, bool names)
     for (uint32_t i = 0; i < n; i++) {
         program_open(&programs[i], BUFFERS, BYTES, 0, names);
     }
-    program_open(&programs[n], 4, MIB, 0, false); /* the small one */
+    program_open(&programs[n], 4, MIB, 0, false); /* the small program */
     struct figures f = run(n + 1, 4000000);
     f.small = programs[n].worst;
     print_message("%u that %s: %llu jobs, %llu cycles each; the small one %u, %llu cycles at most\n", n,
@@ -194,7 +195,8 @@ static void test_many(void **state)
     }
 }
 
-/** Sixteen of all sizes: of little, of nearly all of the memory, of more than it, sparse or not, by name or not. */
+/** Sixteen programs of little memory, of nearly all, and of more than all; sparse or not; with named sets or page
+ * requests. */
 static void test_mix(void **state)
 {
     static const struct {

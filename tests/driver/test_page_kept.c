@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A page that came for work that asked for it stays until that work has run (A6, os/mem/demand.c), whoever else asks
- * for pages meanwhile.
+ * A page that was brought for a work's page request stays until that work has run (A6, os/mem/demand.c), whatever other
+ * pages are asked for meanwhile.
  */
 #include "rig.h"
 
 #define BLOCK (4u << 20)
 
-/** Room for one of the blocks; no stay ends. */
+/** Only one of the blocks fits; no stay ends. */
 static const char *const tiny = "small,mem=8M,host=120M,stay=100000000000,timeout=200000";
 
-/** Stores its number to argument 0. */
+/** A kernel that stores its id to the address in argument 0. */
 static const uint32_t code_store[] = {0x00052303, 0xcd002f73, 0x01e32023, 0x0000100b};
 
 static bool resident(const struct tern_allocation *a)
@@ -37,7 +37,7 @@ static struct tern_allocation *block(struct actor *a)
     return m;
 }
 
-/** But for the blocks, nothing is ever absent. */
+/** Pins the actor's own memory, so that only the blocks can be absent. */
 static void pin(const struct actor *a)
 {
     struct tern_allocation *const all[] = {a->code, a->args, a->stack, a->data};
@@ -60,8 +60,8 @@ static void expect_stored(struct tern_allocation *m)
     assert_int_equal(got, 0);
 }
 
-/** The page of one context comes while its engine is another process's; a second context of the same process asks for
- *  one that has room in its place only. */
+/** The page of one context is brought while another process has the engine. A second context of the first process asks
+ *  for a page that fits only in place of the first page. */
 static void test_until_it_has_run(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_until_it_has_run(void **state)
     ok(tern_wait(second.c, store(&second, y), PATIENCE));
     assert_false(resident(x));
     assert_true(resident(y));
-    rig.gated = true; /* what it asks for cannot come */
+    rig.gated = true; /* the page that it asks for cannot come yet */
     const uint64_t stored_x = store(&first, x);
     until(rig.at_gate);
     assert_false(resident(y));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels that use more memory than the device has ask for their pages while they run (A6, os/mem/demand.c): streams
- * and random places, two processes, copies beside kernels. Violations, and what else may happen while work waits for a
- * page.
+ * Kernels that use more memory than the device has request pages while they run (A6, os/mem/demand.c): streams and
+ * random accesses, two processes, and copies beside kernels. Also violations, and events while work waits for a page.
  */
 #include "beside.h"
 #include "free_pages.h"
@@ -12,8 +11,8 @@
 
 static const char *const small = "small,mem=32M,host=224M,quantum=20000,timeout=200000";
 
-/** Each adds up words of the source at random places, and adds its number to the same places of another array:
- *  arguments are source, sums, how many, mask of offsets, the other. */
+/** Each work-item adds up words of the source at random offsets, and adds its id to the words at the same offsets of
+ *  another array. Arguments: source, sums, number of words, mask of offsets, other array. */
 static const uint32_t code_gather[] = {
     0x00052303, 0x00452383, 0x00852283, 0x00c52e03, /* lw t1, 0(a0); lw t2, 4(a0); lw t0, 8(a0); lw t3, 12(a0) */
     0xcd002f73, 0x01052783,                         /* csrr t5, global_id_x; lw a5, 16(a0) */
@@ -27,7 +26,7 @@ static const uint32_t code_gather[] = {
     0x01f3a023, 0x0000100b,                         /* sw t6, 0(t2); exit */
 };
 
-/** Stores its number to argument 0. */
+/** A kernel that stores its id to the address in argument 0. */
 static const uint32_t code_store[] = {0x00052303, 0xcd002f73, 0x01e32023, 0x0000100b};
 
 #define ITEMS 64u
@@ -37,7 +36,7 @@ static uint32_t value_of(uint32_t i)
     return i * 0x9e3779b1u;
 }
 
-/** Two arrays, half of the bytes each; the first is filled. */
+/** Two arrays of half of the bytes each. The first one is filled. */
 struct arrays {
     struct tern_allocation *from, *to;
     uint32_t bytes;
@@ -94,7 +93,7 @@ static uint64_t requests(void)
     return n;
 }
 
-/** Opens a device that has page requests, or skips the test. */
+/** Opens a device with page requests, or skips the test. */
 static void open_device(const char *config)
 {
     rig_open(config, NULL);
@@ -105,7 +104,7 @@ static void open_device(const char *config)
     }
 }
 
-/** Device time that the stream takes. */
+/** Returns the device time that the stream takes, in cycles. */
 static uint64_t run_stream(const char *config, uint32_t bytes, uint64_t *asked)
 {
     struct actor a;
@@ -124,7 +123,8 @@ static uint64_t run_stream(const char *config, uint32_t bytes, uint64_t *asked)
     return took;
 }
 
-/** One kernel that streams through twice and four times the memory: right, and in at most three times the time. */
+/** A kernel streams through twice and four times the device's memory. It takes at most three times the cycles of memory
+ * that fits. */
 static void test_stream(void **state)
 {
     (void)state;
@@ -136,14 +136,14 @@ static void test_stream(void **state)
                       (unsigned long long)took, (unsigned long long)asked, (unsigned long long)resident);
         assert_int_equal(none, 0);
         assert_in_range(asked, times * 8, times * 8 * 4);
-        /* or as long as the host takes to bring pages, where device time passes meanwhile */
+        /* the bound does not hold if device time passes while the host brings pages */
         assert_true(rig.hal.concurrent || took <= 3 * resident);
     }
 }
 
 enum { GATHER_ITEMS = 16, STEPS = 6, ACCESSES = 2 * GATHER_ITEMS * STEPS };
 
-/** Where work-item i goes in its step k, given where it went before. */
+/** Offset that a work-item accesses next, from its random state *r. */
 static uint32_t place(uint32_t *r, uint32_t bytes)
 {
     *r = *r * 0x1966060du + 0x3c6ef35fu;
@@ -183,7 +183,7 @@ static void expect_gathered(struct actor *a, const struct arrays *x)
     free(added);
 }
 
-/** Another context of the same process, on the other engine, with arguments, stacks and results of its own. */
+/** Makes another context of the same process on engine 1, with arguments, stacks and results of its own. */
 static void actor_twin(struct actor *twin, const struct actor *of)
 {
     const struct tern_context_desc d = {.size = sizeof d, .name = "twin", .engine = 1};
@@ -202,8 +202,8 @@ static void twin_close(struct actor *twin)
     tern_allocation_destroy(twin->data);
 }
 
-/** At random places of twice the memory, and of eight times with room for one block: each access asks for its block
- *  once at most, also if another context does the same. */
+/** Random accesses to twice the memory, and to eight times with room for one block. Each access requests its block at
+ *  most once, also if another context does the same. */
 static void test_gather(void **state)
 {
     (void)state;
@@ -238,7 +238,8 @@ static void test_gather(void **state)
     }
 }
 
-/** Copies and fills do not wait for pages: what they name is there before, whatever kernels need besides. */
+/** Copies and fills never wait for a page: their pages are brought before they run, whatever a kernel in the same
+ * buffer needs. */
 static void test_packets(void **state)
 {
     (void)state;
@@ -273,8 +274,8 @@ static void test_packets(void **state)
     rig_done();
 }
 
-/** Two processes, each with more than the device: both end, and both are right; also if one has all the memory and a
- *  stay without an end, and asks for pages while the other waits for it. */
+/** Two processes with more memory than the device has both end with right results. In a second run no stay ends, and
+ *  one process requests pages while the other waits for memory. */
 static void test_two(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static void test_two(void **state)
         for (int i = 0; i < 2; i++) {
             fence[i] = stream(&a[i], &x[i], "stream");
         }
-        for (int i = 0; i < 4; i++) { /* what always stays finds room */
+        for (int i = 0; i < 4; i++) { /* pinned memory, like a save area, finds room */
             struct tern_context *c;
             ok(tern_context_create(a[1].p, &d, &c));
             tern_context_destroy(c);
@@ -310,7 +311,7 @@ static void test_two(void **state)
     }
 }
 
-/** Until the actor's work waits for a page that cannot come yet, since copies stop at the gate. */
+/** Waits until the actor's work waits for a page, which cannot come while copies stop at the gate. */
 static void until_waits(struct actor *a)
 {
     rig.gated = true;
@@ -320,7 +321,8 @@ static void until_waits(struct actor *a)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** What streams through more than the device has leaves room when it has had its stay, however often it asks. */
+/** A kernel that streams through more than the device's memory leaves it to other work after its stay, however often it
+ * requests pages. */
 static void test_stay(void **state)
 {
     (void)state;
@@ -355,8 +357,8 @@ static void test_stay(void **state)
     rig_done();
 }
 
-/** A violation is one still, and ends only its process: of a null pointer, beyond an allocation, of one that may not be
- *  written, of one that was destroyed before. */
+/** A violation is reported as one and ends only its process: a null pointer, an address beyond an allocation, read-only
+ *  memory, memory that was destroyed before. */
 static void test_violations(void **state)
 {
     (void)state;
@@ -399,8 +401,8 @@ static void test_violations(void **state)
 
 enum meanwhile { KILL, DESTROY, SUSPEND, RESET, EVERYTHING };
 
-/** While it waits for a page: its process is killed; what it waits for is destroyed; it is suspended; engines are
- *  reset. */
+/** While work waits for a page, its process is killed, the memory is destroyed, its context is suspended, or engines
+ *  are reset. */
 static void test_meanwhile(void **state)
 {
     (void)state;
@@ -414,7 +416,7 @@ static void test_meanwhile(void **state)
         print_message("%s\n", names[what]);
         open_spin(&spin, "spin", 0);
         actor_open(&a, "waits", 1, code_stream, sizeof code_stream);
-        arrays_open(&x, &a, 64 * MIB); /* nothing of it is there at first */
+        arrays_open(&x, &a, 64 * MIB); /* no block is on the device at first */
         const uint64_t spins_on = actor_spin(&spin);
         spins(&spin);
         rig.deaf = what == RESET;
@@ -434,7 +436,7 @@ static void test_meanwhile(void **state)
             hold = actor_suspend(&a);
             break;
         default:
-            until(rig.resets); /* engine 0 is to forget what is evicted for the page, and does not stop */
+            until(rig.resets); /* engine 0, which does not stop, must drop translations of the page's victim */
             rig.deaf = 0;
             break;
         }
@@ -469,7 +471,7 @@ static bool as_told(void)
            published.brought_bytes && published.brought_bytes == dev->pager.brought * 4096;
 }
 
-/** Requests are counted for the context and the device, and each is in the trace, with its address. */
+/** Page requests are counted for the context and the device. Each is in the trace with its address. */
 static void test_told(void **state)
 {
     (void)state;
@@ -505,7 +507,7 @@ static void test_told(void **state)
         unsigned address;
         const char *at = strstr(line, "\"name\":\"page request\"") ? strstr(line, "\"address\":\"0x") : NULL;
         if (at && sscanf(at, "\"address\":\"%x\"", &address) == 1) {
-            places += address - from < bytes || address - to < bytes; /* or it is one of the actor's own */
+            places += address - from < bytes || address - to < bytes; /* the others are for the actor's own memory */
             marks++;
         }
         ends += strstr(line, "\"ended\":\"page request\"") != NULL;
@@ -523,7 +525,7 @@ static void test_told(void **state)
     assert_int_equal(rmdir(trace) | rmdir(folder), 0);
 }
 
-/** A device that cannot do it refuses such work, as ever, and entries of what is absent are none. */
+/** A device without page requests refuses such work. */
 static void test_without(void **state)
 {
     (void)state;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs whose memory does not fit at once, under the driver's pager and scheduler, on mock engines: thousands of
- * turns, the same in each run. Moves are counted, and take device time in which the others run. Judged:
+ * Programs whose memory does not fit at once, under the driver's pager and scheduler, on mock engines. Thousands of
+ * moves are simulated, the same in each run. Moves are counted, and take device time in which other programs run.
+ * Checked:
  *
- * - progress: as long as somebody has work, an engine runs some, or a block moves; and between two jobs that end no
- *   more blocks move than four times those of all programs, and of a ticket's stops for pages (A6);
+ * - progress: while a program has work, an engine runs or a block moves. Between two jobs that end at most four times
+ *   as many blocks move as all programs and a ticket's stops for pages need (A6);
  * - no starvation: a job takes no longer than the stays, moves and work of all programs;
- * - nothing is taken from work on an engine that names it;
- * - mutants of the rule that decides who keeps memory from whom break these.
+ * - no block is evicted while work on an engine names it;
+ * - mutants of the rule that decides which process keeps memory from which violate these.
  *
- * The device is the model until all is made; then its thread and the pager's stand still, and the test makes their
+ * The device is the model until all is made. Then its thread and the pager's are stopped, and the test makes their
  * steps (simulate).
  */
 #include "mock_engine.h"
@@ -18,11 +19,11 @@
 #define MIB (1u << 20)
 #define PROGRAMS 17
 #define BUFFERS 12
-#define STAY 20000u /* and the quantum */
+#define STAY 20000u /* cycles; also the quantum */
 
 typedef unsigned long long ull;
 
-enum kind { NAMES, ASKS, ALL }; /* how its jobs use memory: by a set; page by page; all of it */
+enum kind { NAMES, ASKS, ALL }; /* which memory a job needs: a named set; pages on request; all of it */
 
 struct program {
     struct mock_context mock;
@@ -31,22 +32,23 @@ struct program {
     struct tern_context *c;
     struct tern_allocation *buffer[BUFFERS];
     enum kind kind;
-    uint32_t buffers, uses, packets; /* a job uses so many of them, another one more in each packet if it asks */
+    uint32_t buffers, uses, packets; /* buffers of a job; a job with page requests uses one more in each packet */
     uint64_t think, until;           /* cycles between its jobs */
-    uint64_t jobs, began;            /* began: 0, or when its last job was submitted */
-    uint64_t worst;                  /* cycles of a job */
-    uint32_t missing;                /* an address that it needs */
+    uint64_t jobs, began;            /* began: submission of its last job; 0: none */
+    uint64_t worst;                  /* cycles of its longest job */
+    uint32_t missing;                /* address of a page that it needs */
 };
 
 static struct mock m;
 static struct program programs[PROGRAMS];
 static uint32_t count;
 static bool simulating;
-static uint64_t move_cycles; /* of a page */
+static uint64_t move_cycles; /* cycles to move a page */
 static uint64_t last_submission;
-static uint64_t moved, moved_since, longest; /* blocks; since a job ended last; the most of these */
+static uint64_t moved, moved_since, longest; /* blocks moved: in all, since a job ended last, and the most of these */
 static const char *wrong;
-static enum mutant { NONE, NOBODY_KEEPS, ALL_KEEP, MUTANTS } mutant; /* who keeps memory from others */
+/* the changed rule: no process keeps memory, or all do */
+static enum mutant { NONE, NOBODY_KEEPS, ALL_KEEP, MUTANTS } mutant;
 
 static uint64_t state;
 
@@ -78,7 +80,7 @@ static struct tern_allocation *used(const struct program *p, uint64_t job, uint3
     return p->buffer[(job + i) % p->buffers];
 }
 
-/** An allocation that is not on the device, of those that the packet uses, or NULL. */
+/** Returns an allocation of the packet that is not on the device, or NULL. */
 static const struct tern_allocation *absent(const struct program *p, uint64_t job, uint32_t packet)
 {
     for (uint32_t i = 0; i < (p->kind == ALL ? p->buffers : p->uses); i++) {
@@ -214,7 +216,7 @@ int __wrap_tern_move_in(struct tern_block *block)
     return r;
 }
 
-/** Is work that names the block on an engine? The scheduler cuts such work. */
+/** Returns true if work on an engine names the block. The scheduler then preempts that work. */
 static bool in_use(const struct tern_block *block)
 {
     const struct tern_allocation *a = tern_memory_first(block->m);
@@ -302,7 +304,7 @@ static bool has_work(void)
     return any;
 }
 
-/** For so long, and until all that was begun has ended. */
+/** Simulates so many cycles, and then until all work has ended. */
 static void simulate(uint64_t cycles)
 {
     wrong = NULL;
@@ -313,7 +315,7 @@ static void simulate(uint64_t cycles)
     if (started) {
         tern_pager_stop(dev);
     }
-    pthread_mutex_lock(&dev->lock); /* until the end */
+    pthread_mutex_lock(&dev->lock); /* held until the end */
     const struct tern_sched_ops *const ops = dev->sched.ops;
     void *const user = dev->sched.user;
     const uint64_t now = dev->sched.now;
@@ -347,7 +349,7 @@ static void simulate(uint64_t cycles)
         expect(stuck < 20, "nothing runs, and nothing moves");
         expect(m.now < last_submission + 10 * cycles, "work does not end");
     }
-    if (wrong) { /* what is left ends with the device */
+    if (wrong) { /* ends the remaining work, so that the device can be closed */
         tern_sched_abort_all(&dev->sched);
         for (struct tern_job *job; (job = tern_sched_ended(&dev->sched));) {
             tern_set_release(job->set);
@@ -368,10 +370,10 @@ static void simulate(uint64_t cycles)
 /* --------------------------------------------------------------------- tests */
 
 struct figures {
-    uint64_t jobs, moved, small; /* small: the worst of the one that fits */
+    uint64_t jobs, moved, small; /* small: cycles of the longest job of the one that fits */
 };
 
-/** A number of programs of ten buffers of 1.9 MiB, four of them in a job, and one of 4 MiB, in 16 MiB. */
+/** n programs with ten buffers of 1.9 MiB, of which a job uses four, and one program of 4 MiB, on 16 MiB. */
 static struct figures many(uint32_t n, enum kind kind, uint64_t cycles)
 {
     static const uint32_t four = 4 * MIB;
@@ -419,7 +421,7 @@ static void test_many(void **unused)
     }
 }
 
-/** Pages that can be on the device at once. */
+/** Returns the pages that can be on the device at once. */
 static uint32_t capacity(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -428,7 +430,7 @@ static uint32_t capacity(void)
     return pages;
 }
 
-/** The most that it uses at once. */
+/** Returns the pages that a job of the program uses at most. */
 static uint32_t most_used(const struct program *p)
 {
     uint32_t most = 0;
@@ -451,7 +453,7 @@ static uint32_t blocks_of(const struct program *p)
     return n;
 }
 
-/** Programs of all kinds and sizes. */
+/** Simulates random programs of all kinds and sizes. */
 static void mix(uint64_t seed)
 {
     char config[100];
@@ -494,8 +496,9 @@ static void mix(uint64_t seed)
         worst = programs[i].worst > worst ? programs[i].worst : worst;
         jobs += programs[i].jobs;
     }
-    const uint64_t bound = 8 * (stay > STAY ? stay : STAY) + 4 * there * move_cycles; /* of a ticket */
-    const uint64_t lower = (1 + work / count / stay) * 64 * there * move_cycles; /* of tickets that overtake a job's */
+    const uint64_t bound = 8 * (stay > STAY ? stay : STAY) + 4 * there * move_cycles; /* cycles of a ticket */
+    /* cycles of tickets that overtake a job's */
+    const uint64_t lower = (1 + work / count / stay) * 64 * there * move_cycles;
     expect(longest <= 4 * (blocks + 64), "blocks move, and no job ends");
     expect(worst <= work + count * bound + lower, "a job waits too long");
     print_message("seed %llu: %s, %u programs of %u blocks: %llu jobs, the worst %llu cycles; %llu blocks moved, at "

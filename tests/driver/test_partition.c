@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Partitions (M2, M5): memory goes from one to another and back with nothing in it, and nothing else goes. Work that is
- * oversubscribed, killed or shared in one partition takes no page of another, and promises of the default partition are
- * kept. Work that faults, hangs, is killed or makes the driver reset an engine changes no result in another partition.
+ * Partitions (M2, M5). Memory moves between partitions scrubbed, and only the memory that was asked for.
+ * Oversubscribed, killed or shared work of one partition takes no page of another. The default partition's commitments
+ * are kept. Work that faults, hangs, is killed or causes a reset of an engine changes no result in another partition.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ static int fill(struct tern_context *c, struct tern_allocation *a, uint8_t value
     return tern_wait(c, fence, PATIENCE);
 }
 
-/** Until the frees that were asked for have ended. */
+/** Waits until all frees of the process have ended. */
 static void settle(const struct tern_process *p)
 {
     pthread_mutex_lock(&dev->lock);
@@ -101,7 +101,8 @@ static void expect(struct tern_allocation *a, uint8_t value)
     free(got);
 }
 
-/** Each page of the device that is not the engines' is in a range of one partition; free pages are in its ranges. */
+/** Checks that each page of the device, except the reserved ones, is in the range of exactly one partition, and that no
+ * partition has more free pages than its ranges. */
 static void check_ranges(void)
 {
     const uint32_t reserved = tern_reserved_pages(dev), end = dev->kmd.mem_pages;
@@ -168,7 +169,7 @@ static void test_errors(void **state)
     rig_done();
 }
 
-/** What a partition gets, superpages first; and that all comes back. */
+/** A new partition gets superpages first. All of its memory returns to the default partition. */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -183,7 +184,7 @@ static void test_ranges(void **state)
     assert_int_equal(free_pages(dev), pages - 16 * MIB / 4096);
     assert_int_equal(dev->partition.host, host - 8 * MIB / 4096);
     check_ranges();
-    struct tern_process *p = process_in(NULL, "in the way"); /* pieces of what is left are taken */
+    struct tern_process *p = process_in(NULL, "in the way"); /* fragments the memory that is left */
     struct tern_allocation *m[64];
     for (int k = 0; k < 64; k++) {
         m[k] = memory(p, 256 << 10);
@@ -195,7 +196,7 @@ static void test_ranges(void **state)
     const uint32_t left = free_pages(dev);
     ok(create("b", (uint64_t)(left - 16) * 4096, TERN_PARTITION_HOST));
     i = info("b");
-    assert_true(i.ranges > 8); /* not contiguous */
+    assert_true(i.ranges > 8); /* in several ranges */
     check_ranges();
     assert_int_equal(create("c", MIB, 0), -ENOSPC);
     ok(tern_partition_resize(dev, "a", 4 * MIB));
@@ -219,7 +220,7 @@ static void test_ranges(void **state)
     rig_done();
 }
 
-/** Nothing that was in a page is seen by the next owner, in whichever partition (A7); and its dirty bits say so. */
+/** The next owner of a page, in any partition, reads zeros (A7). The page's dirty bit shows that it was scrubbed. */
 static void test_no_leak(void **state)
 {
     (void)state;
@@ -239,7 +240,8 @@ static void test_no_leak(void **state)
         for (uint32_t i = 0; i < 44 * MIB / 4096; i++) {
             dirty += bits[i / 32] >> i % 32 & 1u;
         }
-        assert_true(round == 0 ? dirty == 0 : dirty > 8 * MIB / 4096); /* scrubbed: what was used is not taken as new */
+        /* used pages are scrubbed, which sets their bits */
+        assert_true(round == 0 ? dirty == 0 : dirty > 8 * MIB / 4096);
         assert_int_equal(fill(c, a, (uint8_t)(0xa0 + round)), 0);
         expect(a, (uint8_t)(0xa0 + round));
         tern_context_destroy(c);
@@ -257,8 +259,8 @@ static void test_no_leak(void **state)
     rig_done();
 }
 
-/** A partition whose process needs more than it has takes no page of another, evicts nothing of it, and is refused by
- *  its own promise only. */
+/** A process that needs more memory than its partition has takes no page of another partition and evicts nothing there.
+ *  Only its own partition's commitment refuses it. */
 static void test_bystander(void **state)
 {
     (void)state;
@@ -303,16 +305,16 @@ static void test_bystander(void **state)
     rig_done();
 }
 
-/** An actor in a partition. */
+/** Opens an actor in a partition. */
 static void open_in(struct actor *a, const char *partition, const uint32_t *code, size_t size, const char *name)
 {
-    snprintf(dev->own_partition, sizeof dev->own_partition, "%s", partition); /* as TERN_PARTITION */
+    snprintf(dev->own_partition, sizeof dev->own_partition, "%s", partition); /* as TERN_PARTITION does */
     actor_open(a, name, 0, code, size);
     dev->own_partition[0] = '\0';
 }
 
-/** A partition whose work faults, never ends, is killed, or makes the engine be reset: in another every result is
- *  right, nothing is aborted, and no memory changes (M5). */
+/** Work of one partition faults, never ends, is killed, or causes a reset of the engine. In the other partition every
+ *  result is right, nothing is aborted, and no memory changes (M5). */
 static void test_misbehaviour(void **state)
 {
     (void)state;
@@ -343,7 +345,7 @@ static void test_misbehaviour(void **state)
         }
         rig.deaf_to = round == 3 ? bad.c->id : 0;
         rig.deaf = round == 3;
-        for (int i = 0; i < 8; i++) { /* all of the same: the last result is everybody's */
+        for (int i = 0; i < 8; i++) { /* equal work: the last result stands for all */
             fence[i] = actor_mix(&good, 50 + (uint32_t)round);
         }
         if (round == 1) {
@@ -365,7 +367,8 @@ static void test_misbehaviour(void **state)
         assert_int_equal(tern_process_status(good.p, NULL), 0);
     }
     assert_int_equal(dev->sched.engine[0].resets, 1);
-    struct tern_offender *o = &dev->tdr.offender[0]; /* what spins, and is refused when it has done so too often */
+    /* the actor that spins, which is refused after TERN_OFFENCES resets */
+    struct tern_offender *o = &dev->tdr.offender[0];
     assert_int_equal(o->n, 1);
     while (o->n < TERN_OFFENCES) {
         o->at[o->n] = o->at[0];
@@ -386,7 +389,8 @@ static void test_misbehaviour(void **state)
     unsetenv("TERN_CRASH_DIR");
 }
 
-/** A user's processes in two partitions do not weigh together; a share is changed at any time. */
+/** A user's processes in two partitions have separate scheduler users. A partition's share can be changed at any
+ * time. */
 static void test_shares(void **state)
 {
     (void)state;
@@ -417,7 +421,7 @@ static void test_shares(void **state)
     rig_done();
 }
 
-/** Memory is shared within a partition only. */
+/** Memory can only be shared within a partition. */
 static void test_shared(void **state)
 {
     (void)state;
@@ -439,7 +443,8 @@ static void test_shared(void **state)
     rig_done();
 }
 
-/** What the default partition has promised stays: a process whose work may use all of it, and what is evicted. */
+/** A new partition cannot take memory that the default partition has promised: memory that a process's work may use at
+ * once, and host memory for evictions. */
 static void test_promise(void **state)
 {
     (void)state;
@@ -450,14 +455,14 @@ static void test_promise(void **state)
     for (; n < 10; n++) {
         m[n] = memory(p, 4 * MIB);
     }
-    assert_int_equal(create("a", 32 * MIB, 0), -ENOSPC); /* that is not free */
+    assert_int_equal(create("a", 32 * MIB, 0), -ENOSPC); /* so much is not free */
     ok(create("a", 4 * MIB, 0));
     while (n < 32 && tern_allocation_create(p, 4 * MIB, RW, 0, &m[n]) == 0) {
         n++;
     }
     assert_true(n > 15 && n < 32);
     assert_int_equal(create("b", MIB, 0), -ENOSPC);
-    for (int i = 0; i < 4; i++) { /* some is free again, and all of it is promised */
+    for (int i = 0; i < 4; i++) { /* some memory is free again, and all of it is promised */
         tern_allocation_destroy(m[i]);
     }
     settle(p);
@@ -476,7 +481,7 @@ static void test_promise(void **state)
     rig_done();
 }
 
-/** Memory that is free, but that a process's work may use at once: it is evicted, and can come back. */
+/** Free memory that a process's work may use at once cannot be taken: the process is evicted and must fit again. */
 static void test_room_to_come_back(void **state)
 {
     (void)state;
@@ -484,7 +489,7 @@ static void test_room_to_come_back(void **state)
     struct tern_process *p[2];
     struct tern_context *c[2];
     rig_open(small, NULL);
-    for (int u = 0; u < 2; u++) { /* the second evicts the first */
+    for (int u = 0; u < 2; u++) { /* the second process evicts the first */
         p[u] = process_in(NULL, u ? "second" : "first");
         c[u] = context(p[u]);
         for (int i = 0; i < 10; i++) {
@@ -497,7 +502,7 @@ static void test_room_to_come_back(void **state)
     assert_int_equal(create("a", 32 * MIB, 0), -ENOSPC);
     assert_non_null(strstr(tern_last_error(), "process 'first' of the partition 'default' has 40960 KiB"));
     ok(create("a", 8 * MIB, 0));
-    ok(tern_context_set_residency(c[0], NULL, 0)); /* all of it */
+    ok(tern_context_set_residency(c[0], NULL, 0)); /* no set: all of it */
     uint64_t fence;
     for (uint32_t i = 0; i < 10; i++) {
         work_fill(&b, tern_allocation_address(m[0][i]), 4096, 0x55);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Preemption seen from the driver (P1-P7, F1-F3): every state of the HW queue meets every event; work that
- * never ends, faults at its end, waits for nobody. Whatever happens, who is not meant loses nothing. And
- * who may go before all others.
+ * Preemption as seen from the driver (P1-P7, F1-F3). Each state of the HW queue meets each event. Work never ends,
+ * faults in its last instruction, or waits for a fence that nobody signals. In each case other processes lose nothing.
+ * Also tested: the privilege that REALTIME needs.
  */
 #include <linux/capability.h>
 #include <sys/syscall.h>
@@ -23,8 +23,8 @@ static const char *const event_name[] = {"preempt", "fault", "reset", "death"};
 struct scene {
     struct actor victim, other, quick;
     struct tern_fence *gate;
-    uint64_t victims, others; /* fences */
-    uint64_t hold;            /* of the victim; 0: it is not held */
+    uint64_t victims, others; /* fences of the last submissions */
+    uint64_t hold;            /* suspend fence of the victim; 0: it is not suspended */
 };
 
 static void let_go(struct scene *s)
@@ -35,7 +35,7 @@ static void let_go(struct scene *s)
     }
 }
 
-/** Brings engine 0 into the state. All that runs spins, so it stays there, but for turns at the quantum. */
+/** Brings engine 0 into the state. The work spins, so the state lasts, except for preemptions at the quantum. */
 static void enter(struct scene *s, enum state state)
 {
     switch (state) {
@@ -85,7 +85,7 @@ static void release(struct actor *a, uint64_t fence, int result)
     assert_true(result || !fence || actor_get(a, 1) == 1);
 }
 
-/** The victim ends as it should, and everybody else as if nothing had happened. */
+/** Causes the event. The victim must end with its fault code, and all other work as if nothing had happened. */
 static void event(struct scene *s, enum state state, enum event event)
 {
     bool hurt = event != PREEMPT && s->victims;
@@ -101,7 +101,7 @@ static void event(struct scene *s, enum state state, enum event event)
         let_go(s);
         break;
     case RESET:
-        /* The engine does not hear requests to stop while the victim runs: so it is the victim that is guilty. */
+        /* Requests to stop do not reach the engine while the victim runs, which makes the victim the guilty process. */
         if (state == IDLE || state == WAITS) {
             hurt = false;
             break;
@@ -117,7 +117,7 @@ static void event(struct scene *s, enum state state, enum event event)
         break;
     }
     if (event == RESET && hurt) {
-        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 20), PATIENCE)); /* somebody wants the engine */
+        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 20), PATIENCE)); /* other work wants the engine */
         until(tern_process_status(s->victim.p, NULL));
     } else {
         ok(tern_wait(s->quick.c, actor_mix(&s->quick, 50), PATIENCE));
@@ -163,7 +163,7 @@ static void test_states_and_events(void **unused)
 
 /* ------------------------------------------------------------ kinds of work */
 
-/** Kernels that never end keep nobody from the engines, and nobody kills them (F2). */
+/** Kernels that never end do not keep others from the engines, and are not killed (F2). */
 static void test_endless_beside_others(void **state)
 {
     (void)state;
@@ -184,12 +184,12 @@ static void test_endless_beside_others(void **state)
     }
     for (int i = 0; i < 3; i++) {
         ok(tern_process_status(endless[i].p, NULL));
-        spins(&endless[i]); /* they still have their share */
+        spins(&endless[i]); /* each still gets its share */
         assert_true(stats(&endless[i]).preempted > 0);
         assert_int_equal(tern_context_ended(endless[i].c), 0);
     }
     assert_int_equal(rig.resets, 0);
-    release(&endless[0], fence[0], 0); /* one comes to its end after all */
+    release(&endless[0], fence[0], 0); /* one ends when it is told to */
     tern_process_abort(endless[1].p, "enough");
     assert_int_equal(tern_wait(endless[1].c, fence[1], PATIENCE), -EIO);
     expect_says(fault_of(&endless[1]).message, "process 'endless': its work was aborted: enough");
@@ -202,7 +202,7 @@ static void test_endless_beside_others(void **state)
     rig_done();
 }
 
-/** Its cycles are told for each engine; moved as often as here, it has run on both. */
+/** Checks the cycles of each engine in the statistics. A context that has moved as often as here has run on both. */
 static void expect_cycles_of_engines(struct actor *a)
 {
     const struct tern_context_stats s = stats(a);
@@ -214,7 +214,7 @@ static void expect_cycles_of_engines(struct actor *a)
     assert_true(sum == s.cycles && sum > 0);
 }
 
-/** Preempted again and again, on both engines, the results are those of work that runs alone. */
+/** Work that is preempted again and again, on both engines, has the results of undisturbed work. */
 static void test_results_under_preemption(void **state)
 {
     (void)state;
@@ -227,7 +227,8 @@ static void test_results_under_preemption(void **state)
     }
     for (int i = 0; i < 6; i++) {
         expect_mix(&a[i], f[i]);
-        assert_true(rig.hal.concurrent || stats(&a[i]).preempted > 0); /* or as often as the host looks */
+        /* a concurrent device may end it before it is preempted */
+        assert_true(rig.hal.concurrent || stats(&a[i]).preempted > 0);
         moved += stats(&a[i]).moved;
         expect_cycles_of_engines(&a[i]);
     }
@@ -239,7 +240,8 @@ static void test_results_under_preemption(void **state)
     rig_done();
 }
 
-/** A kernel that was cut many times faults in its last instruction: the fault is as if it had run at once. */
+/** A kernel that was preempted many times faults in its last instruction. The fault is the same as without
+ * preemption. */
 static void test_fault_at_the_end(void **state)
 {
     (void)state;
@@ -264,7 +266,7 @@ static void test_fault_at_the_end(void **state)
     rig_done();
 }
 
-/** Who waits for a fence that nobody signals keeps no engine, and can be ended. */
+/** Work that waits for a fence that nobody signals keeps no engine, and can be aborted. */
 static void test_fence_nobody_signals(void **state)
 {
     (void)state;
@@ -289,7 +291,7 @@ static void test_fence_nobody_signals(void **state)
     rig_done();
 }
 
-/** The key limit ends what runs too long, also if it is cut again and again meanwhile. */
+/** The key `limit` ends work that runs too long, also if it is preempted again and again. */
 static void test_limit(void **state)
 {
     (void)state;
@@ -307,8 +309,8 @@ static void test_limit(void **state)
     assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; "
                                        "TERN_LIMIT_CYCLES or the key limit of the configuration allows more");
     const uint64_t ran = stats(&endless).cycles;
-    /* the scheduler counts from a submission, the statistics from its begin on the engine: the time between is the
-     * host's where it passes by itself, and so is the time until it looks */
+    /* The scheduler counts from the submission, the statistics from the begin on the engine. On a concurrent device the
+     * host determines the time between, and the time until it looks. */
     assert_in_range(ran, rig.hal.concurrent ? 1 : 99500, rig.hal.concurrent ? UINT64_MAX : 120000);
     assert_int_equal(rig.resets, 0);
     ok(tern_process_status(works.p, NULL));
@@ -336,7 +338,8 @@ static bool waiting(struct tern_context *c)
     return r;
 }
 
-/** All is queued before anything begins; from then on only the device and the scheduler decide. */
+/** Queues all work before any of it can begin. From then on only the device and the scheduler determine the
+ * schedule. */
 static void run_queued(struct span *span, uint64_t *preempted)
 {
     struct actor a;
@@ -375,7 +378,7 @@ static void run_queued(struct span *span, uint64_t *preempted)
     rig_done();
 }
 
-/** However fast the host is and however it divides its time, the schedule is the same. */
+/** The schedule is the same in each run, however fast the host is and however it divides its time. */
 static void test_schedules_repeat(void **state)
 {
     (void)state;
@@ -393,7 +396,7 @@ static void test_schedules_repeat(void **state)
     assert_true(sum > 0);
 }
 
-/** New contexts, queues and memory wait for no kernel and no grace: paging cuts what runs. */
+/** New contexts, queues and memory wait for no kernel and no grace: paging preempts work. */
 static void test_paging_does_not_wait(void **state)
 {
     (void)state;
@@ -415,7 +418,7 @@ static void test_paging_does_not_wait(void **state)
         print_message("engine %d: %llu paging buffers, which began after %llu cycles in the mean, %llu at most\n", i,
                       (unsigned long long)s->completed, (unsigned long long)(s->waited / s->completed),
                       (unsigned long long)s->longest_wait);
-        /* a stop, and what the device thread lets pass before it looks again; or what passes while it does not run */
+        /* a stop and a step of the device thread; while it does not run, a concurrent device may let any time pass */
         assert_true(rig.hal.concurrent || s->longest_wait <= 2500 + 2 * 65536);
     }
     assert_true(rig.preempts > before);
@@ -427,7 +430,7 @@ static void test_paging_does_not_wait(void **state)
     rig_done();
 }
 
-/** C10. */
+/** A null submission costs almost no time (C10). */
 static void test_null(void **state)
 {
     (void)state;
@@ -485,7 +488,7 @@ static void test_realtime_needs_privilege(void **state)
 
 /* ------------------------------------------------------ save areas in scattered pages */
 
-/** No two free pages lie side by side: contexts are made all the same, and their work is cut and goes on. */
+/** No two free pages are adjacent. Contexts are still created, and their work is preempted and resumed. */
 static void test_scattered(void **state)
 {
     (void)state;
@@ -510,9 +513,9 @@ static void test_scattered(void **state)
     for (uint32_t i = 0; i < ACTORS; i++) {
         open_mix(&a[i], "scattered", 0);
         assert_int_equal(a[i].c->save_runs, dev->kmd.save_pages);
-        a[i].local_bytes = 8192; /* its state is more than two pages */
+        a[i].local_bytes = 8192; /* more state than two pages */
     }
-    const uint32_t rounds = rig.hal.concurrent ? 1000 : 1; /* until the host has looked in its middle */
+    const uint32_t rounds = rig.hal.concurrent ? 1000 : 1; /* rounds until a concurrent device has preempted all */
     bool cut = false;
     for (uint32_t round = 0; round < rounds && !cut; round++) {
         for (uint32_t i = 0; i < ACTORS; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What changes without any work of the device is published all the same, and not when the device next has work. The
- * device idles here, and each step begins when all before it has been published, so that nothing but the step
- * itself has it published again.
+ * A change that needs no work of the device is published at once, not with the next work. The device is idle in these
+ * tests. Each step begins when all earlier changes have been published, so only the step itself can cause the next
+ * publication.
  */
 #include "fixture.h"
 #include "os/observe/observer.h"
@@ -41,7 +41,7 @@ static bool as_wanted(void)
     return good;
 }
 
-/** Returns when all has been published, frees too; `published` is the last of it. */
+/** Waits until all changes, frees too, have been published. `published` is the last copy. */
 static void expect(uint32_t processes, uint32_t contexts)
 {
     bool busy = true;
@@ -69,7 +69,7 @@ static bool as_it_ran(void)
            c->engine_cycles[1] == ran.engine_cycles[1];
 }
 
-/** The cycles of each engine that a context has used are published as tern_context_query tells them. */
+/** The engine cycles that a context has used are published as tern_context_query returns them. */
 static void test_cycles_of_engines(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void test_idle_device(void **state)
     expect(2, 0);
     struct tern_context *c = context(p, 0);
     expect(2, 1);
-    /* sooner after the last time than it may be published again */
+    /* changes follow one another faster than the statistics may be published */
     for (want.weight = 1; want.weight <= 5; want.weight++) {
         ok(tern_context_set_priority(c, TERN_BAND_NORMAL, want.weight));
         expect(2, 1);
@@ -122,7 +122,7 @@ static bool ended(void)
     return published.listed == 1 && c->submitted == 4 && c->completed == 1 && c->aborted == 3 && c->queued == 0;
 }
 
-/** A buffer that faults, and those behind it that are aborted with it, are not queued any more. */
+/** A buffer that faults, and those behind it that are aborted, are not counted as queued any more. */
 static void test_aborted(void **state)
 {
     (void)state;
@@ -134,9 +134,9 @@ static void test_aborted(void **state)
     ok(tern_fence_create(p, 0, &gate));
     for (int i = 0; i < 4; i++) {
         if (i == 1) {
-            work_fill(&b, tern_allocation_address(a), 64, 1); /* may only be read */
+            work_fill(&b, tern_allocation_address(a), 64, 1); /* not writable */
         } else {
-            work_wait(&b, tern_fence_address(gate), 1); /* nothing ends before all is queued */
+            work_wait(&b, tern_fence_address(gate), 1); /* no buffer ends before all are queued */
         }
         last = work_submit(&b, c, "buffer");
     }
@@ -156,12 +156,12 @@ static bool as_free(void)
     return published.memory_free == free_wanted;
 }
 
-/** An allocation takes its pages, and destroying it gives them back, while no engine has anything else to do. */
+/** An allocation takes free pages, and destroying it gives them back, on an idle device. */
 static void test_free_memory(void **state)
 {
     (void)state;
     struct tern_process *p = process("memory");
-    tern_allocation_destroy(memory(p, 4096, TERN_MEM_READ)); /* its second-level table stays */
+    tern_allocation_destroy(memory(p, 4096, TERN_MEM_READ)); /* leaves a second-level table */
     expect(1, 0);
     struct tern_device_info info = {.size = sizeof info};
     ok(tern_device_query(dev, &info));
@@ -197,7 +197,7 @@ static bool as_run(void)
            published.context[0].partition == 1 && p->memory_bytes == 4u << 20 && p->memory_free < 4u << 20;
 }
 
-/** Partitions that come, change and go while the device idles; and what the work of one has run. */
+/** Partitions are created, changed and destroyed on an idle device. The cycles of one's work are published. */
 static void test_partitions(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static bool is_slowed(void)
     return published.contexts == 1 && published.context[0].state == TERN_STATS_SLOWED;
 }
 
-/** Work that moves, and has had its part of the engine. */
+/** The published state of work whose cap is used up is SLOWED. */
 static void test_slowed(void **state)
 {
     (void)state;

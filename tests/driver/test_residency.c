@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Allocations that go to the host and come back (A6): the bytes are right, in the right order, and every process gets
- * its turn. The allocations have up to four times the device's memory; refusals and pins are tested too.
+ * Allocations that are evicted to the host and come back (A6). Their data are right, work runs in order, and every
+ * process makes progress. There is up to four times as much memory as the device has. Refusals and pins are tested too.
  */
 #include "free_pages.h"
 #include "rig.h"
@@ -71,7 +71,7 @@ static uint64_t brought(void)
     return n;
 }
 
-/** Four times the memory, in 16 buffers, two of which are used at a time. */
+/** 16 buffers with four times the device's memory, two of which are used at a time. */
 static void test_stream(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void test_stream(void **state)
         work_fill(&b, at(&u, i), size, (uint8_t)(i + 1));
         work_submit(&b, u.c, "fill");
     }
-    for (uint32_t i = 0; i < 16; i++) { /* each becomes what its neighbour was */
+    for (uint32_t i = 0; i < 16; i++) { /* each buffer gets its neighbour's values */
         name(&u, i, (i + 1) % 16);
         work_copy(&b, at(&u, i), at(&u, (i + 1) % 16), 64);
         work_copy(&b, at(&u, i) + 64, at(&u, (i + 1) % 16) + 64, size - 64);
@@ -97,15 +97,15 @@ static void test_stream(void **state)
     ok(tern_wait(u.c, 32, PATIENCE));
     const uint64_t before = brought();
     for (uint32_t i = 0; i < 16; i++) {
-        expect(u.a[i], i == 15 ? 2 : (uint8_t)(i + 2)); /* the first had changed when the last took it */
+        expect(u.a[i], i == 15 ? 2 : (uint8_t)(i + 2)); /* the first had changed when it was copied to the last */
     }
-    assert_int_equal(brought(), before); /* the host reads where it is */
+    assert_int_equal(brought(), before); /* the host reads evicted memory where it is */
     user_close(&u);
     assert_int_equal(free_pages(dev), pages);
     rig_done();
 }
 
-/** Two processes of three quarters each: both get on, and neither is evicted at every switch. */
+/** Two processes, each with three quarters of the memory, make progress. They are not evicted at every switch. */
 static void test_alternate(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_alternate(void **state)
     rig_done();
 }
 
-/** A kernel that never ends and fills the memory keeps nobody out: it is cut, goes to the host, and goes on. */
+/** An endless kernel that fills the memory keeps nobody out. It is preempted, evicted, and resumed. */
 static void test_endless(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void test_endless(void **state)
     rig_done();
 }
 
-/** What cannot be on the device at once is refused, with figures; naming less makes it run. */
+/** Work whose memory does not fit at once is refused with the sizes. With a smaller set it runs. */
 static void test_too_much(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void test_too_much(void **state)
     set[0] = 0x90000000;
     assert_int_equal(tern_context_set_residency(u.c, set, 1), -EFAULT);
     assert_int_equal(tern_allocation_create(u.p, 64 * MIB, TERN_MEM_WRITE, 0, &u.a[3]), -ENOSPC);
-    work_fill(&b, at(&u, 0), 64, 1); /* not named, and not there */
+    work_fill(&b, at(&u, 0), 64, 1); /* not in the set and not on the device */
     work_fill(&b, at(&u, 1), 64, 1);
     fence = work_submit(&b, u.c, "wild");
     assert_int_equal(tern_wait(u.c, fence, PATIENCE), -EIO);
@@ -196,7 +196,8 @@ static void test_too_much(void **state)
     rig_done();
 }
 
-/** Work needs what was there when it was submitted, and nothing that was made later or destroyed before. */
+/** Work needs the memory that existed at its submission. Memory that was made later or destroyed before does not
+ * count. */
 static void test_made_later(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void test_made_later(void **state)
     rig_done();
 }
 
-/** Fresh memory reads zero wherever it is, and nobody finds what was another's (A7). */
+/** New memory reads zero wherever it is, and no data of another process can be read (A7). */
 static void test_zero(void **state)
 {
     (void)state;
@@ -237,7 +238,7 @@ static void test_zero(void **state)
     work_run(&b, u.c, "fill");
     user_open(&other, "second", 2, 6 * MIB);
     expect(other.a[0], 0);
-    ok(tern_allocation_write(other.a[1], 5 * MIB, "x", 1)); /* on the host; the rest comes with it */
+    ok(tern_allocation_write(other.a[1], 5 * MIB, "x", 1)); /* on the host; the rest of the block is brought with it */
     work_copy(&b, at(&other, 0), at(&other, 1), 6 * MIB);
     work_run(&b, other.c, "copy");
     uint8_t got = 0;
@@ -262,7 +263,7 @@ static uint32_t written(struct user *u, bool clear)
     return n;
 }
 
-/** Dirty bits go with the pages: moves set none and lose none (D7). */
+/** Dirty bits stay with the pages: a move neither sets nor loses bits (D7). */
 static void test_dirty(void **state)
 {
     (void)state;
@@ -303,7 +304,8 @@ static void *make(void *arg)
     return NULL;
 }
 
-/** An allocation whose entries are just being written is not a victim yet: engines that do not stop delay that here. */
+/** An allocation whose page-table entries are being written is no victim yet. Engines that do not stop delay the
+ * writing here. */
 static void test_being_made(void **state)
 {
     (void)state;
@@ -327,14 +329,14 @@ static void test_being_made(void **state)
     }
     rig.deaf = 3;
     assert_int_equal(pthread_create(&makes, NULL, make, &m), 0);
-    until(m.p->va.n == 1 && (m.p->paging_out || m.a)); /* on a busy host it may have come to its end */
+    until(m.p->va.n == 1 && (m.p->paging_out || m.a)); /* on a busy host it may have ended already */
     work_fill(&b, at(&u, 0), 12 * MIB, 5);
     const uint64_t fence = work_submit(&b, u.c, "fill");
     until(!tern_list_empty(&u.c->absent) || tern_context_ended(u.c) >= fence);
     pthread_join(makes, NULL);
     rig.deaf = 0;
     for (int e = 0; e < 2; e++) {
-        actor_set(&spin[e], 0, 1); /* it ends, if no request that it did not hear had it reset */
+        actor_set(&spin[e], 0, 1); /* ends, unless a request that it did not hear has caused its reset */
     }
     ok(tern_wait(u.c, fence, PATIENCE));
     expect(u.a[0], 5);
@@ -367,7 +369,7 @@ static void test_pins(void **state)
     ok(tern_allocation_evict(u.a[1]));
     assert_int_equal(tern_allocation_evict(u.a[1]), -EINVAL);
     work_run(&b, other.c, "room");
-    ok(tern_allocation_make_resident(u.a[1])); /* comes back */
+    ok(tern_allocation_make_resident(u.a[1])); /* brought back */
     assert_true(tern_list_empty(&u.a[1]->mem->away));
     assert_int_equal(tern_allocation_make_resident(other.a[0]), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
@@ -421,9 +423,9 @@ static uint32_t below(uint32_t n)
 #define PIECES 4u
 #define PIECE (6u * MIB)
 
-static const uint32_t piece[PIECES] = {1 * MIB, 3 * MIB, 5 * MIB, 6 * MIB}; /* some in one block, some in more */
+static const uint32_t piece[PIECES] = {1 * MIB, 3 * MIB, 5 * MIB, 6 * MIB}; /* some in one block, some in two */
 
-/** Fills, copies, host access, frees and suspensions in any order, beside a copy of all on the host. */
+/** Random fills, copies, host accesses, frees and suspensions, against a copy of all memory on the host. */
 static void test_random(void **state)
 {
     (void)state;
@@ -498,7 +500,7 @@ static void test_random(void **state)
     rig_done();
 }
 
-/** Devices are such that kernels cannot wait for pages; and as they are. */
+/** The tests run on a device without page requests, and on the device as it is. */
 static int no_page_requests(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Failures while memory moves and is shared: processes are killed at each lock, wait and allocation of a thread of
- * theirs; every allocation of host memory fails once; every access to the device fails once; engines do not stop;
- * paging buffers or the device are lost. Nothing is left behind, and processes that had no part in it have right
- * results.
+ * Failures while memory is moved and shared. A process is killed at each lock, wait and allocation of its thread. Each
+ * allocation of host memory fails once. The device is lost at several moments. Engines do not stop, and paging buffers
+ * are lost. Nothing is left behind, and processes that are not concerned have right results.
  */
 #include "free_pages.h"
 #include "moments.h"
@@ -28,13 +27,13 @@ static void expect_nothing_left(uint32_t pages)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/**
- * A process that uses two halves of more memory than there is, each by a context of its own, in turn and at once, and
- * the host's access to both. 0, or the first error.
- */
-static uint8_t lent[TERN_HANDLE_BYTES]; /* of memory of another process */
+static uint8_t lent[TERN_HANDLE_BYTES]; /* handle of memory of another process */
 static bool lends;
 
+/**
+ * A process with two allocations that do not fit on the device together, each used by a context of its own, in turn and
+ * at once, and read by the host. Returns 0 or the first error.
+ */
 static int live(struct tern_process *p)
 {
     struct tern_allocation *other = NULL, *again = NULL;
@@ -109,7 +108,7 @@ static void test_killed(void **state)
     tern_allocation_destroy(large);
     actor_close(&works);
     rig_done();
-    rig_open("small,mem=16M", NULL); /* and with nobody else, by count */
+    rig_open("small,mem=16M", NULL); /* and without another process, counting pages */
     const uint32_t pages = free_pages(dev);
     for (long k = 0; k < n; k += 7) {
         killed_at(k, live);
@@ -138,7 +137,7 @@ static void test_no_host_memory(void **state)
             assert_true(r == -ENOMEM || r == -EIO || r == -ENOSPC || r == -EAGAIN);
             assert_true(strlen(tern_last_error()) > 0);
         } else if (all) {
-            r = 1; /* none failed */
+            r = 1; /* no allocation has failed */
         }
         ok(tern_process_kill(p));
         ok(tern_process_destroy(p));
@@ -151,7 +150,7 @@ static void test_no_host_memory(void **state)
 
 /* ------------------------------------------------------------------- the device */
 
-/** The device is lost at some moment of the moves: everything ends. */
+/** The device is lost at several moments of the moves. All calls end. */
 static void test_lost(void **state)
 {
     (void)state;
@@ -169,7 +168,8 @@ static void test_lost(void **state)
     }
 }
 
-/** What is to be evicted runs on an engine that does not stop: that is reset, and the other gets its memory. */
+/** A block to be evicted is used by work on an engine that does not stop. That engine is reset, and the other process
+ * gets its memory. */
 static void test_deaf(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_deaf(void **state)
     rig_done();
 }
 
-/** Paging buffers of moves that are lost to resets: everybody is told, and the device goes on. */
+/** Paging buffers of moves are lost to resets. All processes get an error, and the device goes on. */
 static void test_adapter_reset(void **state)
 {
     (void)state;

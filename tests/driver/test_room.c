@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What cannot be on the device at once is refused by tern_submit, which changes nothing: also through ternd. */
+/** tern_submit refuses work whose memory does not fit on the device at once. A refusal changes nothing, also through
+ * ternd. */
 #include "fixture.h"
 
 #define MIB (1u << 20)
@@ -33,8 +34,8 @@ static void refused(struct tern_context *c, const char *why)
     }
 }
 
-/** A call of a user executor with these pieces of memory: how far it reaches there nobody knows, so it needs all of
- *  them at once. */
+/** Adds a call of a user executor on these allocations. The driver does not know how far a call reaches, so it needs
+ *  all of them at once. */
 static void call_on(struct tern_allocation **a)
 {
     const struct tern_executor *e = tern_executor_find(0);
@@ -75,7 +76,7 @@ static void test_refused(void **state)
         b.size = 0;
         work_fill(&b, last, MIB, 0x5a);
         assert_int_equal(tern_context_ended(c[i]), 1);
-        ok(tern_submit_null(c[i], "null", NULL)); /* uses nothing */
+        ok(tern_submit_null(c[i], "null", NULL)); /* a null submission uses no memory */
         ok(tern_context_set_residency(c[i], &last, 1));
         assert_int_equal(work_submit(&b, c[i], "one"), 3);
         ok(tern_wait(c[i], 3, -1));
@@ -86,7 +87,7 @@ static void test_refused(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(got[i].fence, i + 1);
     }
-    ok(tern_context_set_residency(c[0], NULL, 0)); /* all again: as soon as they fit, it is taken */
+    ok(tern_context_set_residency(c[0], NULL, 0)); /* all memory again, which is taken as soon as it fits */
     call_on(a + 1);
     refused(c[0], "16384 KiB");
     b.size = 0;
@@ -102,7 +103,7 @@ static void test_refused(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** Two processes that have not room beside each other: neither is refused, whatever was evicted when. */
+/** Two processes that do not fit beside each other are never refused, whatever was evicted. */
 static void test_taken_turns(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler on mock engines, the basics: order, depth, ends, containment, chunks (C2-C6, C9, C10, F1), and the
- * cases of the public drm_sched suite. */
+/** The scheduler on mock engines: order, depth, ends, containment and chunks (C2-C6, C9, C10, F1), and the cases of the
+ * public drm_sched suite. */
 #include "mock_client.h"
 
 #define CONTEXTS 8
@@ -48,7 +48,7 @@ static void test_order_and_depth(void **state)
     assert_int_equal(m.queue[0].n, 2);
     mock_advance(&m, 10);
     run_once();
-    assert_int_equal(m.queue[0].n, 2); /* filled up as soon as one ended (C6) */
+    assert_int_equal(m.queue[0].n, 2); /* refilled as soon as one ended (C6) */
     drain();
     for (int i = 0; i < 3; i++) {
         assert_int_equal(clients[i].results[TERN_COMPLETED], 20);
@@ -78,8 +78,8 @@ static void test_what_is_in_flight_counts(void **state)
     client(1, 1, 0, 900);
     client_flood(&clients[0], 4);
     client_flood(&clients[1], 4);
-    run(5000); /* until it is known what their work costs, and what was charged before has evened out */
-    /* the longer one is never twice in the HW queue, since its first is charged already */
+    run(5000); /* until the estimates of costs have settled, and so have earlier charges */
+    /* The longer job is never twice in the HW queue, since its first submission is charged already. */
     for (int k = 0; k < 500; k++) {
         assert_true(m.queue[0].chunk[0].context != &clients[0].mock.sched ||
                     m.queue[0].chunk[1].context != &clients[0].mock.sched);
@@ -100,7 +100,7 @@ static void test_depth_keeps_engines_busy(void **state)
         client(0, 0, 0, 5000);
         client_flood(&clients[0], 8);
         run_once();
-        for (int t = 0; t < 20000; t++) { /* the host looks every 230 cycles only */
+        for (int t = 0; t < 20000; t++) { /* the scheduler runs every 230 cycles only */
             mock_advance(&m, 230);
             run_once();
         }
@@ -173,7 +173,7 @@ static void test_buffer_behind_the_fault_is_aborted(void **state)
     assert_int_equal(m.queue[0].n, 2);
     mock_advance(&m, 30);
     drain();
-    /* the engine ran it before anybody knew; it counts as aborted all the same (C9) */
+    /* the engine ran it before the fault was known, and it still counts as aborted (C9) */
     assert_int_equal(good.executed[0], 1);
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
@@ -184,7 +184,7 @@ static void test_fault_in_the_middle_of_a_long_job(void **state)
     (void)state;
     client(0, 0, 0, 2);
     clients[0].work.fault_at = 10;
-    client_submit(&clients[0], 500); /* two chunks; both are in the HW queue when the first faults */
+    client_submit(&clients[0], 500); /* two chunks, both in the HW queue when the first faults */
     client_submit(&clients[0], 1);
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
@@ -202,7 +202,7 @@ static void test_null_is_told_and_not_run(void **state)
     }
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 5);
-    assert_int_equal(clients[0].work.executed[0], 1); /* C10 */
+    assert_int_equal(clients[0].work.executed[0], 1); /* only the job that is not null has run (C10) */
     assert_true(m.now < 3100);
 }
 
@@ -249,7 +249,7 @@ static void test_paging_fault_ends_the_last_buffer(void **state)
     m.sched.config.depth = 1;
     client(0, 0, 0, 10);
     clients[0].work.fault_at = 3;
-    client_submit(&clients[0], 500); /* its second chunk is ready, and never cut off */
+    client_submit(&clients[0], 500); /* its second chunk is ready, and was not preempted */
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     clients[0].work.fault_at = -1;
@@ -271,7 +271,7 @@ static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
     run(100);
     assert_int_equal(clients[0].mock.sched.requeued_count, 2);
     m.sched.config.depth = 1;
-    clients[0].work.fault_at = 100; /* in the first; the second has not been submitted again */
+    clients[0].work.fault_at = 100; /* in the first chunk; the second has not been submitted again */
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
@@ -291,7 +291,7 @@ static void test_chunks(void **state)
     mock_job_wait(j, 0, 0, 1);
     mock_job_wait(j, 1, 0, 1);
     mock_job_wait(j, 5, 0, 1);
-    assert_int_equal(tern_chunk_split(j, 0, &packets), 5 * 64); /* leading waits stay with what follows */
+    assert_int_equal(tern_chunk_split(j, 0, &packets), 5 * 64); /* leading waits stay with the packets behind them */
     assert_int_equal(tern_chunk_split(j, 5 * 64, &packets), TERN_CHUNK_BYTES);
     mock_job_signal(j, 8, 24, 1ull << 40);
     mock_job_signal(j, 9, 32, 7);
@@ -302,11 +302,11 @@ static void test_chunks(void **state)
     assert_int_equal(signals[0].address, 24);
     assert_true(signals[0].value == 1ull << 40);
     assert_int_equal(signals[1].value, 7);
-    j->packets[299 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* cut short: the engine is to see it and fault */
+    j->packets[299 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* cut short: sent to the engine, which faults */
     assert_int_equal(tern_chunk_split(j, 290 * 64, &packets), 10 * 64);
-    j->packets[264 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* two lines: not torn */
+    j->packets[264 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* of two lines, which stay together */
     assert_int_equal(tern_chunk_split(j, 10 * 64, &packets), 254 * 64);
-    j->packets[0] = 0xff; /* unknown */
+    j->packets[0] = 0xff; /* unknown opcode */
     assert_true(tern_chunk_split(j, 0, &packets) > 0);
     free(j);
 }
@@ -380,7 +380,7 @@ static void test_drm_cleanup(void **state)
     (void)state;
     client(0, 0, 0, 1000);
     client(1, 1, 0, 1000);
-    for (int j = 0; j < 10; j++) { /* a client goes away with work queued and in flight; the other notices nothing */
+    for (int j = 0; j < 10; j++) { /* a client is aborted with work queued and in flight; the other is not affected */
         client_submit(&clients[0], 1);
         client_submit(&clients[1], 1);
     }
@@ -398,7 +398,7 @@ static void test_drm_cleanup(void **state)
 static void test_drm_cancel(void **state)
 {
     (void)state;
-    client(0, 0, 0, MOCK_HANG); /* before it runs, and while it does */
+    client(0, 0, 0, MOCK_HANG); /* aborted before it runs, and while it runs */
     client_submit(&clients[0], 1);
     procs[0].error = true;
     tern_sched_abort(&m.sched, &procs[0]);
@@ -426,14 +426,14 @@ static void test_drm_priorities(void **state)
             client_submit(&clients[i], 1);
         }
     }
-    for (int i = 3; i >= 0; i--) { /* in order of bands: each ends before the next one begins */
+    for (int i = 3; i >= 0; i--) { /* in order of bands: each ends before the next begins */
         run(8000);
         assert_int_equal(clients[i].results[TERN_COMPLETED], 8);
         assert_int_equal(i ? clients[i - 1].ended : 0, 0);
     }
 }
 
-/** Jobs with credits: here, how many of them the HW queue takes. */
+/** Credits of drm_sched are here the depth of the HW queue. */
 static void test_drm_two_clients_and_credits(void **state)
 {
     (void)state;
@@ -461,7 +461,7 @@ static void test_drm_ping_pong(void **state)
     (void)state;
     client(0, 0, 0, 100);
     client(1, 0, 0, 100);
-    for (uint64_t i = 0; i < 20; i++) { /* each waits for the other's last one */
+    for (uint64_t i = 0; i < 20; i++) { /* each job waits for the other client's last one */
         struct tern_job *job = client_job(&clients[i % 2], 2);
         mock_job_wait(job, 0, 8, i);
         mock_job_signal(job, 1, 8, i + 1);

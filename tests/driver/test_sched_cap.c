@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Caps: processes that may have a part of each engine at most, also while it is idle (M5; scheduling.md, 10). The part
- * is exact, in cycles, and other work gets the rest.
+ * Caps: processes get at most a part of each engine, even while it is idle (M5; scheduling.md, 10). The part is exact
+ * in cycles, and other work gets the rest.
  */
 #include "floods.h"
 
 static struct tern_sched_cap cap;
 static struct tern_sched_partition other;
 
-/** Processes [first, first + n) have so many eighths from now on. */
+/** Caps processes [first, first + n) to so many eighths. */
 static void capped(int first, int n, uint32_t part)
 {
     tern_sched_cap_begin(&m.sched, &cap, part);
@@ -33,12 +33,13 @@ static void setup_others(void)
 
 static const uint64_t lengths[] = {200, 3000, 400000};
 
-/** Nobody else wants the engines: they have the part of each that they may, however long their work is. */
+/** No other work wants the engines. Capped processes get exactly their part of each engine, however long their work
+ * is. */
 static void test_alone(void **state)
 {
     (void)state;
     for (uint32_t engines = 1; engines <= 3; engines += 2) {
-        for (uint32_t part = 1; part < TERN_CAP_WHOLE; part += 1 + part / 2) { /* 1, 2, 4, 7 */
+        for (uint32_t part = 1; part < TERN_CAP_WHOLE; part += 1 + part / 2) { /* 1, 2, 4, 7 eighths */
             for (int k = 0; k < 6; k++) {
                 const int n = k < 3 ? 6 : (int)engines;
                 restart(engines);
@@ -62,14 +63,14 @@ static void test_alone(void **state)
     }
 }
 
-/** Work that uses one engine after another has no more of all of them than of one; nor does a context that may go
- *  anywhere. */
+/** Work that uses one engine after another gets no more of all engines than of one. The same is true of a context that
+ *  may run on any. */
 static void test_one_after_another(void **state)
 {
     (void)state;
     for (int bound = 0; bound < 2; bound++) {
         restart(4);
-        for (int i = 0; i < 4; i++) { /* it is looked at every 100 cycles */
+        for (int i = 0; i < 4; i++) { /* polled every 100 cycles */
             client_init(&clients[i], &procs[0], bound ? i : TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 3000);
         }
         capped(0, 1, 2);
@@ -84,7 +85,7 @@ static void test_one_after_another(void **state)
     }
 }
 
-/** Sleep earns nothing: of the time in which it wants the engine, work has its part. */
+/** Sleep earns no cycles: work gets its part of the time in which it wants the engine. */
 static void test_sleep(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void test_sleep(void **state)
     finish(1);
 }
 
-/** Others get what is free, of their partition or of another; and a share that is less than the cap is what it was. */
+/** Other work gets the rest, in the same partition or another one. A fair share below the cap is not changed by it. */
 static void others_get_the_rest(bool same, uint32_t part, uint64_t quantum)
 {
     for (int band = 0; band < 4; band++) {
@@ -113,7 +114,7 @@ static void others_get_the_rest(bool same, uint32_t part, uint64_t quantum)
     }
     restart(2);
     setup_others();
-    for (int i = 0; i < 4; i++) { /* the others keep the engine for a quantum at a time */
+    for (int i = 0; i < 4; i++) { /* the other processes keep the engine for a quantum at a time */
         procs[i].partition = i < 2 || same ? &m.sched.main : &other;
         flood(i, i, i % 2, i < 2 || same ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100, i < 2 ? 3000 : 20 * quantum);
     }
@@ -137,7 +138,7 @@ static void test_others_get_the_rest(void **state)
     }
 }
 
-/** At no time have they had more than their part, a slice and what a wait of one quantum earns. */
+/** In no interval does capped work get more than its part, plus a slice and what a wait of one quantum earns. */
 static void test_never_more(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void test_never_more(void **state)
     uint64_t got_at[512], at[512];
     int n = 0;
     for (; n < 512; n++) {
-        if (n % 64 == 32) { /* sometimes there is another */
+        if (n % 64 == 32) { /* other work at times */
             flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
         } else if (n % 64 == 48) {
             clients[1].refill = 0;
@@ -172,7 +173,8 @@ static void test_never_more(void **state)
     finish(2);
 }
 
-/** Another part, and the end: from then on they have what they had before, and claim nothing of what they missed. */
+/** The part is changed, and the cap ends. From then on the process gets its fair share, and no compensation for the
+ * time under the cap. */
 static void test_changes_and_ends(void **state)
 {
     (void)state;
@@ -198,11 +200,11 @@ static void test_changes_and_ends(void **state)
     run(10 * QUANTUM);
     const uint64_t idle = m.queue[0].idle;
     run(100 * QUANTUM);
-    assert_int_equal(m.queue[0].idle, idle); /* alone: all of it */
+    assert_int_equal(m.queue[0].idle, idle); /* alone: all of the engine */
     finish(2);
 }
 
-/** What ran before, on and on, is not held against it. */
+/** Cycles before the cap's begin are not charged to it. */
 static void test_begins(void **state)
 {
     (void)state;
@@ -217,7 +219,8 @@ static void test_begins(void **state)
     finish(1);
 }
 
-/** What is held by its cap is suspended, aborted and ended like all else; time passes only for what it holds. */
+/** Work that its cap holds can be suspended, aborted and completed. The scheduler has a deadline only while a cap holds
+ * work that could run. */
 static void test_held_work_ends(void **state)
 {
     (void)state;
@@ -237,7 +240,7 @@ static void test_held_work_ends(void **state)
     tern_sched_abort(&m.sched, &procs[1]);
     run_once();
     assert_int_equal(clients[1].results[TERN_ABORTED], clients[1].submitted - clients[1].results[TERN_COMPLETED]);
-    assert_false(tern_sched_busy(&m.sched)); /* all that is left is suspended */
+    assert_false(tern_sched_busy(&m.sched)); /* the remaining work is suspended */
     assert_true(tern_sched_deadline(&m.sched) > 100 * QUANTUM);
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
     run(10);

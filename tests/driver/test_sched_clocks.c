@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * docs/scheduling.md, step by step: its example with its numbers, and the invariants of single steps (I5 to I7), with
- * os/sched/fair.c called directly: there are no engines here, only what they would have run.
+ * The example of docs/scheduling.md with its numbers, and its invariants of single steps (I5 to I7). os/sched/fair.c is
+ * called directly: there are no engines, only the cycles that they would have run.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define CONTEXTS 8
 
 static struct tern_sched s;
-static struct tern_sched_process p, q; /* contexts 0 to 5 and 6, 7 */
+static struct tern_sched_process p, q; /* contexts 0 to 5, and 6 and 7 */
 static struct tern_sched_context c[CONTEXTS];
 static struct fair_seen seen;
 static int64_t contexts_min[2 * ENGINES];
@@ -49,7 +49,7 @@ static void check(void)
     if (broken) {
         fail_msg("%s", broken);
     }
-    for (int i = 0; i < 2 * ENGINES; i++) { /* I2 of the queues of contexts too */
+    for (int i = 0; i < 2 * ENGINES; i++) { /* I2 also of the queues of contexts */
         const int64_t now = (i % 2 ? &p : &q)->group[BAND][i / 2].queue.min_vruntime;
         assert_true(now >= contexts_min[i]);
         contexts_min[i] = now;
@@ -64,7 +64,7 @@ static void become(struct tern_sched_context *x, enum tern_sched_state state)
     check();
 }
 
-/** The engine runs for so many cycles whom it should. */
+/** Runs the context that the engine's queue picks for so many cycles. Returns it. */
 static struct tern_sched_context *run(uint32_t engine, int64_t cycles)
 {
     struct tern_sched_context *x = tern_fair_pick(&s.main.on[engine].band[BAND]);
@@ -81,7 +81,7 @@ static struct tern_fair_group *group(const struct tern_sched_process *of, uint32
     return &((struct tern_sched_process *)(uintptr_t)of)->group[BAND][engine];
 }
 
-/** Virtual times in cycles of weight 1. */
+/** Checks a virtual time, in cycles of weight 1. */
 static void expect(int64_t time, int64_t cycles)
 {
     assert_int_equal(time, cycles * TERN_FAIR_SCALE);
@@ -139,7 +139,7 @@ static uint32_t pick(uint32_t n)
     return (uint32_t)rand() % n;
 }
 
-/** Cycles that an entity is ahead of min_vruntime. */
+/** Returns the cycles that an entity is ahead of min_vruntime. */
 static double ahead(const struct tern_fair_queue *in, const struct tern_fair_entity *e, double weight)
 {
     return (double)(e->vruntime - in->min_vruntime) * weight / TERN_FAIR_SCALE;
@@ -150,7 +150,7 @@ static double weight_of(const struct tern_sched_process *of, uint32_t engine)
     return group(of, engine)->queue.load ? (double)group(of, engine)->queue.load / (double)of->weight[BAND] : 1;
 }
 
-/** Sum of the process's vruntimes by weight, each on the clock of its engine. */
+/** Returns the sum of the process's vruntimes, each weighted and on the clock of its engine, in cycles. */
 static double service(const struct tern_sched_process *of)
 {
     double sum = 0;
@@ -170,7 +170,8 @@ static void random_run(uint64_t quantum)
     }
 }
 
-/** I5: who wakes up is not behind; who moves or changes weight is ahead or behind by 16 quanta at most. */
+/** I5: a context that wakes up is not behind min_vruntime. One that moves or changes weight is ahead or behind by at
+ * most 16 quanta. */
 static void test_lag_where_it_is_placed(void **state)
 {
     const double most = 1000.0 * TERN_FAIR_LAG_MAX + 1;
@@ -208,15 +209,15 @@ static void test_lag_where_it_is_placed(void **state)
             }
         }
     }
-    assert_true(far > 10); /* the bound is met */
+    assert_true(far > 10); /* the bound is nearly reached */
 }
 
-/** I5: lags are the same cycles with another weight: the context's, and its process's on every engine. */
+/** I5: a change of weight keeps lags in cycles: the context's, and its process's on every engine. */
 static void test_weights_keep_lags(void **state)
 {
     int owed = 0;
     (void)state;
-    random_run(1ull << 40); /* no lag is as large as 16 of these */
+    random_run(1ull << 40); /* every lag is below 16 of these */
     for (int i = 0; i < CONTEXTS; i++) {
         become(&c[i], TERN_SCHED_READY);
     }
@@ -241,7 +242,8 @@ static void test_weights_keep_lags(void **state)
     assert_true(owed > 1000);
 }
 
-/** I6: the clock of an engine that gets its first context is the fastest other's; no clock leads by more than 8. */
+/** I6: an engine that gets its first context takes the clock of the fastest other engine. No clock leads by more than 8
+ * quanta. */
 static void test_clocks_of_engines(void **state)
 {
     (void)state;
@@ -270,12 +272,12 @@ static void test_clocks_of_engines(void **state)
     }
 }
 
-/** I7: a move neither makes nor takes service. */
+/** I7: a move keeps the service of the process. */
 static void test_moves_keep_service(void **state)
 {
     int moves = 0;
     (void)state;
-    random_run(1ull << 40); /* no lag is as large as 16 of these */
+    random_run(1ull << 40); /* every lag is below 16 of these */
     for (int i = 0; i < CONTEXTS; i++) {
         become(&c[i], TERN_SCHED_READY);
     }

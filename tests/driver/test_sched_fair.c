@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Who gets how much of an engine: processes, contexts, weights, bands, and what a decision costs (C4, S1, S2). */
+/** Shares of an engine among processes, contexts, weights and bands, and the cost of a decision (C4, S1, S2). */
 #include "floods.h"
 
 static void test_processes_are_equal_however_many_contexts(void **state)
@@ -47,7 +47,7 @@ static void test_weights(void **state)
 static void test_sleep_earns_nothing(void **state)
 {
     (void)state;
-    for (int other = 0; other < 2; other++) { /* neither to a context of the same process nor to another process */
+    for (int other = 0; other < 2; other++) { /* compared with a context of the same process, and of another one */
         restart(1);
         flood(0, 0, 0, TERN_BAND_NORMAL, 100, 30);
         client_init(&clients[1], &procs[other], 0, TERN_BAND_NORMAL, 100, 30);
@@ -82,7 +82,7 @@ static void test_weights_do_not_cost_preemptions(void **state)
     flood(1, 0, 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
     run(100 * QUANTUM);
     near_ratio(got(0), got(1), 4.0, 0.1);
-    assert_true(m.preemptions < 50); /* four quanta in a row are not cut */
+    assert_true(m.preemptions < 50); /* four quanta in a row are not preempted */
     stop_floods(clients, 2);
     tern_sched_abort_all(&m.sched);
     take_ended();
@@ -94,7 +94,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** gem_exec_fair, and Jain's index: 2 to 256 contexts with jobs from 500 cycles to seven quanta. */
+/** The cases of gem_exec_fair, and Jain's index: 2 to 256 contexts with jobs from 500 cycles to seven quanta. */
 static void test_many_equal_contexts(void **state)
 {
     (void)state;
@@ -148,14 +148,14 @@ static void test_normal_keeps_a_tenth(void **state)
             assert_int_equal(got(9), 0);
             stop_floods(clients, 9);
             run(40 * 200000 + 10000);
-            assert_true(got(9) > 0); /* IDLE runs when nobody else wants to */
+            assert_true(got(9) > 0); /* IDLE runs when no other work is ready */
             stop_floods(clients, 10);
             drain();
         }
     }
 }
 
-/** What NORMAL ran while FOCUS had no work is not held against it: FOCUS owes NORMAL the same part as ever. */
+/** Cycles that NORMAL ran while FOCUS had no work are not charged to it: FOCUS leaves NORMAL the usual part. */
 static void test_normal_owes_nothing(void **state)
 {
     (void)state;
@@ -176,11 +176,11 @@ static void test_no_turn_without_need(void **state)
     (void)state;
     flood(0, 0, 0, TERN_BAND_FOCUS, 100, 200000);
     run(300 * QUANTUM);
-    assert_int_equal(m.preemptions, 0); /* alone */
+    assert_int_equal(m.preemptions, 0); /* no other work */
     client_init(&clients[1], &procs[1], 0, TERN_BAND_NORMAL, 100, 100);
     client_submit(&clients[1], 1);
     run(2 * QUANTUM);
-    assert_int_equal(clients[1].ended, 0); /* has earned nothing meanwhile */
+    assert_int_equal(clients[1].ended, 0); /* NORMAL earns nothing while it has no work */
     finish(2);
 }
 
@@ -206,7 +206,7 @@ static void test_realtime_starts_at_once(void **state)
     finish(65);
 }
 
-/** Contexts in 1 or in sqrt(n) processes: comparisons that a chunk costs, from start to end. */
+/** Returns the comparisons that a chunk costs, with n contexts in so many processes. */
 static double decisions(int n, int processes)
 {
     struct client *many = calloc((size_t)n, sizeof *many);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and chunks that came back
- * of two jobs, long resets. */
+/** The scheduler at the limits of its settings: times of up to 2^62 cycles, preempted chunks of two jobs, and long
+ * resets. */
 #include <errno.h>
 
 #include "floods.h"
@@ -16,8 +16,8 @@ static void set_quanta(uint64_t quantum, uint64_t grace)
     }
 }
 
-/** A quantum that never ends keeps everybody in order of arrival: nobody is preempted, nobody moved
- * by the clocks of engines. */
+/** With a quantum that never ends, work runs in order of arrival. No work is preempted, and none is moved to balance
+ * engines. */
 static void test_quantum_that_never_ends(void **state)
 {
     (void)state;
@@ -30,7 +30,7 @@ static void test_quantum_that_never_ends(void **state)
             flood(c, c / 2, c < 4 ? c % 2 : -1, TERN_BAND_NORMAL, c % 2 ? 1 : TERN_WEIGHT_MAX, 5000);
         }
         run(40 * QUANTUM);
-        for (int c = 0; c < 8; c++) { /* in the middle of it: weights, and so all times, change */
+        for (int c = 0; c < 8; c++) { /* changing weights changes all virtual times */
             tern_sched_context_set(&m.sched, &clients[c].mock.sched, TERN_BAND_NORMAL, c % 2 ? TERN_WEIGHT_MAX : 1);
         }
         run(40 * QUANTUM);
@@ -42,7 +42,7 @@ static void test_quantum_that_never_ends(void **state)
     }
 }
 
-/** What FOCUS owes NORMAL (S1) comes due after half a quantum of NORMAL's: here never. */
+/** FOCUS leaves NORMAL its part (S1) only after half a quantum of NORMAL, which never passes here. */
 static void test_focus_owes_nothing_yet(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void test_focus_owes_nothing_yet(void **state)
     }
 }
 
-/** Forced preemption more often than a restore takes: the time between is doubled until the chunk makes progress. */
+/** Forced preemption comes more often than a restore takes. Its interval is doubled until the chunk makes progress. */
 static void test_forced_preemption_lets_work_end(void **state)
 {
     (void)state;
@@ -69,13 +69,14 @@ static void test_forced_preemption_lets_work_end(void **state)
     m.restore_cycles = 1000;
     client_init(&clients[0], &procs[0], TERN_ENGINE_ANY, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 4000);
     client_submit(&clients[0], 1);
-    run(500000); /* 64 times 200, 400, 800 are spent in restores; then each time leaves 600 cycles for the work */
+    /* 64 times 200, 400 and 800 cycles are spent in restores; then each interval leaves 600 cycles of progress */
+    run(500000);
     assert_int_equal(clients[0].ended, 1);
     assert_in_range(m.preemptions, 3 * 64, 3 * 64 + 8);
     assert_true(m.moved > 0);
 }
 
-/** The time between forced preemptions of a chunk is doubled often, and does not overflow 64 bits: then it would be
+/** The interval of forced preemption is doubled often without a 64-bit overflow, after which the chunk would be
  * preempted at once. */
 static void test_forced_preemption_that_never_comes(void **state)
 {
@@ -99,8 +100,8 @@ static void test_forced_preemption_that_never_comes(void **state)
     }
 }
 
-/** A timeout that never ends: an engine that does not answer is waited for, and everything is
- * right if it answers after all. */
+/** With a timeout that never ends, an engine that does not answer is not reset. If it answers later, all results are
+ * right. */
 static void test_timeout_that_never_ends(void **state)
 {
     (void)state;
@@ -131,17 +132,17 @@ static void restart_paging(uint64_t cost)
     client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, cost);
 }
 
-/** A paging job fails while chunks of it and of the next are requeued: only its own are dropped. */
+/** A paging job faults while chunks of it and of the next job are requeued. Only its own chunks are dropped. */
 static void test_chunks_of_the_next_job_stay(void **state)
 {
     (void)state;
     struct client *c = &clients[0];
     restart_paging(500);
     c->work.fault_at = 0;
-    struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two chunks and one */
+    struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two chunks, and one */
     config.depth = 1;
     m.sched.config.depth = 1;
-    run_once(); /* the first chunk runs; the others are put by hand where a preemption would put them */
+    run_once(); /* the first chunk runs; the others are requeued by hand, as after a preemption */
     struct tern_sched_context *s = &c->mock.sched;
     assert_true(s->inflight == 1 && tern_sched_next_job(s) == first && first->sent < first->size);
     const struct tern_chunk rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,
@@ -162,7 +163,7 @@ static void test_chunks_of_the_next_job_stay(void **state)
     assert_int_equal(c->results[TERN_COMPLETED], 1);
 }
 
-/** The first of three chunks of a paging job faults, with the second in flight: the third is not dispatched. */
+/** The first of three chunks of a paging job faults while the second is in flight. The third is not dispatched. */
 static void test_rest_of_a_faulted_job(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void test_rest_of_a_faulted_job(void **state)
     assert_int_equal(m.sched.engine[0].next_id - 1, 2);
 }
 
-/** Paging that is lost to a reset after it was resumed: its save area has been read, and so it begins anew. */
+/** A paging buffer is lost to a reset after it was resumed. Its save area has been consumed, so it starts again. */
 static void test_paging_lost_after_a_resumption(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_paging_lost_after_a_resumption(void **state)
     config.timeout = TIMEOUT;
     restart_paging(MOCK_HANG);
     client_submit(c, 1);
-    run(TIMEOUT + 1500); /* paging that runs so long is preempted, and goes on */
+    run(TIMEOUT + 1500); /* so long a paging buffer is preempted and resumed */
     assert_true(m.resumed == 1 && m.queue[0].running);
     c->work.unstoppable = true;
     run(TIMEOUT);
@@ -197,8 +198,7 @@ static void test_paging_lost_after_a_resumption(void **state)
     assert_int_equal(c->work.executed[0], 1);
 }
 
-/** A reset takes its time: other engines go on, nothing is asked of the one in reset, and
- * one that never ends is told. */
+/** A reset takes long. Nothing is submitted to the engine meanwhile. A reset that never ends is reported. */
 static void test_reset_takes_its_time(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_reset_takes_its_time(void **state)
         client_submit(&clients[0], 1);
         run(10);
         client_submit(&clients[1], 1);
-        tern_sched_abort(&m.sched, &procs[0]); /* nobody may run it any more, and it does not stop */
+        tern_sched_abort(&m.sched, &procs[0]); /* an aborted process's work must stop, and does not */
         procs[0].error = true;
         run(2 * TIMEOUT);
         assert_true(m.sched.engine[0].resetting);

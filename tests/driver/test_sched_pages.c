@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Chunks that stop because they need a page: what the scheduler does until it is there, and if something else happens
- *  meanwhile. The engines check that nothing of a context that waits is submitted, and that saved state goes on. */
+/** Page requests: a chunk stops because it needs a page (A6). The tests check what the scheduler does until the page is
+ *  there, and with other events meanwhile. The engines check that nothing of a waiting context is submitted, and that
+ *  saved state is resumed. */
 #include "mock_client.h"
 
 #define COST 1000
@@ -25,7 +26,7 @@ static int setup(void **state)
     return 0;
 }
 
-/** Client ASKS has a job of so many packets, which needs a page at once, and waits for it. */
+/** Submits a job of client ASKS, which needs `asks` pages, one after the other, and waits for the first. */
 static void reach(uint32_t packets, uint32_t asks)
 {
     clients[ASKS].work.asks = asks;
@@ -41,7 +42,7 @@ static void page_comes(void)
     mock_page_comes(&m, &clients[ASKS].mock);
 }
 
-/** Each packet of each job ran once. */
+/** Waits for all work. Each packet of each job ran once. */
 static void judge(void)
 {
     drain();
@@ -55,7 +56,7 @@ static void judge(void)
     assert_int_equal(clients[ASKS].work.executed[0], clients[ASKS].submitted);
 }
 
-/* It waits, others run, and it goes on where it stopped; page by page. */
+/* Other work runs while a context waits. The context resumes where it stopped, page by page. */
 static void test_others_run(void **state)
 {
     (void)state;
@@ -65,7 +66,7 @@ static void test_others_run(void **state)
         run(20 * COST);
         assert_int_equal(clients[OTHER].ended, i + 1);
         assert_int_equal(clients[ASKS].ended, 0);
-        assert_false(tern_sched_busy(&m.sched)); /* nobody keeps an engine while he waits */
+        assert_false(tern_sched_busy(&m.sched)); /* no engine is kept busy during the wait */
         page_comes();
         run(10 + 100 + (i == 2 ? 0 : 10));
     }
@@ -76,7 +77,8 @@ static void test_others_run(void **state)
     assert_int_equal(m.resumed, 3);
 }
 
-/* What is behind it in the HW queue comes back, and runs: of another context at once, of the same behind it. */
+/* Chunks behind it in the HW queue are returned. Those of another context run at once, those of the same context behind
+ * it. */
 static void test_behind(void **state)
 {
     (void)state;
@@ -91,7 +93,7 @@ static void test_behind(void **state)
     judge();
 }
 
-/* It asks while the context's next work would be on its way to the engine, which is empty then. */
+/* It needs a page while the context's next work is on its way to the engine, which is empty then. */
 static void test_asks_just_then(void **state)
 {
     (void)state;
@@ -108,7 +110,7 @@ static void test_asks_just_then(void **state)
     assert_int_equal(m.asked, 1);
 }
 
-/* A request to stop crosses it: for what is more urgent, or for paging. */
+/* A request to stop crosses the page request. It is made for more urgent work, or for paging. */
 static void test_crossed(void **state)
 {
     (void)state;
@@ -116,12 +118,13 @@ static void test_crossed(void **state)
         setup(NULL);
         clients[ASKS].work.asks = 1;
         client_submit(&clients[ASKS], 2);
-        run_once(); /* it is in the HW queue, and has not begun */
+        run_once(); /* in the HW queue, not begun */
         client_submit(&clients[by], 1);
-        mock_advance(&m, 5);   /* it has asked, but that is not known yet, */
+        mock_advance(&m, 5);   /* it has requested the page, and the scheduler does not know it yet */
         assert_true(m.queue[0].inds);
+        /* requests the stop before the scheduler knows of the page request */
         assert_int_equal(m.sched.ops->preempt(m.sched.user, 0, m.sched.engine[0].preemption =
-                                              ++m.sched.engine[0].next_preemption, 3), 0); /* nor when it is stopped */
+                                              ++m.sched.engine[0].next_preemption, 3), 0);
         run(2 * COST);
         assert_int_equal(clients[by].ended, 1);
         assert_int_equal(clients[ASKS].ended, 0);
@@ -131,7 +134,7 @@ static void test_crossed(void **state)
     }
 }
 
-/* Suspended while it waits, and resumed before the page comes or after. */
+/* The context is suspended while it waits, and resumed before or after the page comes. */
 static void test_suspended(void **state)
 {
     (void)state;
@@ -156,7 +159,7 @@ static void test_suspended(void **state)
     }
 }
 
-/* Its process dies meanwhile: all it has ends, once. */
+/* The process is aborted while it waits. Each of its jobs ends once. */
 static void test_death(void **state)
 {
     (void)state;
@@ -171,7 +174,7 @@ static void test_death(void **state)
     assert_int_equal(clients[OTHER].results[TERN_COMPLETED], 1);
 }
 
-/* There is no such page: a fault of its process alone. */
+/* The page does not exist: only its own process gets a fault. */
 static void test_no_page(void **state)
 {
     (void)state;
@@ -186,7 +189,7 @@ static void test_no_page(void **state)
     assert_int_equal(clients[OTHER].results[TERN_COMPLETED], 1);
 }
 
-/* An engine is reset while it waits: it has nothing there. */
+/* An engine is reset while a context waits. The context has nothing there. */
 static void test_reset(void **state)
 {
     (void)state;

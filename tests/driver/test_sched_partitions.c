@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Each partition gets its share of each engine that it has work on (M5; scheduling.md, 2), whatever contexts, bands and
- * lengths of work the others have. Also: latency, and shares that change.
+ * Each partition gets its share of each engine on which it has work (M5; scheduling.md, 2), whatever contexts, bands
+ * and lengths of work the others have. Also tested: latency, and changes of shares.
  */
 #include "floods.h"
 
 static struct tern_sched_partition parts[3];
 
-/** Partition i has the share; the last of them is for processes that do not say which is theirs. */
+/** Makes n partitions with these shares. */
 static void share_out(int n, const uint32_t *share)
 {
     for (int i = 0; i < n; i++) {
@@ -31,7 +31,7 @@ static uint64_t sum(int first, int n)
     return cycles;
 }
 
-/** However many contexts they have, of whatever length, on one engine or two. */
+/** Shares are kept with any number of contexts and any length of work, on one engine and on two. */
 static void test_shares(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void test_shares(void **state)
             }
             run(1000 * QUANTUM);
             near_ratio(sum(9, 2), sum(0, 9), 3, 0.02);
-            for (int i = 0; i < 9; i++) { /* within a partition as ever */
+            for (int i = 0; i < 9; i++) { /* equal shares within a partition */
                 near_ratio(got(i), sum(0, 9), 1.0 / 9, 0.1);
             }
             finish(11);
@@ -55,7 +55,7 @@ static void test_shares(void **state)
     }
 }
 
-/** FOCUS and REALTIME of one partition take nothing of another's share, and go first in their own. */
+/** FOCUS and REALTIME of one partition take nothing of another's share. They run first in their own partition. */
 static void test_bands(void **state)
 {
     (void)state;
@@ -73,13 +73,13 @@ static void test_bands(void **state)
         }
         run(1000 * QUANTUM);
         near_ratio(sum(0, 6), sum(6, 4), 1, 0.02);
-        near_ratio(sum(4, 2), sum(0, 6), 1, 0.02); /* REALTIME has all of the first's, */
-        near_ratio(sum(6, 2), sum(6, 4), 1, 0.02); /* and NORMAL of the second's */
+        near_ratio(sum(4, 2), sum(0, 6), 1, 0.02); /* REALTIME has all of the first partition's share */
+        near_ratio(sum(6, 2), sum(6, 4), 1, 0.02); /* and NORMAL all of the second one's */
         finish(10);
     }
 }
 
-/** In each partition NORMAL keeps its tenth of what FOCUS takes there (S1). */
+/** In each partition NORMAL keeps a tenth of what FOCUS takes there (S1). */
 static void test_normal_keeps_a_tenth(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void test_normal_keeps_a_tenth(void **state)
     finish(4);
 }
 
-/** What one does not use, others get; and sleep earns nothing. */
+/** Other partitions get a share that is not used. Sleep earns nothing. */
 static void test_sleep(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_sleep(void **state)
     finish(3);
 }
 
-/** Nothing of a partition waits longer than a quantum of each other one. */
+/** A partition's work waits for at most a quantum of each other partition. */
 static void test_latency(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_latency(void **state)
     finish(21);
 }
 
-/** A share that changes while all run; a partition that is slowed down and let go. */
+/** A partition's share changes while all run. */
 static void test_changes(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_changes(void **state)
     finish(4);
 }
 
-/** An engine that has nothing takes what waits, of any partition. */
+/** An idle engine takes work that waits, of any partition. */
 static void test_work_conserving(void **state)
 {
     (void)state;
@@ -184,8 +184,8 @@ static void test_work_conserving(void **state)
     finish(3);
 }
 
-/** Shares are of each engine by itself: one that has a single context gets its part of one engine, whatever the other
- *  has beside (docs/scheduling.md, 2). */
+/** Shares apply to each engine separately. A partition with a single context gets its part of one engine, whatever
+ *  other partitions have on the other (docs/scheduling.md, 2). */
 static void test_one_context(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** On which engine contexts run, and that they get what they deserve over all of them (C4, C7, S1, S2). */
+/** The placement of contexts on engines, and fair shares over all engines (C4, C7, S1, S2). */
 #include "floods.h"
 
-/** Contexts that are not bound share all engines alike, though their number is no multiple. */
+/** Contexts that are not bound share all engines equally, even if their number is not a multiple of the engines'. */
 static void test_engines_share_the_load(void **state)
 {
     (void)state;
@@ -29,8 +29,8 @@ static void test_engines_share_the_load(void **state)
 }
 
 /**
- * What each of n contexts deserves of the engines: its weight's part of its process's part, but one engine at most, and
- * the others share what it must leave.
+ * Computes each context's fair share of the engines in `due`: its weight's part of its process's part, but at most one
+ * engine. The others share the rest.
  */
 static void water_fill(int n, const int *proc, const uint32_t *weight, double engines, double *due)
 {
@@ -59,8 +59,8 @@ static void water_fill(int n, const int *proc, const uint32_t *weight, double en
     }
 }
 
-/** On two engines contexts of any weight get what they deserve, wherever they queue first and
- * however long their work is. */
+/** On two engines contexts of any weight get their fair share, wherever they were queued first and however long their
+ * work is. */
 static void test_weights_across_engines(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void test_weights_across_engines(void **state)
         {5, {0, 1, 2, 3, 4}, {100, 100, 100, 100, 100}},
         {7, {0}, {100, 100, 100, 100, 100, 100, 100}},
         {7, {0, 0, 0, 1, 1, 2, 2}, {100, 100, 100, 100, 100, 100, 100}},
-        {4, {0, 0, 0, 1}, {100, 100, 100, 100}}, /* a process with many, and one with one */
+        {4, {0, 0, 0, 1}, {100, 100, 100, 100}}, /* a process with many contexts, and one with one */
         {4, {0, 1, 1, 1}, {100, 400, 400, 400}},
         {3, {0}, {400, 400, 100}},
         {3, {0}, {300, 300, 200}},
@@ -105,7 +105,7 @@ static void test_weights_across_engines(void **state)
                 worst = fabs(part[i] - 1) > worst ? fabs(part[i] - 1) : worst;
             }
             double index = jain(part, (size_t)mix[k].n);
-            if (worst > 0.05 || index < 0.999) { /* 0.1 and 0.99 are asked; a save takes 0.035 of each quantum */
+            if (worst > 0.05 || index < 0.999) { /* required: 0.1 and 0.99; a save takes 0.035 of each quantum */
                 at += (size_t)snprintf(said + at, sizeof said - at, "\nmix %zu, %lld cycles, Jain %.4f, of what "
                                        "each deserves:", k, (long long)cost[l], index);
                 for (int i = 0; i < mix[k].n; i++) {
@@ -123,17 +123,17 @@ static void test_weights_across_engines(void **state)
     }
 }
 
-/** Who has got ahead with little weight waits no longer than with the weight that it has now. */
+/** A context that has got ahead with a small weight waits no longer than with its present weight. */
 static void test_debts_follow_weights(void **state)
 {
     (void)state;
     restart(2);
     flood(0, 0, 0, TERN_BAND_NORMAL, 1000, 5000);
-    flood(1, 0, 1, TERN_BAND_NORMAL, 1, 5000); /* a thousandth of its process is here */
+    flood(1, 0, 1, TERN_BAND_NORMAL, 1, 5000); /* a thousandth of its process's weight */
     flood(2, 1, 1, TERN_BAND_NORMAL, 100, 5000);
     run(100 * QUANTUM);
     stop_floods(clients, 1);
-    run(5 * QUANTUM); /* now all of it */
+    run(5 * QUANTUM); /* now all of its process's weight */
     uint64_t mine = got(1), others = got(2);
     run(100 * QUANTUM);
     near_ratio(got(1) - mine, got(2) - others, 1.0, 0.1);
@@ -150,8 +150,7 @@ static void test_debts_follow_weights(void **state)
     finish(2);
 }
 
-/** Contexts that come and go with each job: what they are ahead or behind does not add up however
- * often they change engines. */
+/** Contexts that have one job at a time change engines often. Their lag and lead stay bounded. */
 static void test_who_comes_and_goes(void **state)
 {
     (void)state;
@@ -173,7 +172,7 @@ static void test_who_comes_and_goes(void **state)
                     const uint64_t all = procs[p].weight[TERN_BAND_NORMAL];
                     const int64_t off = s->entity.vruntime - in->min_vruntime;
                     const double rate = s->queue.live ? (double)all / (double)s->queue.load : 1;
-                    /* time has four bits after the point */
+                    /* virtual times have four fractional bits */
                     if (s->queue.live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) {
                         fail_msg("after %d quanta process %d is %.1f off on engine %d", t, p,
                                  (double)off / rate / 16 / QUANTUM, e);
@@ -194,10 +193,10 @@ static void test_an_idle_engine_takes_work(void **state)
 {
     (void)state;
     restart(2);
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 1000); /* bound */
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 1000); /* bound to engine 0 */
     flood(1, 1, TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 1000);
     run(100 * QUANTUM);
-    near_ratio(got(0), got(1), 1.0, 0.02); /* an engine for each */
+    near_ratio(got(0), got(1), 1.0, 0.02); /* one engine each */
     assert_true(got(0) > 98 * QUANTUM);
     assert_true(m.queue[1].idle < 2 * QUANTUM);
     finish(2);
@@ -212,14 +211,14 @@ static void test_who_wakes_up_goes_where_it_is_quiet(void **state)
     run(QUANTUM);
     client_init(&clients[2], &procs[2], TERN_ENGINE_ANY, TERN_BAND_REALTIME, 100, 500);
     client_init(&clients[3], &procs[3], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 500);
-    client_submit(&clients[2], 1); /* the empty engine, though no other has work of its band either */
+    client_submit(&clients[2], 1); /* the empty engine, although no engine has work of its band */
     run_once();
     assert_int_equal(m.queue[2].chunk[0].context == &clients[2].mock.sched, 1);
     assert_int_equal(m.preemptions, 0);
     run(QUANTUM);
     flood(4, 4, 2, TERN_BAND_IDLE, 100, 5000);
     run(QUANTUM);
-    client_submit(&clients[3], 1); /* before IDLE rather than beside its like */
+    client_submit(&clients[3], 1); /* beside IDLE rather than beside work of its own band */
     run_once();
     assert_int_equal(clients[3].mock.sched.engine, 2);
     finish(5);
@@ -229,7 +228,7 @@ static void test_a_preempted_chunk_goes_on_elsewhere(void **state)
 {
     (void)state;
     restart(2);
-    flood(0, 0, 0, TERN_BAND_REALTIME, 100, 1000); /* engine 0 is taken for ever */
+    flood(0, 0, 0, TERN_BAND_REALTIME, 100, 1000); /* engine 0 is busy for ever */
     client_init(&clients[1], &procs[1], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 30 * QUANTUM);
     client_init(&clients[2], &procs[2], 1, TERN_BAND_NORMAL, 100, 3 * QUANTUM);
     clients[0].refill = 0;
@@ -239,7 +238,7 @@ static void test_a_preempted_chunk_goes_on_elsewhere(void **state)
     client_submit(&clients[1], 1); /* to engine 0 */
     run(2 * QUANTUM);
     assert_int_equal(m.queue[0].chunk[0].context == &clients[1].mock.sched, 1);
-    client_flood(&clients[0], 4); /* which is now taken */
+    client_flood(&clients[0], 4); /* which is busy now */
     run(2 * QUANTUM);
     assert_int_equal(m.queue[1].chunk[0].context == &clients[1].mock.sched, 1);
     assert_int_equal(m.moved, 1);
@@ -247,7 +246,7 @@ static void test_a_preempted_chunk_goes_on_elsewhere(void **state)
     assert_int_equal(clients[1].work.executed[0], 1);
 }
 
-/** Contexts that move about between engines are in nobody's way. */
+/** Contexts that move between engines do not delay work of higher bands. */
 static void test_higher_bands_start_at_once_on_two_engines(void **state)
 {
     (void)state;
@@ -262,14 +261,14 @@ static void test_higher_bands_start_at_once_on_two_engines(void **state)
     for (int k = 0; k < 500; k++) {
         run(5000 + (unsigned)k * 37 % 5000);
         client_submit(&clients[28], 1);
-        client_submit(&clients[29], 1); /* the other engine's */
+        client_submit(&clients[29], 1); /* on the other engine */
         run(3000);
         assert_int_equal(clients[28].ended, k + 1);
         assert_int_equal(clients[29].ended, k + 1);
     }
     assert_true(clients[28].mock.sched.stats.longest_wait <= m.save_cycles + 500);
     assert_true(clients[29].mock.sched.stats.longest_wait <= m.save_cycles + 500);
-    assert_true(m.moved > 0); /* they do */
+    assert_true(m.moved > 0); /* contexts have moved */
     finish(30);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Preemption, resets, deaths: a table of every state of the HW queue and every event, then the rules one by one
- * (P1-P8, F2-F4). The engines themselves check that saved state goes on where it was cut and nowhere else.
+ * Preemption, resets and aborts. A table combines each state of the HW queue with each event. Then the rules are tested
+ * one by one (P1-P8, F2-F4). The engines check that saved state is resumed where it was preempted and nowhere else.
  */
 #include <errno.h>
 
@@ -45,7 +45,7 @@ static const char *const phase_names[] = {"not begun", "running", "in grace", "s
 static const char *const second_names[] = {"none", "the same context", "another process", "paging"};
 static const char *const event_names[] = {"preempt", "fault", "reset", "death", "suspend"};
 
-/** Puts client 0 in front, and second behind it. */
+/** Puts client 0 in front of the queue in the given phase, and the second behind it. */
 static void reach(enum phase phase, enum second second)
 {
     client_submit(&clients[0], 1);
@@ -55,7 +55,7 @@ static void reach(enum phase phase, enum second second)
     }
     if (second != PAGING) {
         run_once();
-    } /* paging preempts as soon as the scheduler sees it: it waits outside */
+    } /* paging preempts as soon as the scheduler sees it, so it is not run yet */
     mock_advance(&m, phase == NOT_BEGUN ? 0 : phase == ENDED ? COST : 1000);
     if (phase == GRACE) {
         config.band[TERN_BAND_NORMAL].grace = 4000;
@@ -110,7 +110,7 @@ static void suspend_and_resume(void)
     assert_false(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
 }
 
-/** Everybody but client 0 has lost nothing; client 0 what it should have. */
+/** Checks that only client 0 lost work, and that it has the result of the event. */
 static void judge(enum event event)
 {
     for (int i = 0; i < CLIENTS; i++) {
@@ -141,7 +141,7 @@ static void test_every_state_and_event(void **state)
         for (enum second second = 0; second < SECONDS; second++) {
             for (enum event event = 0; event < EVENTS; event++) {
                 if (phase == ENDED && (event == FAULT || event == RESET)) {
-                    continue; /* what has ended does neither */
+                    continue; /* ended work neither faults nor hangs */
                 }
                 setup(state);
                 print_message("front %s, behind it %s: %s\n", phase_names[phase], second_names[second],
@@ -169,7 +169,7 @@ static void test_quantum(void **state)
     restart(1);
     client_submit(&clients[0], 20);
     client_submit(&clients[0], 20);
-    run(500); /* both places hold the long one */
+    run(500); /* the long work has both places */
     client_submit(&clients[1], 1);
     run(2000 + 300 + 300); /* the rest of the quantum, a save, and it runs; not after 200,000 cycles */
     assert_true(clients[1].mock.sched.stats.submitted == 1 && m.queue[0].chunk[0].context == &clients[1].mock.sched);
@@ -196,7 +196,7 @@ static void test_grace(void **state)
             client_submit(&clients[2], 1);
             run(2500);
             uint64_t waited = clients[2].mock.sched.stats.longest_wait;
-            /* to the end of the group, of the grace, or at once */
+            /* to the end of the group or of the grace, or at once */
             uint64_t expected = urgent ? 0 : group ? group - 1250 % group : 1500;
             if (waited < expected + 300 || waited > expected + 305) {
                 fail_msg("group %u, urgent %d: %u cycles", (unsigned)group, urgent, (unsigned)waited);
@@ -339,7 +339,7 @@ static void test_two_paging_buffers_lost_escalate(void **state)
     }
     assert_int_equal(r, -ENOTRECOVERABLE);
     assert_int_equal(m.resets, 2);
-    assert_true(i >= 4 * TIMEOUT); /* each: so long alone, so long to stop */
+    assert_true(i >= 4 * TIMEOUT); /* each: as long alone, and as long to stop */
     assert_false(procs[3].error);
     tern_sched_abort_all(&m.sched);
     take_ended();
@@ -360,7 +360,7 @@ static void test_one_paging_buffer_lost_is_repeated(void **state)
     assert_int_equal(clients[3].work.executed[0], 1);
 }
 
-/** P6: paging comes back first and under its old fence id; others get new ones. */
+/** P6: paging is resubmitted first and with its old fence id. Other buffers get new ids. */
 static void test_fence_ids_of_resubmission(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_fence_ids_of_resubmission(void **state)
     run_once();
     assert_int_equal(m.queue[0].chunk[0].id, 2);
     client_submit(&clients[3], 1);
-    run_once(); /* paging came: the other is cut */
+    run_once(); /* paging preempts the other */
     assert_int_equal(m.preemptions, 1);
     run(310);
     assert_true(m.queue[0].chunk[0].context->process->system);
@@ -380,7 +380,7 @@ static void test_fence_ids_of_resubmission(void **state)
     assert_int_equal(m.queue[0].chunk[1].id, 4);
     assert_true(m.queue[0].chunk[1].resume && m.queue[0].chunk[1].resubmitted);
     assert_false(m.queue[0].chunk[0].resubmitted);
-    /* now both are called back: its old id for paging, and first; a new one for the other */
+    /* both are preempted: paging is first and keeps its id, the other gets a new one */
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     run(350);
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
@@ -393,13 +393,13 @@ static void test_fence_ids_of_resubmission(void **state)
     assert_int_equal(clients[3].work.executed[0], 2);
 }
 
-/** P4: the last buffer ends in the moment of the request. */
+/** P4: the last buffer ends at the moment of the request. */
 static void test_request_finds_nothing(void **state)
 {
     (void)state;
     client_submit(&clients[0], 1);
     run_once();
-    mock_advance(&m, COST); /* ended; not told yet */
+    mock_advance(&m, COST); /* ended, not indicated yet */
     struct tern_sched_indication kept = m.queue[0].ind[0];
     m.queue[0].inds = 0; /* the indication is late */
     client_submit(&clients[2], 1);
@@ -413,7 +413,7 @@ static void test_request_finds_nothing(void **state)
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
     assert_int_equal(clients[2].results[TERN_COMPLETED], 1);
     assert_int_equal(m.resumed, 0);
-    /* the same, and nothing is left but the answer: it is still waited for */
+    /* the same with nothing left: the scheduler still waits for the answer */
     client_submit(&clients[0], 1);
     run(COST - 100);
     (void)tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
@@ -437,7 +437,7 @@ static void test_suspend_fences_are_monotonic(void **state)
     client_submit(&clients[0], 1);
     run(1000);
     uint64_t first = tern_sched_context_suspend(&m.sched, c);
-    assert_false(tern_sched_context_suspended(c, first)); /* it still runs */
+    assert_false(tern_sched_context_suspended(c, first)); /* still running */
     uint64_t second = tern_sched_context_suspend(&m.sched, c);
     run(400);
     assert_true(second > first);
@@ -451,7 +451,7 @@ static void test_suspend_fences_are_monotonic(void **state)
     assert_int_equal(clients[0].work.executed[0], 1);
 }
 
-/** Every buffer under fire: cut all the time, and going on at the next engine. */
+/** All work is preempted again and again, and resumed on the next engine. */
 static void test_forced_preemption(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static void count_event(struct mock *mock, const struct tern_sched_event *e)
     events[e->kind]++;
     assert_true(e->engine < TERN_ENGINES_MAX);
     if (e->kind == TERN_EV_START || e->kind == TERN_EV_RESUMED) {
-        assert_true(e->time >= event_time[e->engine]); /* chunks of an engine follow each other */
+        assert_true(e->time >= event_time[e->engine]); /* chunks of an engine do not overlap */
     }
     if (e->kind == TERN_EV_COMPLETED || e->kind == TERN_EV_PREEMPTED) {
         assert_true(e->time >= event_time[e->engine]);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler under everything at once, for many seeds: random work in all bands, waits and signals, faults,
- * buffers that never stop, deaths, suspensions, changes of band, caps, forced preemption, engines that save and
- * restore.
- * Invariants, judged after each step and at the end: every job ends exactly once, in order, with the result it
- * must have; every packet of a completed job ran exactly once; counts and trees agree; no engine is empty while
- * work that may run there waits.
+ * The scheduler under random work and events, for many seeds. There is work in all bands, with waits and signals,
+ * faults, and buffers that never stop. Processes are aborted, contexts suspended and moved to other bands; caps change,
+ * and preemption is forced. Engines save and restore.
+ *
+ * Invariants are checked after each step and at the end. Every job ends exactly once, in order, with the right result.
+ * Each packet of a completed job ran exactly once. Counts and trees agree. No engine is empty while work that may run
+ * there waits.
  */
 #include "mock_client.h"
 
@@ -14,15 +15,15 @@
 #define JOBS 40
 
 static struct tern_sched_partition parts[2];
-static struct tern_sched_process procs[PROCESSES]; /* 0: paging; 1, 2: misbehave; the others do not */
+static struct tern_sched_process procs[PROCESSES]; /* 0: paging; 1 and 2 misbehave */
 static struct tern_sched_user users[6];
 static struct client clients[CLIENTS];
 static struct mock_work work[CLIENTS][JOBS];
 static bool completed[CLIENTS][JOBS];
 static uint64_t holds[CLIENTS];
-static struct tern_sched_cap cap; /* of processes 2 and 3, at times */
+static struct tern_sched_cap cap; /* cap of processes 2 and 3, at times */
 static bool capped;
-static uint64_t held;             /* how often work of theirs was */
+static uint64_t held;             /* how often the cap has held their work */
 static unsigned seed;
 
 static uint32_t pick(uint32_t n)
@@ -61,7 +62,7 @@ static void begin(void)
         tern_sched_process_init(&m.sched, &procs[p], p == 0);
         procs[p].partition = p && pick(3) ? &parts[pick(2)] : &m.sched.main;
         const uint32_t of = procs[p].partition == &parts[0] ? 1 : procs[p].partition == &parts[1] ? 2 : 0;
-        procs[p].user = p && pick(3) ? &users[2 * of + pick(2)] : NULL; /* users are of a partition */
+        procs[p].user = p && pick(3) ? &users[2 * of + pick(2)] : NULL; /* a user's processes are in one partition */
     }
     for (int i = 0; i < CLIENTS; i++) {
         int p = process_of(i);
@@ -90,7 +91,7 @@ static void submit_one(int i)
     struct tern_job *job = mock_job(w, packets, ++clients[i].submitted);
     job->submitted = m.now;
     job->null = pick(20) == 0;
-    /* each process has its fences: the host raises the first ones, context i signals one of its own */
+    /* Each process has fences. The host raises the first of them, and context i signals one of the others. */
     uint32_t first = 8 * (uint32_t)p;
     if (p && pick(6) == 0) {
         mock_job_wait(job, pick(packets), 8 * first, m.fence[first] + pick(2));
@@ -100,7 +101,7 @@ static void submit_one(int i)
     client_send(&clients[i], job);
 }
 
-/** Processes 2 and 3 get a cap, another one, or none. */
+/** Gives processes 2 and 3 a cap, changes it, or ends it. */
 static void disturb_cap(void)
 {
     if (!capped) {
@@ -149,7 +150,7 @@ static void disturb(void)
     }
 }
 
-/** What must hold whenever the scheduler has run. */
+/** Invariants after each run of the scheduler. */
 static void judge(void)
 {
     const char *broken = fair_check(&m.sched, &m.seen);
@@ -183,7 +184,7 @@ static void judge(void)
         if (c->state == TERN_SCHED_READY && tern_list_empty(&c->update)) {
             assert_false(clients[i].mock.absent);
         }
-        if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: it is right to wait */
+        if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: its fence is not signalled */
             assert_true(m.fence[c->wait_address / 8] < c->wait_value);
         }
     }
@@ -196,9 +197,9 @@ static void judge(void)
         }
         assert_int_equal(counted, live[e]);
         if (waits[e] && !engine->preemption && !engine->preempt_now) {
-            assert_int_equal(engine->n, m.sched.config.depth); /* work conserving, both places of the HW queue */
+            assert_int_equal(engine->n, m.sched.config.depth); /* work-conserving: both places of the HW queue */
         }
-        if (!engine->n && !engine->preemption) { /* nobody who may move waits behind another elsewhere */
+        if (!engine->n && !engine->preemption) { /* no movable context waits behind another elsewhere */
             for (uint32_t f = 0; f < m.sched.engines; f++) {
                 for (uint32_t b = 0; b < TERN_BANDS; b++) {
                     assert_true(live[f] < 2 || (tern_list_empty(&m.sched.main.on[f].band[b].movable) &&
@@ -210,7 +211,7 @@ static void judge(void)
     }
 }
 
-/** Of a completed job every packet ran exactly once. */
+/** Checks that every packet of a completed job ran exactly once. */
 static void note_end(const struct client *c, const struct tern_job *job)
 {
     const struct mock_work *w = job->user;
@@ -230,7 +231,7 @@ static void step(void)
         }
     }
     uint64_t due = tern_sched_deadline(&m.sched), next = mock_next(&m), n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
-    if (pick(2)) { /* else whoever owns it comes late */
+    if (pick(2)) { /* otherwise the scheduler runs late */
         n = due < n ? due : n;
         n = next < n ? next : n;
     }
@@ -255,7 +256,7 @@ static void round_of(unsigned number)
             assert_true(tern_sched_context_resume(&m.sched, &clients[i].mock.sched, holds[i]));
         }
     }
-    if (capped && number % 2) { /* in other rounds it stays to the end */
+    if (capped && number % 2) { /* in other rounds the cap stays */
         tern_sched_cap_end(&m.sched, &cap);
     }
     for (int p = 0; p < PROCESSES; p++) {
@@ -265,7 +266,7 @@ static void round_of(unsigned number)
     for (int t = 0; tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched); t++) {
         assert_true(t < 100000);
         step();
-        for (int p = 1; p < 3 && t == 20000; p++) { /* what never ends keeps an engine that nobody wants (F2) */
+        for (int p = 1; p < 3 && t == 20000; p++) { /* endless work keeps an engine that no other work wants (F2) */
             procs[p].error = true;
             tern_sched_abort(&m.sched, &procs[p]);
         }
@@ -275,7 +276,7 @@ static void round_of(unsigned number)
         assert_int_equal(clients[i].ended, JOBS);
         assert_true(p->error || clients[i].results[TERN_COMPLETED] == JOBS);
         bool good = true;
-        for (int k = 0; k < JOBS; k++) { /* what comes behind a failure failed */
+        for (int k = 0; k < JOBS; k++) { /* jobs behind a failed one have failed */
             assert_true(good || !completed[i][k]);
             good = good && completed[i][k];
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Users: the processes of each have together what it may have, however many there are and whatever they do (S2). */
+/** Users: the processes of a user together get the user's share, however many they are and whatever they do (S2). */
 #include "floods.h"
 
 #define USERS 64
@@ -14,7 +14,7 @@ static int setup_users(void **state)
     return setup(state);
 }
 
-/** Clients [first, first + n) are processes of the user, each with one context. */
+/** Makes clients [first, first + n) processes of the user, each with one context. */
 static void belong(int first, int n, int user)
 {
     for (int i = first; i < first + n; i++) {
@@ -67,7 +67,7 @@ static void test_shares(void **state)
     users[2].share = 25;
     belong(0, 2, 0);
     belong(2, 5, 1);
-    belong(7, 1, 2); /* and 8 is of no user: as one with the normal share */
+    belong(7, 1, 2); /* process 8 has no user: it gets the normal share */
     for (int i = 0; i < 9; i++) {
         flood(i, i, 0, TERN_BAND_NORMAL, 100, 300 + 2000u * (unsigned)(i % 4));
     }
@@ -78,7 +78,7 @@ static void test_shares(void **state)
     finish(9);
 }
 
-/** Processes with a job at a time, which sleep in between, beside one that never does. */
+/** Processes with one job at a time, which sleep in between, beside a process that always has work. */
 static void test_processes_that_sleep(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_processes_that_sleep(void **state)
     finish(9);
 }
 
-/** Weights of contexts are shares within a process; and processes come and go. */
+/** Weights of contexts are shares within a process. Processes start and end. */
 static void test_within(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void test_within(void **state)
     near_ratio(got(0), got(1), 4, 0.05);
     near_ratio(got(0) + got(1), got(20), 1, 0.05);
     uint64_t others = 0;
-    for (int i = 2; i < 20; i++) { /* each for some quanta only */
+    for (int i = 2; i < 20; i++) { /* each for some quanta */
         client_init(&clients[i], &procs[i], 0, TERN_BAND_NORMAL, 100, 1100);
         client_flood(&clients[i], 4);
         run(30 * QUANTUM);
@@ -128,7 +128,7 @@ static void expect_fair(const double *share, size_t n)
     }
 }
 
-/** Jain's index over 64 users of a process each, and over four users of 1 to 40 processes, on two engines. */
+/** Jain's index over 64 users of one process each, and over four users of 1 to 40 processes, on two engines. */
 static void test_many_users(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_many_users(void **state)
     finish(56);
 }
 
-/** Comparisons that a chunk costs, of processes that sleep and wake up all the time. */
+/** Returns the comparisons that a chunk costs when processes sleep and wake up all the time. */
 static double decisions(int processes, int of_users)
 {
     restart(1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Monitored fences: waits keep no engine, no wake-up is lost, and who is waited for inherits the band (S3, P7). */
+/** Monitored fences (S3, P7). A wait keeps no engine, no wake-up is lost, and the work that is waited for inherits the
+ * band. */
 #include "mock_client.h"
 
 #define CLIENTS 12
@@ -30,7 +31,7 @@ static void client(int i, int proc, uint32_t band, uint64_t cost)
     client_init(&clients[i], &procs[proc], 0, band, 100, cost);
 }
 
-/** A job: wait (if value), nops, signal (if value). */
+/** Submits a job: wait (if wait_value), nops, signal (if signal_value). */
 static void send(int i, uint32_t packets, uint32_t wait, uint64_t wait_value, uint32_t signal, uint64_t signal_value)
 {
     struct tern_job *job = client_job(&clients[i], packets);
@@ -62,13 +63,13 @@ static void test_wait_keeps_no_engine(void **state)
         client_submit(&clients[1], 1);
     }
     run(1000);
-    assert_int_equal(clients[0].work.executed[1], 1); /* ran up to the wait, */
-    assert_int_equal(clients[0].work.executed[2], 0); /* but not into it */
+    assert_int_equal(clients[0].work.executed[1], 1); /* ran up to the wait */
+    assert_int_equal(clients[0].work.executed[2], 0); /* and not into it */
     assert_int_equal(clients[0].ended, 0);
     assert_int_equal(clients[1].results[TERN_COMPLETED], 20);
     assert_false(tern_sched_busy(&m.sched));
     assert_true(tern_sched_deadline(&m.sched) == UINT64_MAX);
-    host_signal(0, 8, 6); /* too little */
+    host_signal(0, 8, 6); /* less than it waits for */
     run(100);
     assert_int_equal(clients[0].ended, 0);
     host_signal(0, 8, 8);
@@ -88,11 +89,11 @@ static void test_waits_are_read_only_when_something_happened(void **state)
     run_once();
     uint32_t before = m.reads;
     client_flood(&clients[1], 4);
-    run(10000); /* another process's work cannot write them */
+    run(10000); /* another process's work cannot write these fences */
     assert_int_equal(m.reads, before);
     client_submit(&clients[0], 1);
     run(1000);
-    assert_int_equal(m.reads, before + 1); /* ten wait for one fence: one look */
+    assert_int_equal(m.reads, before + 1); /* one read for ten waits of one fence */
     clients[1].refill = 0;
     m.fence[1] = 5;
     tern_sched_signalled(&m.sched, &procs[0]);
@@ -104,7 +105,7 @@ static void test_what_only_the_engine_can_judge(void **state)
     (void)state;
     client(0, 0, TERN_BAND_NORMAL, 10);
     clients[0].work.fault_at = 0;
-    send(0, 2, 8 * MOCK_FENCES, 1, 0, 0); /* not mapped: runs, so that it can fault */
+    send(0, 2, 8 * MOCK_FENCES, 1, 0, 0); /* not mapped: it runs, so that the engine faults */
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
 }
@@ -117,7 +118,7 @@ static void test_malformed_waits_are_run(void **state)
         clients[k].work.fault_at = 0;
         struct tern_job *job = client_job(&clients[k], 1);
         mock_job_wait(job, 0, k ? 8 : 12, 1);
-        job->packets[2] = (uint32_t)k; /* not aligned; beyond the address space */
+        job->packets[2] = (uint32_t)k; /* unaligned, or beyond the address space */
         client_send(&clients[k], job);
     }
     drain();
@@ -145,7 +146,7 @@ static void test_engines_wait_for_each_other(void **state)
     restart(4);
     for (int i = 0; i < 4; i++) {
         client_init(&clients[i], &procs[0], i, TERN_BAND_NORMAL, 100, 50);
-        for (uint64_t k = 0; k < 50; k++) { /* a ring: each goes when its neighbour has gone as often */
+        for (uint64_t k = 0; k < 50; k++) { /* a ring: each job waits for the previous engine's */
             uint64_t wait = i ? k + 1 : k;
             send(i, 3, 8 * (uint32_t)((i + 3) % 4), wait, 8 * (uint32_t)i, k + 1);
         }
@@ -159,7 +160,7 @@ static void test_engines_wait_for_each_other(void **state)
 
 /* ------------------------------------------------------------------- inheritance */
 
-/** low holds what high waits for, while mid floods: how long high waits. */
+/** Returns how long high waits for low's signal while mid floods the engine. */
 static uint64_t inversion(uint32_t low, uint32_t mid, uint32_t high, int chain)
 {
     setup(NULL);
@@ -181,7 +182,7 @@ static uint64_t inversion(uint32_t low, uint32_t mid, uint32_t high, int chain)
     assert_int_equal(clients[11].ended, 1);
     uint64_t waited = clients[11].mock.sched.stats.longest_wait;
     for (int i = 0; i <= chain; i++) {
-        assert_int_equal(clients[i].mock.sched.band, low); /* only until then */
+        assert_int_equal(clients[i].mock.sched.band, low); /* the inherited band ends with the wait */
         assert_int_equal(clients[i].results[TERN_COMPLETED], 1);
     }
     stop_floods(clients, CLIENTS);
@@ -198,7 +199,7 @@ static void test_inversion(void **state)
     for (size_t k = 0; k < 3; k++) {
         for (int chain = 0; chain < 4; chain++) {
             uint64_t waited = inversion(bands[k][0], bands[k][1], bands[k][2], chain);
-            uint64_t work = 3000 * (uint64_t)(chain + 1); /* what lies before it, and a save and a restore or two */
+            uint64_t work = 3000 * (uint64_t)(chain + 1); /* the work before it, and a save and a restore or two */
             if (waited > work + 1000) {
                 fail_msg("bands %zu, chain %d: waited %llu for work of %llu", k, chain, (unsigned long long)waited,
                          (unsigned long long)work);
@@ -215,10 +216,10 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     client(2, 0, TERN_BAND_IDLE, 1000);
     send(0, 2, 8, 3, 0, 0);
     run_once();
-    send(1, 2, 0, 0, 8, 2); /* not enough */
+    send(1, 2, 0, 0, 8, 2); /* a lower value than the wait's */
     run_once();
     assert_int_equal(clients[1].mock.sched.band, TERN_BAND_NORMAL);
-    send(2, 2, 16, 1, 8, 3); /* comes later than the wait */
+    send(2, 2, 16, 1, 8, 3); /* submitted after the wait */
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
     tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_REALTIME, 100);
@@ -228,11 +229,11 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_FOCUS, 100);
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     run_once();
-    assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE); /* a suspended one waits for nobody */
+    assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE); /* a suspended context waits for none */
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
-    host_signal(0, 8, 3); /* the host does it instead */
+    host_signal(0, 8, 3); /* the host signals instead */
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE);
     host_signal(0, 16, 1);
@@ -246,7 +247,7 @@ static void test_inheritance_ends_with_the_job(void **state)
     client(1, 0, TERN_BAND_IDLE, 1000);
     struct tern_job *job = client_job(&clients[1], 1);
     mock_job_signal(job, 0, 8, 1);
-    job->null = true; /* it ends and signals nothing (C10) */
+    job->null = true; /* ends without its signal (C10) */
     client_send(&clients[1], job);
     client_submit(&clients[1], 1);
     send(0, 2, 8, 1, 0, 0);
@@ -280,14 +281,14 @@ static void test_circle_of_waits(void **state)
 #define HOST_FENCES 2u
 
 /**
- * Random jobs over fences, on random engines, in random bands, under forced preemption or not. Each fence has one
- * context, or the host, that signals it; a job waits only for what was sent before it or what the host will
- * signal. So all must end, and each event wakes whom it should: nothing is looked at without a reason. A lost
- * wake-up leaves jobs that never end.
+ * Random jobs with fences, on random engines, in random bands, with and without forced preemption. Each fence is
+ * signalled by one context or by the host. A job waits only for jobs that were sent before it, or for a signal of the
+ * host, so all jobs must end. A lost wake-up would leave a job that never ends. Fences must not be read without a
+ * reason.
  */
 static void hunt(void)
 {
-    uint64_t value[MOCK_FENCES] = {0}; /* what will have been signalled once the jobs sent so far have run */
+    uint64_t value[MOCK_FENCES] = {0}; /* value that each fence reaches when all jobs so far have run */
     for (int i = 0; i < CLIENTS; i++) {
         int32_t engine = rand() % 2 ? TERN_ENGINE_ANY : (int32_t)((uint32_t)rand() % m.sched.engines);
         client_init(&clients[i], &procs[i % 2], engine, (uint32_t)rand() % 4, 1 + (uint32_t)rand() % 1000,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program with somebody else's rights (setuid; file capabilities make it alike) takes no file and no folder from its
- * environment, which is the caller's: this program, as a copy with another owner and the setuid bit, started again
- * under a hostile environment.
+ * A program that runs with another user's rights (setuid; AT_SECURE also covers file capabilities) takes no file and no
+ * folder from its environment, which the caller controls. The test starts a copy of itself, with another owner and the
+ * setuid bit, under a hostile environment.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -17,11 +17,11 @@
 #include "tern/tern_stats.h"
 #include "work.h"
 
-#define OTHER 65534 /* nobody */
+#define OTHER 65534 /* user id of `nobody` */
 
 static char folder[] = "/tmp/tern-secure-XXXXXX";
 
-/** Copies this program to a file of the other user. */
+/** Copies this program to a setuid file of the other user. Returns false on failure. */
 static bool copy_self(const char *to)
 {
     char block[65536];
@@ -35,7 +35,7 @@ static bool copy_self(const char *to)
     return good;
 }
 
-/** Runs a copy of this program with everything set that names a file; its status. */
+/** Runs a program with every environment variable set that names a file. Returns its exit status. */
 static int run(const char *program)
 {
     char trace[64], runtime[64], checkpoint[64];
@@ -47,7 +47,7 @@ static int run(const char *program)
     const pid_t child = fork();
     if (child == 0) {
         alarm(250);
-        setenv("TERN_LIB_DIR", folder, 1); /* without any library */
+        setenv("TERN_LIB_DIR", folder, 1); /* a folder without any library */
         setenv("TERN_TRACE", trace, 1);
         setenv("TERN_CHECKPOINT", checkpoint, 1);
         setenv("TERN_CHECKPOINT_CYCLE", "nonsense", 1);
@@ -66,7 +66,7 @@ static int run(const char *program)
 
 enum { USED_NOTHING = 0, USED_SOMETHING = 1, NOT_SECURE = 2, OUT_OF_REACH = 77 };
 
-/** What the environment did to the driver. */
+/** The child: returns how the environment has affected the driver. */
 static int child(void)
 {
     struct tern_config *c = NULL;
@@ -75,7 +75,7 @@ static int child(void)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/libtern_sim_model_small.so", tern_build_tree());
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
-        return OUT_OF_REACH; /* the build lies where the other user cannot look */
+        return OUT_OF_REACH; /* the other user cannot read the build tree */
     }
     const bool wrong = tern_policy_parse(NULL, NULL, &policy, &c) || c->trace[0];
     free(c);
@@ -108,7 +108,7 @@ static void test_setuid(void **state)
     snprintf(program, sizeof program, "%s/program", folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     const bool made = copy_self(program);
-    assert_int_equal(run("/proc/self/exe"), NOT_SECURE); /* the environment is what it should be */
+    assert_int_equal(run("/proc/self/exe"), NOT_SECURE); /* control: without setuid the environment is used */
     const int status = made ? run(program) : NOT_SECURE;
     const bool traced = access(trace, F_OK) == 0;
     unlink(trace);

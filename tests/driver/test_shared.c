@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that several processes map: rights of handles, ends of processes in any order and by kills, places in the
- * address space, dirty bits of each mapping.
+ * Memory that several processes map: rights of handles, ends of processes in any order and by kills, addresses, and the
+ * dirty bits of each mapping.
  */
 #include "users.h"
 
@@ -16,7 +16,7 @@ static void expect_refused(const struct user *u, const uint8_t *handle, uint32_t
     }
 }
 
-/** A handle gives what was exported, to whoever has it, until its allocation is destroyed. */
+/** A handle gives the exported rights to any process, until its allocation is destroyed. */
 static void test_rights(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void test_rights(void **state)
     expect_refused(&q, rw, 0, 0, -EINVAL, "flags");
     expect_refused(&q, rw, RW, 4097, -EINVAL, "multiple of 4096");
     expect_refused(&q, rw, RW, tern_allocation_address(r), -EEXIST, "overlap");
-    for (int i = 0; i < 128; i += 13) { /* of the same bucket, and of others */
+    for (int i = 0; i < 128; i += 13) { /* some in the same hash bucket */
         memcpy(wrong, rw, 16);
         wrong[i / 8] ^= (uint8_t)(1u << i % 8);
         expect_refused(&q, wrong, RW, 0, -ENOENT, unknown);
@@ -56,10 +56,10 @@ static void test_rights(void **state)
     expect(w, 8192, 4096, 0);
     ok(tern_allocation_write(w, 8192, "w", 1));
     assert_int_equal(tern_allocation_write(r, 8192, "r", 1), -EACCES);
-    assert_int_equal(fill(&q, r, 0, 64, 3), -EIO); /* only reads */
+    assert_int_equal(fill(&q, r, 0, 64, 3), -EIO); /* read-only */
     expect_says(tern_last_error(), "may not be written");
     expect(a, 0, 4096, 1);
-    assert_int_equal(fill(&p, a, 0, 4096, 4), 0); /* the maker lost nothing by that */
+    assert_int_equal(fill(&p, a, 0, 4096, 4), 0); /* the exporter is not affected */
     expect(a, 0, 4096, 4);
     struct tern_allocation_info info[8] = {{.size = sizeof *info}};
     const int n = tern_process_allocations(q.p, info, 8);
@@ -72,7 +72,7 @@ static void test_rights(void **state)
     expect_refused(&s, rw, RW, 0, -ENOENT, unknown);
     expect_refused(&s, ro, TERN_MEM_READ, 0, -ENOENT, unknown);
     leave(&s);
-    expect(w, 0, 4096, 4); /* what is mapped stays */
+    expect(w, 0, 4096, 4); /* existing mappings stay */
     tern_allocation_destroy(w);
     tern_allocation_destroy(r);
     leave(&p);
@@ -81,7 +81,8 @@ static void test_rights(void **state)
     rig_done();
 }
 
-/** Memory that may be executed is exported so only if it is asked for, and what is only executed cannot be read. */
+/** Memory is exported as executable only if that was asked for. Memory that is imported as execute-only cannot be
+ * read. */
 static void test_exec(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_exec(void **state)
     rig_done();
 }
 
-/** Another process writes all the memory that it can get: nothing of what is mapped is in that. */
+/** Another process writes all memory that it can get, which must not include the mapped pages. */
 static void stranger(uint32_t pages, uint32_t mapped)
 {
     struct user s = user("stranger");
@@ -113,7 +114,8 @@ static void stranger(uint32_t pages, uint32_t mapped)
     leave(&s);
 }
 
-/** Who made it, who imports it, twice too, and who is killed: the pages go with the last of them, and not before. */
+/** Mappings of the exporter and of an importer (two mappings) end in any order, or by kills. The pages are freed with
+ * the last mapping, not before. */
 static void test_ends(void **state)
 {
     (void)state;
@@ -169,7 +171,7 @@ static void test_ends(void **state)
             leave(&p);
         }
         expect_nothing_left(pages);
-        struct user s = user("next"); /* nobody finds what was in it (A7) */
+        struct user s = user("next"); /* the next owner reads zeros (A7) */
         struct tern_allocation *n = memory(&s, 6 * MIB, RW);
         expect(n, 0, 6 * MIB, 0);
         tern_allocation_destroy(n);
@@ -178,7 +180,7 @@ static void test_ends(void **state)
     rig_done();
 }
 
-/** Where it may lie: each block of it is mapped by one table or superpage in each process. */
+/** Addresses of an import: each block must be mapped by one second-level table or one superpage in each process. */
 static void test_places(void **state)
 {
     (void)state;
@@ -188,7 +190,7 @@ static void test_places(void **state)
     const uint32_t pages = free_pages(dev);
     struct user p = user("makes"), q = user("uses");
     struct tern_allocation *t = memory(&p, 5 * 4096, RW), *l;
-    ok(tern_allocation_create(p.p, 6 * MIB, RW, 0x01203000, &l)); /* 4 MiB + 2 MiB + 3 pages from 0x01000000 on */
+    ok(tern_allocation_create(p.p, 6 * MIB, RW, 0x01203000, &l)); /* its end is 6 MiB and 3 pages above 0x01000000 */
     ok(tern_allocation_export(t, RW, tiny));
     ok(tern_allocation_export(l, RW, large));
     expect_refused(&q, tiny, RW, 0x023fd000, -EINVAL, "within an aligned 4 MiB");
@@ -223,7 +225,8 @@ static uint32_t written(const struct user *u, struct tern_allocation *a, bool cl
     return n;
 }
 
-/** What one process has asked for, and cleared, another one is still told (D7), wherever the pages are. */
+/** Bits that one process has queried and cleared are still reported to another (D7), whether the pages are on the
+ * device or not. */
 static void test_dirty(void **state)
 {
     (void)state;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that several processes map is evicted from all of them at once and comes back for all, also under work of all
- * of them. The price of such memory is that of the process to which it is dearest; a pin of any of them keeps it.
+ * Shared memory is evicted from all processes at once and comes back for all, also under work of all of them. Its price
+ * as a victim is that of the most important process. A pin of any process keeps it.
  */
 #include "tables.h"
 #include "users.h"
 
-#define BLOCK 1024u /* pages */
+#define BLOCK 1024u /* pages of a block */
 
-/** It is evicted from all its processes at once, whose work finds it again where it comes back. */
+/** Shared memory is evicted from all its processes at once, and the work of each finds it again. */
 static void test_moves(void **state)
 {
     (void)state;
@@ -23,17 +23,18 @@ static void test_moves(void **state)
         assert_int_equal(fill(&p, a, 0, 6 * MIB, (uint8_t)(round + 1)), 0);
         assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xee), 0);
         assert_false(a->mem->blocks[0].resident);
-        uint32_t large_pages; /* no table of either has the block any more */
+        uint32_t large_pages; /* no table of either process maps the block */
         assert_int_equal(mapped(p.p, tern_allocation_address(a), BLOCK, &large_pages), 0);
         assert_int_equal(mapped(q.p, tern_allocation_address(i), BLOCK, &large_pages), 0);
-        late = import(&p, handle, TERN_MEM_READ); /* while it is away */
+        late = import(&p, handle, TERN_MEM_READ); /* imported while it is evicted */
         expect(i, 0, 6 * MIB, (uint8_t)(round + 1));
         assert_int_equal(fill(&q, i, 2 * MIB, 3 * MIB, (uint8_t)(round + 100)), 0);
         assert_true(a->mem->blocks[0].resident && a->mem->blocks[1].resident);
         expect(a, 0, 2 * MIB, (uint8_t)(round + 1));
         expect(late, 2 * MIB, 3 * MIB, (uint8_t)(round + 100));
         expect(large, 0, 12 * MIB, 0xee);
-        work_copy(&b, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB); /* maps what came */
+        /* maps the blocks that have come back */
+        work_copy(&b, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB);
         const uint32_t set[] = {tern_allocation_address(a), tern_allocation_address(late)};
         ok(tern_context_set_residency(p.c, set, 2));
         ok(tern_wait(p.c, work_submit(&b, p.c, "copy"), PATIENCE));
@@ -65,7 +66,7 @@ static void *import_thread(void *arg)
     return NULL;
 }
 
-/** An import in the middle of a move waits for it: what came meanwhile it maps as well. */
+/** An import in the middle of a move waits for the move, and maps what was brought. */
 static void test_import_in_a_move(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void test_import_in_a_move(void **state)
     rig_done();
 }
 
-/** Work that fills it over and over, for ever, in small pages, each of which is looked up. It has begun. */
+/** Submits an endless fill of the allocation, and waits until it has begun. */
 static uint64_t fill_on(const struct user *u, struct tern_allocation *a)
 {
     uint8_t got = 0;
@@ -143,7 +144,7 @@ static void in_use(bool maker)
     assert_int_equal(tern_process_status(works.p, &f), -EIO);
     assert_int_equal(f.code, TERN_FAULT_TIMEOUT);
     assert_int_equal(rig.resets, 1);
-    assert_int_equal(fill(&other, maker ? i : a, 0, 2 * MIB, 99), 0); /* this one lost nothing */
+    assert_int_equal(fill(&other, maker ? i : a, 0, 2 * MIB, 99), 0); /* the other process lost nothing */
     expect(maker ? i : a, 0, 2 * MIB, 99);
     tern_allocation_destroy(i);
     tern_allocation_destroy(a);
@@ -152,8 +153,8 @@ static void in_use(bool maker)
     rig_done();
 }
 
-/** Nothing is unmapped under work of the process that made it, or imported it: if its engine does not stop, that is
- *  reset first. */
+/** A block is not unmapped while work of its exporter or importer uses it. If the engine does not stop, it is reset
+ *  first. */
 static void test_in_use(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_in_use(void **state)
     in_use(false);
 }
 
-/** Waits for frees. */
+/** Waits until all frees have ended. */
 static void unmapped(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -171,7 +172,7 @@ static void unmapped(void)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** A victim is as dear as to the process to which it is dearest; and a pin of either keeps it. */
+/** The price of a block is the highest of its processes' prices. A pin of either process keeps the block. */
 static void test_price(void **state)
 {
     (void)state;
@@ -187,19 +188,19 @@ static void test_price(void **state)
     assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
     want = memory(&o, 8 * MIB, RW);
     assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
-    assert_true(a->mem->blocks[0].resident); /* used longest ago, but of a process in FOCUS, too */
+    assert_true(a->mem->blocks[0].resident); /* used longest ago, but also by a process in FOCUS */
     assert_false(mine->mem->blocks[0].resident);
     tern_allocation_destroy(i);
     unmapped();
     assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
-    assert_false(a->mem->blocks[0].resident); /* now only of one in IDLE */
+    assert_false(a->mem->blocks[0].resident); /* now only of a process in IDLE */
     i = import(&q, handle, RW);
     ok(tern_allocation_make_resident(i));
     assert_true(a->mem->blocks[0].resident);
     assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
     assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
     assert_true(a->mem->blocks[0].resident);
-    tern_allocation_destroy(i); /* with its pin */
+    tern_allocation_destroy(i); /* and its pin */
     unmapped();
     ok(tern_allocation_make_resident(want));
     assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
@@ -226,7 +227,8 @@ struct side {
     uint32_t n;
 };
 
-/** Its part of the memory that all have, and memory of its own, over and over, while others evict both. */
+/** A thread that fills its part of the shared memory and copies it to memory of its own, again and again, while others
+ * evict both. */
 static void *work_side(void *arg)
 {
     struct side *s = arg;

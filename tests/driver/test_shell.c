@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device without SIMT executor, which says that it has none. Copies, fills and fences of two processes whose memory
- * has the same address; three processes that take turns in the middle of calls of a user executor; calls that are cut
- * and go on on another such device, from the model to the RTL and back. A kernel fails its process, with a sentence,
- * and no other process.
+ * A device without SIMT executor, which it reports. Tested are copies, fills and fences of two processes whose memory
+ * has the same addresses; three processes that are preempted within calls of a user executor; and calls that are
+ * preempted and resumed on another such device, from the model to the RTL and back. A kernel fails its process with a
+ * sentence, and no other process.
  */
 #include "fixture.h"
 
 #include "moving.h"
 
 #define CONFIG "shell,mem=32M,timeout=200000,quantum=2000"
-#define PATIENCE 600000 /* ms: what a busy host and a slow device may need */
-#define N 40000u        /* elements of a call: many quanta */
+#define PATIENCE 600000 /* ms, enough for a busy host and a slow device */
+#define N 40000u        /* elements of a call, which takes many quanta */
 
-/** A process that computes y = 2 x + y by the user executor, on numbers of its own that float32 holds exactly. */
+/** A process that computes y = 2 x + y by the user executor, on numbers of its own that float32 represents exactly. */
 struct caller {
     struct tern_process *p;
     struct tern_context *c;
@@ -57,7 +57,7 @@ static void caller_begin(struct caller *k)
     k->fence = work_submit(&b, k->c, "saxpy");
 }
 
-/** The result, in its own memory and nowhere else. */
+/** Waits for the call and checks its result. */
 static void caller_expect(struct caller *k)
 {
     float *x = numbers(k->own, 1), *y = numbers(k->own, 7), *got = malloc(N * sizeof *got);
@@ -100,7 +100,7 @@ static void test_info(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Copies, fills, fences and data, each process in its own address space: both have their memory at one address. */
+/** Copies, fills, fences and data of two processes whose memory has the same virtual addresses. */
 static void test_copies(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_copies(void **state)
         work_signal(&b, tern_fence_address(gate[i]), 2);
         fence[i] = work_submit(&b, c[i], "copy");
     }
-    for (uint32_t i = 2; i-- > 0;) { /* the second first: it does not wait behind the first */
+    for (uint32_t i = 2; i-- > 0;) { /* the second one first: it does not wait behind the first */
         uint64_t value;
         ok(tern_fence_signal(gate[i], 1));
         ok(tern_wait(c[i], fence[i], PATIENCE));
@@ -143,7 +143,7 @@ static void test_copies(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Three processes take turns in the user executor, in the middle of their calls. */
+/** Three processes share the user executor and are preempted within their calls. */
 static void test_preempt(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void test_preempt(void **state)
     ok(tern_device_close(dev));
 }
 
-/** A call that is cut in its middle goes on on another such device. */
+/** A call that is preempted within its work goes on on another such device. */
 static void test_migrate(void **state)
 {
     (void)state;
@@ -197,7 +197,8 @@ static void test_migrate(void **state)
     close_both();
 }
 
-/** A dispatch, and one behind a copy in its buffer: the process fails and says why; the others go on. */
+/** A dispatch, also behind a copy in its buffer, fails its process with a sentence. The other process is not
+ * affected. */
 static void test_kernel(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory on a whole device: host access, address spaces, isolation, freeing, dirty bits (A1, A3, A7, D2, D7). */
+/** Memory on a whole device: host access, address spaces, isolation, frees and dirty bits (A1, A3, A7, D2, D7). */
 #include "fixture.h"
 #include "free_pages.h"
 
@@ -15,7 +15,7 @@ static void test_host_access(void **state)
         tern_allocation_destroy(holes[i]);
     }
     ok(tern_process_status(p, NULL));
-    a = memory(p, (4u << 20) + 100000, TERN_MEM_WRITE); /* a superpage, and small pages in the holes */
+    a = memory(p, (4u << 20) + 100000, TERN_MEM_WRITE); /* a superpage, and small pages for the rest */
     assert_int_equal(tern_allocation_address(a) % (4u << 20), 0);
     size_t size = (size_t)tern_allocation_size(a);
     assert_int_equal(size, (4u << 20) + 25 * 4096);
@@ -31,7 +31,7 @@ static void test_host_access(void **state)
     assert_int_equal(tern_allocation_read(a, size - 1, back, 2), -EFAULT);
     assert_int_equal(tern_allocation_write(a, UINT64_MAX, back, 2), -EFAULT);
     ok(tern_allocation_read(a, size, back, 0));
-    /* and the device sees the same bytes in the same places */
+    /* the device sees the same bytes at the same addresses */
     struct tern_allocation *to = memory(p, size, TERN_MEM_WRITE);
     struct tern_context *c = context(p, -1);
     work_copy(&b, tern_allocation_address(to) + 1, tern_allocation_address(a), (uint32_t)size - 1);
@@ -56,7 +56,7 @@ static void test_fixed_addresses_and_isolation(void **state)
     struct tern_process *p[2] = {process("one"), process("two")};
     struct tern_allocation *a[2], *clash;
     struct tern_context *c[2];
-    for (int i = 0; i < 2; i++) { /* the same address in both, in both engines' TLBs in turn (A1) */
+    for (int i = 0; i < 2; i++) { /* the same address in both processes, through both engines' TLBs (A1) */
         ok(tern_allocation_create(p[i], 8192, TERN_MEM_WRITE, 0x40000000, &a[i]));
         c[i] = context(p[i], 0);
         work_fill(&b, 0x40000000, 8192, (uint8_t)(0x11 * (i + 1)));
@@ -67,7 +67,7 @@ static void test_fixed_addresses_and_isolation(void **state)
         expect_bytes(a[i], 0, 8192, (uint8_t)(0x11 * (i + 1)));
     }
     tern_allocation_destroy(a[0]);
-    /* free again, though freeing does not block */
+    /* the address is free again, although a free does not block */
     ok(tern_allocation_create(p[0], 4096, TERN_MEM_WRITE, 0x40000000, &a[0]));
     expect_bytes(a[0], 0, 4096, 0);
     for (int i = 0; i < 2; i++) {
@@ -103,7 +103,7 @@ static void test_fresh_memory_reads_zero(void **state)
     }
 }
 
-/** Memory full of what would be valid entries must not become somebody's page tables (A7). */
+/** Memory that is full of valid-looking entries is scrubbed before it becomes page tables (A7). */
 static void test_tables_are_scrubbed(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_tables_are_scrubbed(void **state)
     while (n) {
         tern_allocation_destroy(a[--n]);
     }
-    for (int region = 0; region < 2; region++) { /* one without and one with a second-level table */
+    for (int region = 0; region < 2; region++) { /* without, and with, a second-level table */
         struct tern_fault f = {.size = sizeof f};
         struct tern_process *p = process("thief");
         struct tern_context *c = context(p, -1);
@@ -140,7 +140,7 @@ static void test_tables_are_scrubbed(void **state)
     ok(tern_process_destroy(forger));
 }
 
-/** After a free, no engine may reach the old page by a translation that it remembers (A7). */
+/** After a free, no engine reaches the old page by a cached translation (A7). */
 static void test_no_stale_translation(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void test_full(void **state)
     dev = open_or_skip("small,mem=64M,timeout=200000,host=0");
     p = process("full");
     tern_device_query(dev, &info);
-    for (int round = 0; round < 2; round++) { /* nothing is lost from round to round */
+    for (int round = 0; round < 2; round++) { /* no memory is lost from round to round */
         int n = 0;
         while (tern_allocation_create(p, 3u << 20, TERN_MEM_WRITE, 0, &a[n]) == 0) {
             n++;
@@ -203,7 +203,7 @@ static void test_full(void **state)
         for (int i = 0; i < n; i++) {
             tern_allocation_destroy(a[i]);
         }
-        /* what the device promises, and waits for the frees */
+        /* as much as the device promises; waits for the frees */
         more = memory(p, info.allocatable_bytes, TERN_MEM_WRITE);
         tern_allocation_destroy(more);
         more = NULL;
@@ -262,9 +262,9 @@ static void test_dirty(void **state)
     for (uint32_t i = 0; i < pages; i++) {
         assert_false(bits[i / 32] >> i % 32 & 1);
     }
-    work_fill(&b, tern_allocation_address(a) + 3 * 4096, 1, 1); /* the device writes page 3, */
+    work_fill(&b, tern_allocation_address(a) + 3 * 4096, 1, 1); /* the device writes page 3 */
     work_run(&b, c, "fill");
-    ok(tern_allocation_write(a, 5 * 4096 + 4095, "ab", 2)); /* the host 5 and 6 (D7) */
+    ok(tern_allocation_write(a, 5 * 4096 + 4095, "ab", 2)); /* the host writes pages 5 and 6 (D7) */
     for (int clear = 0; clear < 2; clear++) {
         ok(device_dirty(0, pages, clear, bits));
         for (uint32_t i = 0; i < 16; i++) {

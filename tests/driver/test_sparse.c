@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sparse memory (A6, A7, os/mem/sparse.c): memory that is touched is committed, zeroed and counted, and no other memory
- * is. Also: no room for it, and a process that is killed.
+ * Sparse memory (A6, A7, os/mem/sparse.c). Memory that is accessed is committed, zeroed and counted, and no other
+ * memory is. Also: too little memory, and a process that is killed.
  */
 #include "free_pages.h"
 #include "rig.h"
@@ -11,7 +11,7 @@
 #define BLOCK_PAGES (BLOCK / 4096)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
-/** 80 MiB of device and host together: less than 20 blocks. */
+/** 80 MiB of device and host together: fewer than 20 blocks */
 static const char *const small = "small,mem=32M,host=48M,quantum=20000,timeout=200000";
 
 static void open_device(const char *config)
@@ -46,8 +46,8 @@ static void gone(struct tern_allocation *s, uint32_t pages)
 
 #define ITEMS 64u
 
-/** A kernel of 64 work-items reads a word each at so many places of one allocation, `stride` apart, adds its number,
- *  and stores it to as many places of another. */
+/** Runs a kernel of 64 work-items. Each reads a word at so many places, `stride` bytes apart, adds its id, and stores
+ *  the sum to as many places at `to`. */
 static uint64_t stream(struct actor *a, uint32_t from, uint32_t to, uint32_t places, uint32_t stride)
 {
     actor_set(a, 0, from);
@@ -74,8 +74,8 @@ static bool written(struct actor *a, uint32_t address)
     return bits & 1;
 }
 
-/** Of 1 GiB, 13 times what device and host have, a kernel reaches ten blocks: those are committed. They read zero,
- *  though all of the device was another's, and what they hold survives that the device has not room for all. */
+/** A kernel accesses ten blocks of 1 GiB, which is 13 times the memory of device and host. Only these blocks are
+ *  committed. They read zero although another process has used all of the device, and their data survive evictions. */
 static void test_kernel(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void test_kernel(void **state)
     assert_int_equal(committed(), before);
     assert_int_equal(free_pages(dev), free_before);
     const uint32_t at = tern_allocation_address(s);
-    for (int again = 0; again < 2; again++) { /* the second time, all is committed */
+    for (int again = 0; again < 2; again++) { /* in the second round all is committed */
         ok(tern_wait(a.c, stream(&a, at, at + TO, PLACES, STRIDE), PATIENCE));
         assert_int_equal(committed(), before + 2 * PLACES * BLOCK_PAGES);
         for (uint32_t i = 0; i < PLACES; i++) {
@@ -106,7 +106,7 @@ static void test_kernel(void **state)
         }
     }
     assert_true(dev->pager.requests >= 2 * PLACES);
-    assert_true(dev->pager.evicted); /* else this test shows less than it says */
+    assert_true(dev->pager.evicted); /* otherwise data would not have survived evictions */
     assert_true(written(&a, at + TO));
     assert_false(written(&a, at + BLOCK));
     assert_int_equal(committed(), before + 2 * PLACES * BLOCK_PAGES);
@@ -117,7 +117,7 @@ static void test_kernel(void **state)
     rig_done();
 }
 
-/** Though all of it would fit on the device: of it, too, only what is touched is committed. */
+/** Only accessed blocks are committed, even if the whole allocation fits on the device. */
 static void test_fits(void **state)
 {
     (void)state;
@@ -137,8 +137,8 @@ static void test_fits(void **state)
     rig_done();
 }
 
-/** What copies and fills name is committed before they run, also if it cannot be on the device at once; by work that
- *  does not use it, nothing. */
+/** Copies and fills commit their memory before they run, even if it does not fit on the device at once. Work that does
+ *  not use the memory commits nothing. */
 static void test_packets(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_packets(void **state)
     assert_int_equal(committed(), before);
     work_fill(&b, at + 700 * MIB + BLOCK - 4096, 8192, 0x77); /* of two blocks */
     work_copy(&b, tern_allocation_address(plain), at + 700 * MIB + BLOCK - 4096, 8192);
-    work_copy(&b, tern_allocation_address(plain) + 4096, at + 900 * MIB, 4096); /* of nothing yet */
+    work_copy(&b, tern_allocation_address(plain) + 4096, at + 900 * MIB, 4096); /* its source is not committed yet */
     ok(tern_wait(a.c, work_submit(&b, a.c, "fill, copies"), PATIENCE));
     assert_int_equal(committed(), before + 3 * BLOCK_PAGES);
     ok(tern_allocation_read(plain, 0, got, sizeof got));
@@ -174,7 +174,7 @@ static void test_packets(void **state)
     rig_done();
 }
 
-/** Host reads commit nothing, writes do, until there is no room: then the call fails, and no more. So do pins. */
+/** Host reads commit nothing. Host writes and pins do, until memory is used up; then only the call fails. */
 static void test_host(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_host(void **state)
         assert_int_equal(got, i);
     }
     expect_words(s, (uint64_t)n * 5 * BLOCK, false);
-    assert_int_equal(tern_allocation_create(a.p, 8 * MIB, RW, 0, &plain), -ENOSPC); /* it counts */
+    assert_int_equal(tern_allocation_create(a.p, 8 * MIB, RW, 0, &plain), -ENOSPC); /* committed sparse memory counts */
     run_mix(&a, 20);
     gone(s, before);
     ok(tern_allocation_create(a.p, 8 * MIB, RW, 0, &plain));
@@ -219,7 +219,8 @@ static void test_host(void **state)
     rig_done();
 }
 
-/** A kernel or a fill for whose block there is no room ends its process with a sentence; another's work goes on. */
+/** A kernel or a fill for whose block memory is lacking ends its process with a sentence. Another process's work goes
+ * on. */
 static void test_no_room(void **state)
 {
     (void)state;
@@ -242,7 +243,7 @@ static void test_no_room(void **state)
         for (uint32_t i = 0; fills && i < 100; i++) {
             work_fill(&b, from + i * 5 * BLOCK, 4096, 1);
             if (tern_submit(a.c, b.w, b.size, "fill", &fence)) {
-                break; /* it is in error already */
+                break; /* the process is in error already */
             }
             b.size = 0;
         }
@@ -261,7 +262,7 @@ static void test_no_room(void **state)
         ok(tern_wait(good.c, stream(&good, to, to, 2, BLOCK), PATIENCE));
         uint32_t got;
         ok(tern_allocation_read(sg, BLOCK + 4 * 7, &got, 4));
-        assert_int_equal(got, 14); /* it went twice over them */
+        assert_int_equal(got, 14); /* 7, added twice */
         tern_allocation_destroy(s);
         actor_close(&a);
         tern_allocation_destroy(sg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory that was evicted: no engine reaches the pages where it was by a translation from before (A3, A6, A7). */
+/** After an eviction no engine reaches the old pages by a cached translation (A3, A6, A7). */
 #include "rig.h"
 
-#define SIZE 4096u /* the model remembers one translation */
+#define SIZE 4096u /* the model's TLB has one entry */
 
 static void expect(struct tern_allocation *a, uint8_t value)
 {
@@ -19,7 +19,7 @@ static void fill(struct tern_context *c, struct tern_allocation *a, uint8_t valu
     work_run(&b, c, "fill");
 }
 
-/** Out, and in again at other pages: another allocation has the first ones meanwhile. */
+/** Memory is evicted and brought back to other pages, while another allocation has the old ones. */
 static void test_moved(void **state)
 {
     (void)state;
@@ -38,9 +38,9 @@ static void test_moved(void **state)
     }
     const uint64_t before = tern_allocation_physical(a, 0, &contiguous);
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(&a->mem->blocks[0])); /* there is no pager yet that could */
+    ok(tern_move_out(&a->mem->blocks[0])); /* the pager has not started */
     pthread_mutex_unlock(&dev->lock);
-    do { /* until one has its page */
+    do { /* until one of them has its old page */
         assert_true(n < sizeof others / sizeof *others);
         ok(tern_allocation_create(p, SIZE, TERN_MEM_WRITE, 0, &others[n]));
     } while (tern_allocation_physical(others[n++], 0, &contiguous) != before);

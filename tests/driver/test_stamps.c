@@ -3,9 +3,9 @@
  * Memory bases on a whole device (D2, D3, D6, D7).
  *
  * test_every_way: every way to write sets bits: stores, atomics, fills, copies, signals, timestamps, page tables,
- * zeroing, context save, the host. test_random: random writes beside the oracle of bases.h. test_stamps: kernels write
- * stamps all the time on both engines, while bases of 8 KiB to 256 MiB are queried, whole and in part, into buffers
- * that need not be aligned.
+ * zeroing, context save, and the host. test_random: random writes against the oracle of bases.h. test_stamps: kernels
+ * write stamps all the time on both engines, while bases of 8 KiB to 256 MiB are queried, whole and in part, into
+ * buffers that need not be aligned.
  */
 #include "bases.h"
 #include "rig.h"
@@ -16,7 +16,7 @@ static bool backend_is(const char *name)
     return backend && strcmp(backend, name) == 0;
 }
 
-/** On the model; on the RTL, and where device time passes by itself, all takes much longer. */
+/** Returns `many` on the model. On other backends each step takes much longer. */
 static uint32_t turns(uint32_t many, uint32_t few)
 {
     return backend_is("model") ? many : few;
@@ -42,7 +42,7 @@ static uint32_t page_of(const struct tern_allocation *a, uint64_t offset)
 
 static uint64_t everything;
 
-/** Was this page written since it was last asked for? */
+/** Returns whether the page was written since the last call, and clears its bit. */
 static bool written(uint32_t page)
 {
     const struct tern_base_part part = {0, page * 4096ull, 4096};
@@ -53,7 +53,8 @@ static bool written(uint32_t page)
     return bit;
 }
 
-/** Arguments: address, bytes between items, whether to add. Each work-item stores to a word of its own, or adds. */
+/** A kernel. Each work-item stores to a word of its own, or adds to it. Arguments: address, bytes between words,
+ * whether to add. */
 static const uint32_t code_store[] = {
     0x00052303, 0x00452383, 0x00852f03, /* lw t1, 0(a0); lw t2, 4(a0); lw t5, 8(a0) */
     0xcd002e73, 0x027e0e33, 0x01c30333, /* csrr t3, global_id_x; mul t3, t3, t2; add t1, t1, t3 */
@@ -119,12 +120,13 @@ static void test_every_way(void **state)
     sets(page_of(m, 12 * 4096), (ok(tern_pkt_timestamp_pack(&time, work_add(&b, 1))), run(&a)));
     sets(page_of(m, 13 * 4096), ok(tern_allocation_write(m, 13 * 4096 + 4092, &word, 4)));
     sets(page_of(f->page, 0), ok(tern_fence_signal(f, 9)));
-    sets(a.p->tables[at >> 22], ok(tern_allocation_create(a.p, 4096, TERN_MEM_WRITE, 0, &late))); /* paging: entries */
+    /* page-table entries */
+    sets(a.p->tables[at >> 22], ok(tern_allocation_create(a.p, 4096, TERN_MEM_WRITE, 0, &late)));
     assert_int_equal(tern_allocation_address(late) >> 22, at >> 22);
-    assert_true(written(page_of(late, 0))); /* and zeroes */
+    assert_true(written(page_of(late, 0))); /* and zeroing */
     const uint64_t fence = actor_spin(&spin);
     spins(&spin);
-    sets(spin.c->save[0].page, ok(tern_process_suspend(spin.p))); /* the state of a kernel */
+    sets(spin.c->save[0].page, ok(tern_process_suspend(spin.p))); /* saved state of a kernel */
     ok(tern_process_resume(spin.p));
     actor_set(&spin, 0, 1);
     ok(tern_wait(spin.c, fence, PATIENCE));
@@ -203,10 +205,10 @@ static void test_random(void **state)
 /* --------------------------------------------------------------------- stamps */
 
 /**
- * Arguments: end, stamp, address, bytes between, log2 of stays. Each work-item has a page in each of 256 rows, and
- * stores to one after another, some times each: the stamp of now in bits 31:20, below them how often it has stored. So
- * a page never has a word twice, and most of the time it rests: no later store makes up for a bit that was lost. It
- * reads the stamp, past the caches, before each 8 stores.
+ * A kernel. Each work-item has a page in each of 256 rows, and stores a number of times to one after the other. The
+ * word is the current stamp in bits 31:20 and the number of the store below. A page thus never holds the same word
+ * twice, and is not written most of the time, so that no later store hides a lost bit. Each work-item reads the stamp,
+ * past the caches, before every 8 stores. Arguments: end, stamp, address, bytes between rows, log2 of stores to a page.
  */
 static const uint32_t code_stamp[] = {
     0x00852303, 0x00c52383, 0xcd002e73, /* lw t1, 8(a0); lw t2, 12(a0); csrr t3, global_id_x */
@@ -226,28 +228,28 @@ static const uint32_t code_stamp[] = {
 #define HOST_PAGES 16u
 #define ENGINES 2u
 #define HOT (ENGINES * ITEMS * ROWS + HOST_PAGES)
-#define STAY 6u /* log2 of stores to a page: some go by between two queries, not all */
+#define STAY 6u /* log2 of stores to a page: some pages change between two queries, not all */
 #define STAY_RTL 0u
 #define APART 4000u /* cycles between queries, at least: more than 8 stores of all work-items take */
 
 static struct {
-    uint32_t page[HOT]; /* of the device */
+    uint32_t page[HOT]; /* pages of the device */
     uint32_t stamp;
-    uint64_t asked; /* device time */
+    uint64_t asked; /* device time of the last query */
     struct actor actor[ENGINES];
     struct tern_allocation *field[ENGINES], *host;
 } stamps;
 
-/** What one basis knows of a hot page. */
+/** State of a hot page in a basis. */
 struct seen {
-    uint32_t word, stamp; /* when it was last asked for: what it held, and the stamp of then */
-    bool changed;         /* it held another word than the time before */
-    bool due;             /* it was written after that, so its bit must come */
+    uint32_t word, stamp; /* at the last query: the word, and the stamp of that time */
+    bool changed;         /* the word differed from that of the query before */
+    bool due;             /* it was written after the query: its bit must come */
 };
 
 struct watch {
     uint64_t id;
-    uint32_t first, pages; /* of the device */
+    uint32_t first, pages; /* pages of the device */
     struct seen of[HOT];
     uint32_t asked, bits, lost, spurious, stale;
 };
@@ -259,7 +261,7 @@ static uint32_t word_of(uint32_t hot)
     return word;
 }
 
-/** A hot page, asked for and read right afterwards. */
+/** Checks the bit of a hot page against its word, which is read right after the query. */
 static void judge(struct watch *w, uint32_t hot, bool dirty)
 {
     struct seen *s = &w->of[hot];
@@ -267,16 +269,16 @@ static void judge(struct watch *w, uint32_t hot, bool dirty)
     const bool changed = word != s->word;
     w->asked++;
     w->bits += dirty;
-    w->lost += !dirty && (s->due || (changed && word >> 20 < stamps.stamp)); /* that word was stored before the query */
+    w->lost += !dirty && (s->due || (changed && word >> 20 < stamps.stamp)); /* the word was stored before the query */
     w->spurious += dirty && !changed && !s->changed;
-    w->stale += dirty && word >> 20 < s->stamp; /* it holds what was there when it was last clean */
-    s->due = !dirty && changed; /* written between the query and the reading: D2 */
+    w->stale += dirty && word >> 20 < s->stamp; /* the word is from before the page was last clean */
+    s->due = !dirty && changed; /* written between the query and the read (D2) */
     s->word = word;
     s->stamp = stamps.stamp;
     s->changed = changed;
 }
 
-/** Asks for a part, and judges the hot pages of it. */
+/** Queries a part of a basis and checks its hot pages. */
 static void ask(struct watch *w, uint32_t first, uint32_t count, uint32_t at, bool look_first)
 {
     const struct tern_base_part part = {0, first * 4096ull, count * 4096ull};
@@ -288,7 +290,7 @@ static void ask(struct watch *w, uint32_t first, uint32_t count, uint32_t at, bo
     }
     ok(tern_base_query(&dev->kmd, w->id, &part, true, bits, at));
     for (size_t i = 0; i < size; i++) {
-        assert_false(before[i] & ~bits[i]); /* a copy takes nothing away */
+        assert_false(before[i] & ~bits[i]); /* a query without clear removes no bit */
     }
     for (uint32_t h = 0; h < HOT; h++) {
         const uint32_t bit = stamps.page[h] - w->first - first;
@@ -300,7 +302,7 @@ static void ask(struct watch *w, uint32_t first, uint32_t count, uint32_t at, bo
     free(before);
 }
 
-/** The next stamp: to kernels by their arguments, where it is at once. With the hal lock held. */
+/** Gives the next stamp to kernels in their arguments, where it is visible at once. Called with the hal lock held. */
 static void next_stamp(void)
 {
     stamps.stamp++;
@@ -324,7 +326,7 @@ static void open_field(uint32_t e)
     }
 }
 
-/** A basis of so many pages, with a hot page somewhere in it. */
+/** Opens a basis of so many pages around a random hot page. */
 static void open_watch(struct watch *w, struct bases *random, uint32_t pages)
 {
     const uint32_t hot = stamps.page[bases_random(random, HOT)], back = bases_random(random, pages);
@@ -339,7 +341,7 @@ static void open_watch(struct watch *w, struct bases *random, uint32_t pages)
     }
 }
 
-/** Device time passes, and the host writes as well. */
+/** Lets device time pass, and writes a page from the host. */
 static void meanwhile(struct bases *random)
 {
     const uint32_t word = stamps.stamp << 20 | (bases_random(random, 1u << 20));
@@ -348,8 +350,9 @@ static void meanwhile(struct bases *random)
 }
 
 /**
- * No bit is lost, none comes without a write, and the page of a bit holds what was written since it was asked for: all
- * sizes of iommufd's tests, parts of them, buffers that are not aligned, six bases that overlap.
+ * No bit is lost, and none comes without a write. The page of a bit holds a word that was written since the last query.
+ * There are six overlapping bases, of the sizes of the iommufd tests; they are queried whole and in part, into buffers
+ * that are not aligned.
  */
 static void test_stamps(void **state)
 {
@@ -379,7 +382,7 @@ static void test_stamps(void **state)
         fence[e] = work_submit(&b, stamps.actor[e].c, "stamps");
     }
     for (uint32_t i = 0; i < turns(240, 40); i++) {
-        struct watch *w = &watch[i % 2 ? n - 1 - i / 2 % 2 : i / 2 % n]; /* the largest most often */
+        struct watch *w = &watch[i % 2 ? n - 1 - i / 2 % 2 : i / 2 % n]; /* the largest ones most often */
         meanwhile(&random);
         const bool whole = bases_random(&random, 2);
         const uint32_t first = whole ? 0 : bases_random(&random, w->pages);
@@ -397,8 +400,8 @@ static void test_stamps(void **state)
     for (uint32_t i = 0; i < n; i++) {
         struct watch *w = &watch[i];
         lock();
-        ask(w, 0, w->pages, 0, true); /* all is at rest: what was due comes now, */
-        for (uint32_t h = 0; h < HOT; h++) { /* and nothing else was written */
+        ask(w, 0, w->pages, 0, true); /* nothing writes any more: each bit that is due comes now */
+        for (uint32_t h = 0; h < HOT; h++) { /* bits that are still due are lost */
             w->lost += w->of[h].due;
         }
         ok(tern_base_stop(&dev->kmd, w->id));
@@ -410,7 +413,7 @@ static void test_stamps(void **state)
                      w->lost, w->spurious, w->stale);
         }
     }
-    assert_true(bits > 1000); /* of the largest two, most of them */
+    assert_true(bits > 1000); /* most are of the largest two */
     tern_allocation_destroy(stamps.host);
     for (uint32_t e = 0; e < ENGINES; e++) {
         tern_allocation_destroy(stamps.field[e]);

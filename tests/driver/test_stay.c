@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes whose memory excludes each other's on the device take turns, however short `stay` is (A6, os/mem/stay.c).
- * Two and three of them do so while other work keeps the engines busy; moves and cycles are counted. NORMAL gets its
- * stays from FOCUS as well (S1).
+ * Processes whose memory does not fit on the device together alternate, however short `stay` is (A6, os/mem/stay.c).
+ * Two and three of them do so while other work keeps the engines busy. Moves and cycles are counted. NORMAL also gets
+ * stays beside FOCUS (S1).
  */
 #include "beside.h"
 #include "free_pages.h"
@@ -12,11 +12,11 @@
 
 typedef unsigned long long ull;
 
-/** A kernel that adds its work-item's number to words of one array, into another. */
+/** A process with a kernel that adds its work-item's id to the words of one array and stores them to another. */
 struct streamer {
     struct actor a;
     struct tern_allocation *from, *to;
-    uint32_t words; /* of each array */
+    uint32_t words; /* words of each array */
     uint64_t fence;
 };
 
@@ -25,7 +25,7 @@ static uint32_t value_of(uint32_t i)
     return i * 0x9e3779b1u;
 }
 
-/** bytes: of both arrays. */
+/** Opens a streamer. bytes: of both arrays together. */
 static void streamer_open(struct streamer *s, const char *name, uint32_t bytes)
 {
     uint32_t piece[MIB / 4];
@@ -70,10 +70,10 @@ static void streamer_close(struct streamer *s)
 }
 
 struct cost {
-    uint64_t cycles, blocks; /* device time; blocks that were brought */
+    uint64_t cycles, blocks; /* device time in cycles; blocks brought */
 };
 
-/** Work that does not end by itself, and of which nothing is evicted. */
+/** Opens an endless kernel whose memory is pinned. */
 static void open_pinned_spin(struct actor *a, int32_t engine)
 {
     open_spin(a, "spins", engine);
@@ -83,7 +83,7 @@ static void open_pinned_spin(struct actor *a, int32_t engine)
     }
 }
 
-/** Others keep the engines busy: one on each. */
+/** Keep both engines busy. */
 static struct actor spin[2];
 static uint64_t spun[2];
 
@@ -104,7 +104,7 @@ static void spin_close(void)
     }
 }
 
-/** So many streamers at once, of so many MiB each, while others keep the engines busy. */
+/** Runs n streamers of so many MiB each at once, while other work keeps the engines busy. Returns what they cost. */
 static struct cost run(const char *config, uint32_t n, uint32_t mib)
 {
     struct streamer s[3];
@@ -137,8 +137,8 @@ static struct cost run(const char *config, uint32_t n, uint32_t mib)
     return c;
 }
 
-/** Two and three whose sets exclude each other: all end right, in not much more time than one after the other takes,
- *  and each brings its memory a few times only. */
+/** Two and three processes whose sets do not fit together all end right. They take not much more time than one after
+ *  the other, and each brings its memory only a few times. */
 static void test_sets(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_sets(void **state)
     }
 }
 
-/** Two that each use more than there is, and ask for it page by page. */
+/** Two processes that each use more memory than the device has, with page requests. */
 static void test_pages(void **state)
 {
     (void)state;
@@ -163,7 +163,8 @@ static void test_pages(void **state)
     assert_in_range(c.blocks, 6, 300);
 }
 
-/** Two that ask for pages all the time do not keep out one that needs all of its memory at once: it ends first. */
+/** Two processes with page requests all the time do not keep out one that needs all of its memory at once. It ends
+ * first. */
 static void test_set_beside_pages(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void test_set_beside_pages(void **state)
 
 enum { CROWD = 24 };
 
-/** More work than there are quanta in eight stays is before those that take turns: they come to run all the same. */
+/** More work than there are quanta in eight stays is queued before the alternating processes. They still get to run. */
 static void test_crowd(void **state)
 {
     (void)state;
@@ -237,7 +238,7 @@ static void test_crowd(void **state)
 
 static const uint64_t stay = 100000;
 
-/** How long the last stay was that was lent. */
+/** Returns the length of the last lent stay in cycles. */
 static uint64_t lent_stay(const struct actor *a)
 {
     pthread_mutex_lock(&dev->lock);
@@ -246,7 +247,8 @@ static uint64_t lent_stay(const struct actor *a)
     return last;
 }
 
-/** FOCUS that uses most of the memory, and never ends, keeps NORMAL out for eight stays at a time, not for ever. */
+/** An endless FOCUS process that uses most of the memory keeps NORMAL out for eight stays at a time, and not for
+ * ever. */
 static void test_focus(void **state)
 {
     (void)state;
@@ -265,7 +267,7 @@ static void test_focus(void **state)
     const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = lent_stay(&normal.a);
     print_message("FOCUS ran %llu cycles, NORMAL %llu, its last stay had %llu\n", (ull)theirs, (ull)ours, (ull)last);
     assert_true(last >= stay);
-    assert_true(theirs >= 8 * stay); /* NORMAL may run longer than its stay: what it has is taken by a thread */
+    assert_true(theirs >= 8 * stay); /* NORMAL may run longer than its stay, since a thread takes its memory */
     assert_int_equal(tern_context_ended(focus.c), 0);
     spins(&focus);
     actor_set(&focus, 0, 1);
@@ -276,7 +278,7 @@ static void test_focus(void **state)
     rig_done();
 }
 
-/** NORMAL has ended; else FOCUS, which asks for its pages, is given more work before it has none. */
+/** Returns true when NORMAL has ended. FOCUS, which requests its pages, is given more work before it has none. */
 static bool ends_beside(struct streamer *focus, const struct actor *normal, uint64_t fence)
 {
     while (tern_context_ended(focus->a.c) + 2 >= focus->fence) {
@@ -285,7 +287,7 @@ static bool ends_beside(struct streamer *focus, const struct actor *normal, uint
     return tern_context_ended(normal->c) >= fence;
 }
 
-/** The same of FOCUS that asks for its pages. */
+/** The same with a FOCUS process that requests its pages. */
 static void test_focus_pages(void **state)
 {
     (void)state;
@@ -312,7 +314,7 @@ static void test_focus_pages(void **state)
     rig_done();
 }
 
-/** Whose memory a context that waits for memory keeps from whom. */
+/** The memory that a waiting context keeps from another, by band and ticket. */
 static void test_ticket(void **state)
 {
     (void)state;
@@ -332,7 +334,7 @@ static void test_ticket(void **state)
     struct actor a;
     rig_open("small,mem=32M,stay=100000,quantum=20000,timeout=200000", NULL);
     open_mix(&a, "waits", 0);
-    pthread_mutex_lock(&dev->lock); /* nobody sees what is made up here */
+    pthread_mutex_lock(&dev->lock); /* nobody else sees these values */
     const struct tern_stay before = a.c->stay;
     a.c->stay = (struct tern_stay){0};
     const bool nothing = tern_stay_keeps(a.c, &cases[3].wants);
@@ -359,7 +361,7 @@ static void test_ticket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_focus), /* first: tests/attacks looks whether it hangs */
+        T(test_focus), /* first: tests/attacks checks whether it hangs */
         T(test_ticket),
         T(test_focus_pages),
         T(test_sets),

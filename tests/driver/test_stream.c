@@ -21,7 +21,7 @@ enum { MANY = 20000 };
 
 static uint64_t many[MANY];
 
-/** Two records with a field of each kind. */
+/** Writes two records with a field of each kind. */
 static void write_sample(struct tern_stream *s)
 {
     tern_record_begin(s, TERN_RECORD_DEVICE);
@@ -110,7 +110,7 @@ static void *write_thread(void *fd)
     return NULL;
 }
 
-/** More than fits into a pipe or a socket: both sides wait for each other, or poll where they may not wait. */
+/** Sends more than fits in a pipe or a socket. Each side blocks, or polls a descriptor that does not block. */
 static void through(int from, int to)
 {
     pthread_t thread;
@@ -125,7 +125,7 @@ static void through(int from, int to)
     ok(tern_record_next(s, &type));
     ok(pthread_join(thread, NULL));
     tern_stream_close(s);
-    assert_int_equal(write(to, "x", 1), 1); /* the reader has taken no byte that follows */
+    assert_int_equal(write(to, "x", 1), 1); /* the reader has taken no byte beyond the end */
     assert_int_equal(read(from, &after, 1), 1);
     assert_int_equal(after, 'x');
     close(from);
@@ -162,7 +162,7 @@ static void test_file(void **state)
     close(fd);
 }
 
-/** Nobody reads: an error and no signal, and one of somebody else's that is pending stays so. */
+/** If nobody reads, the writer gets an error and no signal. A SIGPIPE that was pending before stays pending. */
 static void test_nobody_reads(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void test_nobody_reads(void **state)
         sigpending(&pending);
         assert_int_equal(sigismember(&pending, SIGPIPE), kind == 2);
     }
-    signal(SIGPIPE, SIG_IGN); /* takes what is pending */
+    signal(SIGPIPE, SIG_IGN); /* discards the pending signal */
     signal(SIGPIPE, SIG_DFL);
 }
 
@@ -229,7 +229,7 @@ static void test_timeout_and_cancel(void **state)
         }
         assert_int_equal(tern_record_next(r, &type), kind & 1 ? -ECANCELED : -ETIMEDOUT);
         int result = 0;
-        for (int i = 0; i < 1000 && !result; i++) { /* until no more goes into it */
+        for (int i = 0; i < 1000 && !result; i++) { /* until the pipe is full */
             tern_record_begin(w, TERN_RECORD_STATE);
             tern_put_bytes(w, "area", many, sizeof many);
             result = tern_record_end(w);
@@ -243,7 +243,7 @@ static void test_timeout_and_cancel(void **state)
     }
 }
 
-/** A field that is not what the reader allows; the sentence, and that it stays. */
+/** A field that the reader does not accept gives this sentence, also in later calls. */
 static void refused(const char *sentence, void (*get)(struct tern_stream *s))
 {
     char want[256];
@@ -255,7 +255,7 @@ static void refused(const char *sentence, void (*get)(struct tern_stream *s))
     snprintf(want, sizeof want, "migration stream: record 0 (device): %s", sentence);
     assert_int_equal(tern_record_bad(s), -EPROTO);
     assert_string_equal(tern_last_error(), want);
-    assert_int_equal(tern_get_u64(s, "engines", 1, 8), 1); /* the least: nothing is got any more */
+    assert_int_equal(tern_get_u64(s, "engines", 1, 8), 1); /* the lower bound: no more fields are read */
     assert_int_equal(tern_record_next(s, &type), -EPROTO);
     assert_string_equal(tern_last_error(), want);
     tern_stream_close(s);
@@ -325,7 +325,7 @@ static void test_texts(void **state)
     }
 }
 
-/** Types that the reader does not know: left out if the writer says so, refused otherwise. */
+/** Records of unknown types are skipped if the writer allows it, and refused otherwise. */
 static void test_unknown_types(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void test_unknown_types(void **state)
     }
 }
 
-/** What a writer does wrong is an error of its own, not a damaged stream. */
+/** Errors of a writer have codes of their own. They are not reported as a damaged stream. */
 static void test_misuse(void **state)
 {
     (void)state;
@@ -391,7 +391,7 @@ static void test_misuse(void **state)
     }
 }
 
-/** A length that nothing follows takes no memory. */
+/** A length that no data follow takes no memory. */
 static void test_memory_grows_with_what_comes(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A migration stream that is damaged or cut off at any byte is refused with a sentence, whatever its reader gets. */
+/** A migration stream that is damaged or cut off at any byte is refused with a sentence, whatever fields its reader
+ * asks for. */
 #include "stream_rig.h"
 
 #include "stream/format.h"
@@ -24,7 +25,7 @@ static struct bytes sample(void)
     return take(s);
 }
 
-/** Reads all of it, gets all fields. 0: it is whole. */
+/** Reads the whole stream and all fields. Returns 0 if it is intact. */
 static int read_all(struct bytes b)
 {
     struct tern_stream *s = reader(b);
@@ -59,7 +60,7 @@ static void test_whole(void **state)
     free(b.data);
 }
 
-/** Each byte changed, by one bit and by all of them, also where a length or a number of fields becomes huge. */
+/** Each byte is changed, in one bit and in all, also where a length or a number of fields becomes huge. */
 static void test_each_byte(void **state)
 {
     (void)state;
@@ -77,7 +78,8 @@ static void test_each_byte(void **state)
     free(b.data);
 }
 
-/** Cut off after each byte: never whole. The bytes are copied, so that a read beyond them is seen. */
+/** A stream that is cut off after any byte is not intact. The bytes are copied, so that a sanitizer sees reads beyond
+ * them. */
 static void test_each_length(void **state)
 {
     (void)state;
@@ -93,7 +95,7 @@ static void test_each_length(void **state)
     free(b.data);
 }
 
-/** The bytes of record k, with its head. */
+/** Returns the bytes of record k with its head. */
 static struct bytes record(struct bytes b, unsigned k)
 {
     size_t at = TERN_HEADER_BYTES;
@@ -107,7 +109,7 @@ static struct bytes record(struct bytes b, unsigned k)
     }
 }
 
-/** Records that are left out, sent twice, or in another order: each is whole by itself. */
+/** Records that are missing, repeated or reordered are refused, although each is intact. */
 static void test_order(void **state)
 {
     (void)state;
@@ -129,7 +131,7 @@ static void test_order(void **state)
     free(b.data);
 }
 
-/** Fields whose checksum is right, and which are no map of fields. */
+/** Fields with a right checksum that are no map of fields. */
 static void test_fields(void **state)
 {
     (void)state;
@@ -178,7 +180,8 @@ static void test_fields(void **state)
     free(b.data);
 }
 
-/** What this version does not know inside a field is no error: negative numbers, maps, tags, floats. */
+/** Types of values that this version does not know inside a field are no error: negative numbers, maps, tags,
+ * floats. */
 static void test_other_kinds(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Migration streams that the driver writes, as read by `tern migrate inspect` and by an independent reader, which was
-written from docs/migration-stream.md; whole and damaged streams. Arguments: the program that writes samples, and
-tern-migrate."""
+"""Whole and damaged migration streams of the driver, read by `tern migrate inspect` and by an independent reader
+(stream_reader.py).
+
+usage: test_stream_inspect.py SAMPLE-WRITER TERN-MIGRATE
+"""
 import json
 import pathlib
 import re
@@ -20,7 +22,7 @@ def sample(name):
 
 
 def inspect(data, *options):
-    """Exit status and standard output; nothing is on standard error."""
+    """Returns exit status and standard output. Standard error must be empty."""
     r = subprocess.run([INSPECT, "inspect", *options, "-"], input=data, capture_output=True, check=False)
     assert r.stderr == b"", r.stderr
     return r.returncode, r.stdout.decode()
@@ -32,7 +34,7 @@ def inspect_json(data):
 
 
 def parts(data):
-    """Offsets of the header, of heads and of fields, and the end."""
+    """Returns the offsets of the header, of the records' heads and fields, and of the end."""
     offsets, at = [0], 40
     while at < len(data):
         offsets += [at, at + 32]
@@ -60,7 +62,8 @@ class Reader(unittest.TestCase):
         self.assertLessEqual(set(table), known)
 
     def test_fields_are_those_of_the_description(self):
-        """All that the driver and ternd put into records of processes and sessions, and nothing else."""
+        """The description has all fields that the driver and ternd put into records of processes and sessions, and no
+        others."""
         text = (ROOT / "docs/migration-stream.md").read_text()
         rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (number|numbers|text|bytes) \|",
                           text[text.index("## Records of processes"):text.index("## Several links")], flags=re.M)
@@ -141,7 +144,7 @@ whole        all checksums are right
         self.assertEqual(seen["bytes"], len(data) - 40)
 
     def test_bytes_damaged(self):
-        """Where it is damaged is told, and what is not damaged is still shown."""
+        """The output says where the stream is damaged, and shows the intact records."""
         good = sample("example")
         offsets = parts(good)
         for i in range(0, len(good), 7):

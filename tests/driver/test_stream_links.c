@@ -10,7 +10,7 @@ enum { PAGES = 500, ROUNDS = 4 };
 
 static unsigned char source[ROUNDS][PAGES][TERN_PAGE_BYTES], target[PAGES][TERN_PAGE_BYTES];
 
-/** Rounds of all pages, a record between them that tells which one it is. */
+/** Writes rounds of all pages, with a record between them that has the round's number. */
 static void write_rounds(struct tern_stream *s)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -48,13 +48,13 @@ static void apply(struct tern_stream *s)
     }
 }
 
-/** What a reader has seen. */
+/** State of a reader. */
 struct seen {
     unsigned rounds;
     bool state;
 };
 
-/** Reads to the end or to an error. At each record between pages, all pages are as the round before left them. */
+/** Reads to the end or to an error. At each record between rounds, all pages must be as the round before wrote them. */
 static int read_rounds(struct tern_stream *s, struct seen *seen)
 {
     enum tern_record_type type;
@@ -101,7 +101,7 @@ static void test_order(void **state)
     }
 }
 
-/** All of a stream over two links in files, then two of the same link, or links of two streams, or too few. */
+/** A whole stream over two links in files. Then twice the same link, links of two streams, or too few links. */
 static void test_wrong_links(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void test_wrong_links(void **state)
         unsigned n;
         const char *sentence;
     } cases[] = {
-        {{fds[0], fds[0]}, 2, NULL}, /* one file twice: its second header is no header */
+        {{fds[0], fds[0]}, 2, NULL}, /* one file twice: its second header is missing */
         {{fds[0], fds[2]}, 2, "a link is there twice"},
         {{fds[0], fds[3]}, 2, "the links are not of one migration"},
         {{fds[0]}, 1, "it has 2 links, and 1 are here"},
@@ -153,7 +153,7 @@ static void test_wrong_links(void **state)
     close_all(fds, 4);
 }
 
-/** The reader's side, which tells what it has when its links are lost. */
+/** The reader's side, which answers with the records that it has when its links are lost. */
 struct side {
     struct tern_stream *s;
     struct seen seen;
@@ -167,7 +167,8 @@ static void *read_thread(void *arg)
     return NULL;
 }
 
-/** Everything that is written once; again from `at` when the links were lost. Returns what it is at. */
+/** Writes the whole stream from step *at on. On an error, *at is the step to go on with when the links were made
+ * again. */
 static int write_from(struct tern_stream *s, unsigned *at)
 {
     int r = 0;
@@ -240,7 +241,7 @@ static void test_lost_links(void **state)
     }
 }
 
-/** Pages that a call did not get to when its link was lost are not taken for sent. */
+/** Pages that a call did not reach before its link was lost do not count as sent. */
 static void test_lost_pages(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void test_lost_pages(void **state)
         memset(target, 0xee, sizeof target);
         ok(tern_stream_write_fds(e.to, 1, &w));
         tern_stream_keep(w, 4u << 20);
-        ok(tern_stream_compress(w, 1)); /* all fits into the socket */
+        ok(tern_stream_compress(w, 1)); /* all fits in the socket */
         ok(tern_stream_remember(w));
         close_all(e.from, 1);
         assert_int_equal(tern_put_pages(w, 1, 0, SOME, pages), -EPIPE);
@@ -276,7 +277,8 @@ static void test_lost_pages(void **state)
     }
 }
 
-/** What is not kept any more cannot be sent again; what was not sent cannot be there; the stream stays as it is. */
+/** Records that are no longer kept cannot be sent again, and a reader cannot have records that were not sent. The
+ * stream is not changed by such an answer. */
 static void test_not_kept(void **state)
 {
     (void)state;
@@ -284,7 +286,7 @@ static void test_not_kept(void **state)
     struct tern_stream *w;
     ok(tern_stream_write_fds(e.to, 1, &w));
     tern_stream_keep(w, 3000);
-    for (unsigned i = 0; i < 5; i++) { /* of which two fit */
+    for (unsigned i = 0; i < 5; i++) { /* two of them fit */
         tern_record_begin(w, TERN_RECORD_STATE);
         tern_put_bytes(w, "area", source, 1000);
         ok(tern_record_end(w));
@@ -298,7 +300,7 @@ static void test_not_kept(void **state)
     tern_stream_close(w);
     close_all(e.to, 1);
     close_all(e.from, 1);
-    /* a reader of another stream does not take it: it begins with record 3 */
+    /* a reader of another stream does not accept it, since it begins with record 3 */
     struct tern_stream *r;
     enum tern_record_type type;
     ok(tern_stream_read_fds(other.from, 1, &r));
@@ -309,7 +311,7 @@ static void test_not_kept(void **state)
     close_all(other.from, 1);
 }
 
-/** Answers that are not this migration's, or of what was not sent. */
+/** Answers of another migration, and answers with records that were not sent. */
 static void test_answers(void **state)
 {
     (void)state;

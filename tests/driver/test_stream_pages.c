@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pages in the migration stream: what comes out is what went in, whatever of it is zero, as before, or compressed. */
+/** Pages in the migration stream. The reader gets the pages that were written, whichever are zero, unchanged, or
+ * compressed. */
 #include "stream_rig.h"
 
 enum { PAGES = 300 };
@@ -22,7 +23,7 @@ static void fill(unsigned char *page, enum content kind)
     }
 }
 
-/** All page records of a stream, into the target. */
+/** Applies all page records of a stream to the target. Returns their number. */
 static unsigned apply(struct bytes b)
 {
     struct tern_stream *s = reader(b);
@@ -50,7 +51,7 @@ static unsigned apply(struct bytes b)
     return records;
 }
 
-/** Four rounds of random pages over one stream: all bits arrive, and no page is sent that need not be. */
+/** Four rounds of random pages in one stream. All arrive, and no page is sent that need not be. */
 static void test_rounds(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void test_rounds(void **state)
     }
 }
 
-/** Zeros are one record however many they are, and noise is not compressed. */
+/** Any number of zero pages is one record. Noise is not compressed. */
 static void test_what_is_sent(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void test_what_is_sent(void **state)
     free(b.data);
 }
 
-/** A page that was zero, then something, then zero again is told each time. */
+/** A page that is zero, then not, then zero again is reported each time. */
 static void test_back_to_zero(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void test_back_to_zero(void **state)
         ok(tern_put_pages(s, 7, 0, 1, source));
     }
     ok(tern_stream_end(s));
-    assert_int_equal(tern_stream_counts(s).pages_same, 2); /* of zeros; noise differs each time */
+    assert_int_equal(tern_stream_counts(s).pages_same, 2); /* the zeros; noise differs each time */
     assert_int_equal(tern_stream_counts(s).pages_zero, 2);
     struct bytes b = take(s);
     apply(b);
@@ -142,7 +143,7 @@ static void test_back_to_zero(void **state)
     free(b.data);
 }
 
-/** A `pages` record with these fields; UINT64_MAX: without the field. */
+/** Writes a `pages` record with these fields. UINT64_MAX: without the field. */
 static struct bytes pages(uint64_t first, uint64_t count, uint64_t encoding, const void *zero, size_t zero_bytes,
                           const void *same, size_t same_bytes, size_t content)
 {

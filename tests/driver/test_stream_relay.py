@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tern migrate relay` over the loopback: bytes in both directions. TLS verifies both ends: a peer with another
-certificate is refused, with the reason. The certificates are made here. Arguments: the program that writes sample
-streams, and tern-migrate."""
+"""`tern migrate relay` over the loopback, with bytes in both directions. TLS verifies both ends: a peer with a wrong
+certificate is refused with the reason. The test makes the certificates.
+
+usage: test_stream_relay.py SAMPLE-WRITER TERN-MIGRATE
+"""
 import contextlib
 import os
 import pathlib
@@ -76,7 +78,7 @@ class Relay(unittest.TestCase):
         return p.returncode, out, err.decode()
 
     def both(self, listener, connector, up, down):
-        """What each side printed; each ends with status 0."""
+        """Returns what each side printed. Both must end with status 0."""
         got = {}
         thread = threading.Thread(target=lambda: got.update(a=self.end(listener, down)))
         thread.start()
@@ -94,7 +96,7 @@ class Relay(unittest.TestCase):
                              (kinds * 5, example))
 
     def test_both_directions_at_once(self):
-        """More than all buffers hold: neither direction waits for the other."""
+        """More data than all buffers hold: neither direction waits for the other."""
         listener, where = self.listen("target")
         up, down = bytes(range(256)) * 20000, bytes(range(255)) * 20000
         self.assertEqual(self.both(listener, self.start("--connect", where, "source"), up, down), (up, down))
@@ -129,7 +131,8 @@ class Relay(unittest.TestCase):
             self.stop(p)
 
     def test_whom_the_listening_side_refuses(self):
-        """Each is told, both sides say why, nothing of them comes through; then the right one is accepted."""
+        """A refused peer and the listener both report the reason, and none of its data passes. Then the right peer is
+        accepted."""
         listener, where = self.listen("target", "--name", "source.test")
         for cert, there, here in (("old", "certificate has expired", "certificate expired"),
                                   ("stranger", "unable to get local issuer certificate", "unknown ca"),
@@ -151,8 +154,8 @@ class Relay(unittest.TestCase):
                          (b"up", b"down"))
 
     def test_handshakes_beside_each_other(self):
-        """Connections that do not go on with their handshake keep no other out: as many as are allowed, or more than
-        that, of one address or of several, whatever they have sent. None is late: that takes an hour."""
+        """Connections that do not finish their handshake keep no other out, whether they are as many as are allowed or
+        more, from one address or several, and whatever they have sent. None times out, which takes an hour here."""
         patient = os.environ | {"TERND_PATIENCE": "3600"}
         hello = self.hello()
         for addresses, each, sent in ((1, 2, b""), (1, 20, b""), (1, 31, hello[:1]), (8, 15, hello[:40]),
@@ -164,7 +167,7 @@ class Relay(unittest.TestCase):
                 reader.start()
                 listener.stdin.close()
                 host, port = where.split(":")
-                for _ in range(each):  # of all addresses in turn
+                for _ in range(each):  # from each address in turn
                     for a in range(addresses):
                         s = stack.enter_context(socket.create_connection((host, int(port)),
                                                                          source_address=(f"127.0.0.{a + 1}", 0)))
@@ -180,7 +183,7 @@ class Relay(unittest.TestCase):
                 self.assertIn(len(said) - addresses * each + held, (0, 1), said)
 
     def hello(self):
-        """The first bytes that a client sends."""
+        """Returns the first bytes that a client sends."""
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(incoming, outgoing, server_hostname="target.test")
         with self.assertRaises(ssl.SSLWantReadError):
@@ -188,7 +191,7 @@ class Relay(unittest.TestCase):
         return outgoing.read()
 
     def test_a_connection_that_is_cut(self):
-        """The end of one side without the word of it is no end of the stream."""
+        """A connection that ends without TLS's close_notify is not the end of the stream."""
         listener, where = self.listen("target")
         connector = self.start("--connect", where, "source")
         connector.stdin.write(b"half of it")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The calls that moving or saving a process is built on: its allocations are listed; its written pages are reported and
- * cleared without those of other processes; it is suspended and resumed, and meanwhile aborted or killed.
+ * The calls on which migration and checkpoints are built. A process's allocations are listed. Its written pages are
+ * reported and cleared without those of other processes. It is suspended and resumed, and aborted or killed while
+ * suspended.
  */
 #include "rig.h"
 
@@ -20,7 +21,7 @@ static void test_list(void **state)
     open_mix(&a, "lists", 0);
     ok(tern_fence_create(a.p, 0, &f));
     const int n = tern_process_allocations(a.p, info, 8);
-    assert_int_equal(n, 6); /* four of the actor, the fence, the buffers of its context */
+    assert_int_equal(n, 6); /* four of the actor, the fence, and the buffers of its context */
     assert_int_equal(tern_process_allocations(a.p, NULL, 0), n);
     info[0].size = sizeof *info;
     assert_int_equal(tern_process_allocations(a.p, info, 2), n);
@@ -84,7 +85,7 @@ static void test_dirty(void **state)
         }
     }
     ok(tern_wait(a.c, work_submit(&b, a.c, "fill"), PATIENCE));
-    run_mix(&other, 10); /* whose writes are not this process's */
+    run_mix(&other, 10); /* another process's writes do not count */
     for (int clear = 0; clear < 3; clear++) {
         ok(tern_process_dirty(a.p, at, PAGES * 4096, clear == 1, bits));
         uint32_t n = 0;
@@ -97,7 +98,7 @@ static void test_dirty(void **state)
         }
     }
     ok(tern_allocation_write(m, 700 * 4096ull, "x", 1));
-    ok(tern_process_dirty(a.p, at + 690 * 4096, 20 * 4096, true, bits)); /* a part of it: only that is asked for */
+    ok(tern_process_dirty(a.p, at + 690 * 4096, 20 * 4096, true, bits)); /* only a part is queried and cleared */
     assert_int_equal(bits[0], 1u << 10);
     assert_int_equal(tern_process_dirty(a.p, at, 100, false, bits), -EINVAL);
     assert_int_equal(tern_process_dirty(a.p, at + 4, 4096, false, bits), -EINVAL);
@@ -111,7 +112,7 @@ static void test_dirty(void **state)
     rig_done();
 }
 
-/** Suspended, a process is at rest, also with work and contexts that come later; resumed, its results are right. */
+/** A suspended process does not run, even if work and contexts are added. When it is resumed, its results are right. */
 static void test_suspend(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void test_suspend(void **state)
     rig_done();
 }
 
-/** A suspended process that is aborted or killed ends; one on an engine that does not stop is in error. */
+/** A suspended process can be aborted or killed. One on an engine that does not stop is put in error. */
 static void test_suspended_ends(void **state)
 {
     (void)state;

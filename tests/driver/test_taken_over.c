@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A driver was killed while it used a device (F3). The next driver finds nothing of that work, whether it ran, waited,
- * or had been indicated; a reset that does not end is an error.
+ * A driver was killed while it used a device (F3). The next driver finds nothing of its work, whether that ran, waited,
+ * or had been indicated. A reset that does not end is an error.
  */
 #include "rig.h"
 
 static struct tern_policy policy;
 
-/** The driver goes away as if killed: nothing it does reaches the device any more, which goes on. */
+/** Stops the driver as a kill would: nothing it does reaches the device any more, which keeps running. */
 static struct tern_hal *killed(struct actor *a)
 {
     rig.kept = rig.gone = true;
@@ -22,7 +22,7 @@ static struct tern_hal *killed(struct actor *a)
     return real;
 }
 
-/** A driver that opens it next works, and had to reset so many engines. */
+/** The next driver works, and has reset so many engines. */
 static void expect_works(struct tern_hal *real, uint32_t resets)
 {
     struct actor works[2];
@@ -43,12 +43,12 @@ static void test_endless_work(void **state)
     rig_open("small,mem=64M", NULL);
     open_spin(&endless, "endless", 1);
     actor_spin(&endless);
-    actor_spin(&endless); /* and one that waits behind it */
+    actor_spin(&endless); /* waits behind the first */
     spins(&endless);
     expect_works(killed(&endless), 1);
 }
 
-/** Work that has ended since, and was indicated: the interrupt is raised when the next driver comes. */
+/** Work that has ended and was indicated raises the interrupt when the next driver opens the device. */
 static void test_indications(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void test_indications(void **state)
     uint64_t contiguous;
     const struct tern_iovec word = {tern_allocation_physical(ends.args, 0, &contiguous), &stop, sizeof stop};
     struct tern_hal *real = killed(&ends);
-    ok(real->ops->mem_write(real, &word, 1)); /* not before: its own driver might still take what is indicated */
+    ok(real->ops->mem_write(real, &word, 1)); /* only now, so that its own driver cannot take the indication */
     ok(real->ops->flush(real));
     for (int i = 0; i < 100 && !(status & TERN_ENGINE_STATUS_INDICATIONS_MASK); i++) {
         assert_true(real->ops->wait(real, 1000) >= 0);
@@ -92,10 +92,10 @@ static void test_reset_fails(void **state)
     spins(&endless);
     struct tern_hal *real = killed(&endless);
     rig.failing = 1;
-    rig.lock_held = true; /* there is no lock to look at yet */
+    rig.lock_held = true; /* the lock does not exist yet */
     assert_int_equal(rig_drive(real, &policy), -ETIMEDOUT);
     assert_non_null(strstr(tern_last_error(), "engine 0 does not come out of reset"));
-    rig.held = 0; /* it has come out since */
+    rig.held = 0; /* the engine has come out of reset */
     expect_works(real, 1);
 }
 

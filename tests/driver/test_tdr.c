@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * When the device does not do what it should: engines that do not stop or do not come out of reset, save areas that
- * memory does not answer for, interrupts that get lost, a device that goes from the bus (F2-F4). Who did nothing wrong
- * loses nothing, as long as the device can be saved.
+ * Failures of the device (F2-F4): engines that do not stop or do not come out of reset, save areas on bad memory, lost
+ * interrupts, and a device that is gone from the bus. Processes that are not guilty lose nothing as long as the device
+ * can be recovered.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 static char folder[64];
 
-/** Where crash dumps go: a folder of the test's own. */
+/** Makes a folder for the crash dumps of a test. */
 static int setup(void **state)
 {
     (void)state;
@@ -24,7 +24,7 @@ static int setup(void **state)
     return 0;
 }
 
-/** How many files are there; they are removed. */
+/** Removes all files of a folder. Returns their number. */
 static int clear(const char *path)
 {
     char name[600];
@@ -55,9 +55,7 @@ static int teardown(void **state)
 static atomic_uint made;
 static atomic_bool held;
 
-/**
- * The driver makes the folders of dumps just before it writes them; nobody has to wait for that. (Linked with --wrap.)
- */
+/** Checks that dev->lock is not held when the driver makes the folder of a dump. (Linked with --wrap.) */
 int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
 
@@ -84,7 +82,7 @@ static void close_two(struct actor *one, struct actor *other)
     rig_done();
 }
 
-/** Whoever comes now finds a clean device. */
+/** Checks that a new process finds a clean device. */
 static void expect_clean(void)
 {
     struct actor later;
@@ -93,7 +91,7 @@ static void expect_clean(void)
     actor_close(&later);
 }
 
-/** The actor's kernel runs and does not let engine 0 stop; somebody wants the engine; so there is a reset. */
+/** The actor's kernel does not let engine 0 stop. Another actor wants the engine, so it is reset. */
 static void hang(struct actor *guilty, struct actor *wants)
 {
     const uint64_t g = actor_spin(guilty);
@@ -105,7 +103,7 @@ static void hang(struct actor *guilty, struct actor *wants)
     rig.deaf = 0;
 }
 
-/** The same, and so many resets do not end: both are in error. */
+/** The same with so many resets that do not end. Both processes are in error. */
 static void hang_for_good(struct actor *guilty, struct actor *wants, int resets)
 {
     const uint64_t g = actor_spin(guilty);
@@ -120,7 +118,7 @@ static void hang_for_good(struct actor *guilty, struct actor *wants, int resets)
 
 /* -------------------------------------------------------- engine resets (F3) */
 
-/** The dump that a message names, as text. */
+/** Reads the dump whose path the message names. */
 static void read_dump(const char *message, char *text, size_t size)
 {
     const char *path = strstr(message, "crash dump: ");
@@ -165,9 +163,9 @@ static void test_engine_that_does_not_stop(void **state)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         expect_says(text, parts[i]);
     }
-    expect_mix(&elsewhere, e); /* C7 */
+    expect_mix(&elsewhere, e); /* an engine that was not reset (C7) */
     ok(tern_process_status(behind.p, NULL));
-    run_mix(&behind, 100); /* the engine is as good as new */
+    run_mix(&behind, 100); /* the engine works again */
     assert_int_equal(rig.resets, 1);
     actor_close(&guilty);
     actor_close(&behind);
@@ -176,7 +174,7 @@ static void test_engine_that_does_not_stop(void **state)
     assert_int_equal(clear(folder), 1);
 }
 
-/** Dumps never overwrite each other, and one that cannot be written hurts nobody. */
+/** Dumps never overwrite each other. A dump that cannot be written does no harm. */
 static void test_where_dumps_go(void **state)
 {
     (void)state;
@@ -188,7 +186,7 @@ static void test_where_dumps_go(void **state)
         char name[16];
         snprintf(name, sizeof name, "guilty %d", i);
         snprintf(sub, sizeof sub, "%s/a/b", folder);
-        setenv("TERN_CRASH_DIR", i == 3 ? "/proc/none" : sub, 1); /* folders are made; but not there */
+        setenv("TERN_CRASH_DIR", i == 3 ? "/proc/none" : sub, 1); /* folders are made, except below /proc */
         open_spin(&guilty, name, 0);
         hang(&guilty, &behind);
         expect_says(fault_of(&guilty).message, i == 3 ? "; no crash dump: " : "; crash dump: ");
@@ -212,7 +210,7 @@ static void test_where_dumps_go(void **state)
     rmdir(sub);
 }
 
-/** Who comes back and hangs again and again is refused; others are not. */
+/** A process that hangs again and again is refused. Other processes are not. */
 static void test_repeated_offender(void **state)
 {
     (void)state;
@@ -230,7 +228,7 @@ static void test_repeated_offender(void **state)
     expect_says(tern_last_error(), "its work has made an engine be reset 5 times within 600 s");
     open_spin(&guilty, "somebody else", 0);
     actor_close(&guilty);
-    dev->tdr.offender[0].at[0] -= TERN_OFFENCE_NS; /* the first offence is long ago */
+    dev->tdr.offender[0].at[0] -= TERN_OFFENCE_NS; /* makes the first offence long ago */
     open_spin(&guilty, "offender", 0);
     actor_close(&guilty);
     ok(tern_process_status(behind.p, NULL));
@@ -238,7 +236,7 @@ static void test_repeated_offender(void **state)
     rig_done();
 }
 
-/** However many are remembered: who has done nothing takes nobody's place. */
+/** A process without offences never takes the entry of an offender. */
 static void test_offenders_are_not_forgotten(void **state)
 {
     (void)state;
@@ -263,15 +261,15 @@ static void test_offenders_are_not_forgotten(void **state)
     rig_done();
 }
 
-/** An engine that does not come out of reset at first: all are reset, every process is in error, new
- * ones find a clean device. */
+/** An engine does not come out of reset at first. All engines are reset, and every process is in error. New processes
+ * find a clean device. */
 static void test_adapter_reset(void **state)
 {
     (void)state;
     struct actor guilty, behind;
     open_two(&guilty, &behind);
     hang_for_good(&guilty, &behind, 1);
-    assert_false(rig.lock_held); /* however long that takes */
+    assert_false(rig.lock_held); /* dev->lock is not held during the resets */
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
     expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not "
                 "come out of reset");
@@ -282,8 +280,8 @@ static void test_adapter_reset(void **state)
 }
 
 /**
- * Engines that have all been reset know no translation any more: whatever paging was lost with it, in the middle of a
- * mapping, a free or the end of a process, its pages come back.
+ * When all engines have been reset, no translation is cached. Pages of paging that was lost, in a mapping, a free or
+ * the end of a process, are free again.
  */
 static void test_pages_come_back(void **state)
 {
@@ -317,7 +315,7 @@ static void test_pages_come_back(void **state)
     rig_done();
 }
 
-/** F4: a change of page tables that is lost to a reset is made again; twice, and what the tables say is in doubt. */
+/** F4: a lost change of page tables is repeated. If it is lost twice, the tables' contents are unknown. */
 static void test_paging_lost(void **state)
 {
     (void)state;
@@ -344,7 +342,7 @@ static void test_paging_lost(void **state)
     }
 }
 
-/** And if it never does, the device is lost, and says so. */
+/** If a reset never ends, the device is lost, and calls report it. */
 static void test_reset_that_never_ends(void **state)
 {
     (void)state;
@@ -358,7 +356,7 @@ static void test_reset_that_never_ends(void **state)
     close_two(&guilty, &behind);
 }
 
-/* ------------------------------------------------- what goes wrong otherwise */
+/* ------------------------------------------------- other failures */
 
 static void test_interrupts_lost(void **state)
 {
@@ -397,9 +395,9 @@ static void test_device_goes(void **state)
     close_two(&a, &idle);
 }
 
-/* ------------------------------------------------------- save areas in trouble */
+/* ------------------------------------------------------- save areas on bad memory */
 
-/* memory answers for it and all pages behind it with errors; nobody is given them in these tests */
+/* memory answers errors for this page and all behind it; the tests give them to no process */
 #define BAD_PAGE 16000u
 
 static void bad_memory(struct tern_config *c)
@@ -415,7 +413,7 @@ static void set_save(struct actor *a, uint32_t page)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Writes the list of a save area: all of its pages but the first are this one; 0: it names none. */
+/** Writes the page list of a save area: all pages but the first are `page`. 0: the list names none. */
 static void set_list(uint32_t save, uint32_t page)
 {
     uint32_t words[32] = {0};
@@ -428,7 +426,7 @@ static void set_list(uint32_t save, uint32_t page)
     tern_ticket_unlock(&dev->hal_lock);
 }
 
-/** Gives a context another save area, or damages the list of its own, while it is suspended amid its work. */
+/** Gives a context another save area, or damages the list of its own, while it is suspended in its work. */
 static void spoil(struct actor *a, uint32_t page, uint32_t listed)
 {
     const uint64_t hold = actor_suspend(a);
@@ -441,15 +439,15 @@ static void spoil(struct actor *a, uint32_t page, uint32_t listed)
 }
 
 /**
- * The save area of a context turns bad: when it is written, or when it is read; all of it, or a page that its list
- * names, or the list. Only its own process is in error.
+ * The save area of a context turns bad: when it is written, or when it is read; all of it, a page that its list names,
+ * or the list. Only its own process is in error.
  */
 static void test_save_area(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         const bool at_restore = i & 1;
-        /* bad; bad behind a page; beyond memory; without a list */
+        /* bad; bad behind the first page; beyond memory; without a list */
         const uint32_t page = i / 2 == 0 ? BAD_PAGE : i / 2 == 2 ? 16384 + 100 : BAD_PAGE - 1;
         struct actor victim, other;
         rig_open(CONFIG, bad_memory);
@@ -460,7 +458,7 @@ static void test_save_area(void **state)
         if (!at_restore) {
             set_save(&victim, page);
         }
-        victim.local_bytes = 4096; /* its state is more than a page */
+        victim.local_bytes = 4096; /* more state than a page */
         actor_dispatch(&victim, 64);
         const uint64_t f = work_submit(&b, victim.c, "spin");
         spins(&victim);
@@ -488,7 +486,7 @@ static bool has_engine(struct actor *a)
     return has;
 }
 
-/** The engine answers again, and its timeout is the device's. */
+/** Ends the deafness, and restores the engine's timeout. */
 static void hear_again(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -498,8 +496,8 @@ static void hear_again(void)
 }
 
 /**
- * Memory so slow that whatever comes at once comes while state is saved or restored: a request to stop, and with an
- * engine that does not hear it, a reset. Stopping there is as good as anywhere; a reset costs its victim only.
+ * Memory is so slow that a request to stop comes while state is saved or restored. If the engine does not hear the
+ * request, a reset follows. The stop is harmless, and the reset costs only its victim.
  */
 static void test_stop_while_restoring(void **state)
 {
@@ -507,24 +505,24 @@ static void test_stop_while_restoring(void **state)
     for (int with_reset = 0; with_reset < 2; with_reset++) {
         struct actor victim, other;
         rig_open("small,mem=64M,quantum=20000,timeout=200000,dram_latency=1500", NULL);
-        /* what spins never ends by itself: the engine that is reset runs it, however late a thread is */
+        /* A kernel that spins never ends by itself, so the engine that is reset runs it, however late a thread is. */
         (with_reset ? open_spin : open_mix)(&victim, "victim", 0);
         open_mix(&other, "other", 0);
         const uint64_t f = with_reset ? actor_spin(&victim) : actor_mix(&victim, 300), o = actor_mix(&other, 300);
         until(stats(&victim).cycles || tern_context_ended(victim.c));
         uint64_t hold = actor_suspend(&victim);
         for (int i = 0; i < 30; i++) {
-            actor_resume(&victim, hold); /* the engine has not got far when the next request comes */
+            actor_resume(&victim, hold); /* the engine has only begun when the next request comes */
             hold = actor_suspend(&victim);
         }
         if (with_reset) {
             rig.deaf_to = victim.c->id;
-            rig.impatience = 1000; /* less than restoring takes, and for the victim only: others have to save */
+            rig.impatience = 1000; /* less than a restore takes, and only for the victim, since others have to save */
             rig.deaf = 1;
         }
         actor_resume(&victim, hold);
         if (with_reset) {
-            until(has_engine(&victim) || tern_context_ended(victim.c) == f); /* else it is held before it is asked */
+            until(has_engine(&victim) || tern_context_ended(victim.c) == f); /* else it is not asked */
             hold = actor_suspend(&victim);
             hear_again();
             actor_resume(&victim, hold);

@@ -74,7 +74,8 @@ static void test_fence_orders_engines(void **state)
     ok(tern_fence_create(p, 0, &f));
     ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &a));
     uint32_t at = tern_allocation_address(a), fence = tern_fence_address(f);
-    for (uint32_t i = 0; i < STEPS; i++) { /* each copies what the other engine's wrote; submitted last step first */
+    /* each copies the result of the other engine; the last step is submitted first */
+    for (uint32_t i = 0; i < STEPS; i++) {
         uint32_t k = STEPS - 1 - i;
         c[k] = context(p, k % 2 ? engines() - 1 : 0, NULL, NULL);
         work_wait(&b, fence, k + 1);
@@ -82,7 +83,7 @@ static void test_fence_orders_engines(void **state)
         work_signal(&b, fence, k + 2);
         work_submit(&b, c[k], "step");
     }
-    for (int e = 0; e < engines(); e++) { /* who waits keeps no engine: other work runs, and of theirs nothing has */
+    for (int e = 0; e < engines(); e++) { /* waits keep no engine: other work runs, and none of the steps */
         struct tern_context *other = context(p, e, NULL, NULL);
         work_fill(&b, at + 64 * (STEPS + 1), 64, 1);
         work_run(&b, other, "other");
@@ -108,7 +109,7 @@ static void test_fence_orders_engines(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** CPU and engine answer each other: a wake-up that is lost stops it for good. */
+/** CPU and engine answer each other 100 times. A lost wake-up would stop them for ever. */
 static void test_fence_ping_pong(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void test_fence_ping_pong(void **state)
     for (uint64_t i = 1; i <= 100; i++) {
         uint64_t v;
         ok(tern_fence_value(pong, &v));
-        assert_true(v == i - 1); /* the wait does hold */
+        assert_true(v == i - 1); /* the engine still waits */
         ok(tern_fence_signal(ping, i));
         ok(tern_fence_wait(pong, i, 200000));
     }
@@ -151,7 +152,7 @@ static void test_fence_of_a_process_in_error(void **state)
     uint64_t never = work_submit(&b, blocked, "never");
     work_fill(&b, 0x10000000, 64, 1);
     work_submit(&b, c, "fault");
-    assert_int_equal(tern_fence_wait(f, 1, -1), -EIO); /* nobody will signal it any more */
+    assert_int_equal(tern_fence_wait(f, 1, -1), -EIO); /* the process is in error, so the fence will not be signalled */
     assert_int_equal(tern_wait(blocked, never, -1), -EIO);
     tern_context_destroy(c);
     tern_context_destroy(blocked);
@@ -178,7 +179,7 @@ static void chained(void *user, const struct tern_completion *done)
         done->begin >= k->last_end &&
                 done->begin >= done->submitted && tern_context_ended(k->c) == n - 1 && s.completed == n;
     k->last_end = done->end;
-    if (n < 50) { /* submits the next from the callback */
+    if (n < 50) { /* the callback submits the next buffer */
         fine = fine && tern_submit(k->c, k->b.w, k->b.size, "next", NULL) == 0;
     }
     atomic_fetch_add(&k->wrong, fine ? 0 : 1);
@@ -196,7 +197,7 @@ static void test_callbacks(void **state)
     k.c = context(p, -1, chained, &k);
     work_fill(&k.b, tern_allocation_address(a), 4096, 9);
     ok(tern_submit(k.c, k.b.w, k.b.size, "first", NULL));
-    tern_context_destroy(k.c); /* waits for what the callbacks submit, too */
+    tern_context_destroy(k.c); /* also waits for buffers that callbacks submit */
     assert_int_equal(atomic_load(&k.told), 50);
     assert_int_equal(atomic_load(&k.wrong), 0);
     tern_allocation_destroy(a);
@@ -227,7 +228,7 @@ static void count(void *user, const struct tern_completion *done)
         }                                                                                                     \
     } while (0)
 
-/** A process of its own: allocates, fills, copies, frees with work in flight, and checks each result. */
+/** A process that allocates, fills, copies, frees memory with work in flight, and checks each result. */
 static void *busy(void *arg)
 {
     struct worker *w = arg;
@@ -287,15 +288,15 @@ static void test_many_processes(void **state)
     }
 }
 
-#define ATTEMPTS 100 /* of which one decides; the others, the host did not run this thread for */
+#define ATTEMPTS 100 /* one must succeed; the host may not run this thread during the others */
 
-/** Host copies go on while an engine is busy: the device thread does not keep the hal to itself. */
+/** Host copies proceed while an engine is busy: the device thread does not keep the hal lock. */
 static void test_host_is_not_starved(void **state)
 {
     (void)state;
     struct tern_device_info info = {.size = sizeof info};
     tern_device_query(dev, &info);
-    const uint32_t log2_loops = strcmp(info.backend, "rtl") == 0 ? 17 : 23; /* a second or so either way */
+    const uint32_t log2_loops = strcmp(info.backend, "rtl") == 0 ? 17 : 23; /* about a second in each case */
     const uint32_t code[] = {0x00100293,                   /* li t0, 1 */
                              0x00029293 | log2_loops << 20, /* slli t0, t0, log2_loops */
                              0xfff28293,                   /* addi t0, t0, -1 */
@@ -321,7 +322,7 @@ static void test_host_is_not_starved(void **state)
         }
         ok(tern_wait(c, fence, -1));
     }
-    assert_true(copies > 1); /* several fit into one kernel */
+    assert_true(copies > 1); /* several copies during one kernel */
     free(data);
     tern_context_destroy(c);
     tern_allocation_destroy(text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of a trace: it belongs to the process that opened it, and children of a fork leave it as it is. A program
- * that adds to it waits for no reader. Readers may come late, be slow, or go; dropped events are counted, and the rest
- * is whole. No link is followed.
+ * The file of a trace. It belongs to the process that opened it, and children of a fork do not change it. A program
+ * that writes events waits for no reader. Readers may come late, be slow, or close; dropped events are counted, and the
+ * rest is complete. No link is followed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void read_file(const char *name, char *got, size_t size)
     fclose(f);
 }
 
-/** Now, or soon: the trace has a thread that writes. */
+/** Waits until the file has this text, since a thread of the trace writes it. */
 static void expect_file(const char *want)
 {
     char got[256] = "";
@@ -62,7 +62,8 @@ static void expect_file(const char *want)
     assert_string_equal(got, want);
 }
 
-/** The leak sanitizer asks: in the child of a fork, what is held by threads that it does not have is no leak. */
+/** Turns the leak sanitizer off in the child of a fork, which reports memory held by threads that the child does not
+ * have. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 static bool is_child;
 
@@ -73,7 +74,7 @@ int __lsan_is_turned_off(void)
 
 enum way { CLOSES, EXITS, FLUSHES, WAYS };
 
-/** A child that adds something, and ends. One that hangs is killed. */
+/** Forks a child that closes, flushes or exits, and must end with status 0. An alarm kills one that hangs. */
 static void run_child(struct tern_trace_out *o, enum way way)
 {
     int status;
@@ -89,7 +90,7 @@ static void run_child(struct tern_trace_out *o, enum way way)
             tern_trace_flush(o);
         }
         if (way == EXITS) {
-            exit(0); /* with what the library does at the end */
+            exit(0); /* runs exit handlers, also the library's */
         }
         _exit(0);
     }
@@ -125,7 +126,7 @@ static void *writer(void *o)
     return NULL;
 }
 
-/** A thread of the parent may hold the lock for ever, in the child. */
+/** The child does not wait for a lock that a thread of the parent held at the fork. */
 static void test_fork_while_another_thread_writes(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static int setup_fifo(void **state)
     return mkfifo(path, 0600);
 }
 
-/** Everything that comes, up to the end, but for what is too much. The number of bytes. */
+/** Reads to the end of the file, or until text is full. Returns the number of bytes. */
 static size_t drain(int fd, char *text, size_t size)
 {
     size_t n = 0;
@@ -162,7 +163,7 @@ static size_t drain(int fd, char *text, size_t size)
     return n;
 }
 
-/** Neither the program waits for the reader, nor is anything lost that the buffer holds until it comes. */
+/** The program does not wait for the reader, and no event is lost that the buffer holds. */
 static void test_reader_comes_later(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void test_reader_comes_later(void **state)
     alarm(0);
 }
 
-/** SIGPIPE has its default effect here: it would end this program. */
+/** The reader closes. SIGPIPE has its default action, which would end this program. */
 static void test_reader_goes(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void test_reader_goes(void **state)
     tern_trace_put(o, "1");
     tern_trace_flush(o);
     fcntl(fd, F_SETFL, 0);
-    assert_int_equal(read(fd, &byte, 1), 1); /* it is there, and the thread writes */
+    assert_int_equal(read(fd, &byte, 1), 1); /* the pipe has data, so the thread has started to write */
     close(fd);
     for (int i = 0; i < 100000; i++) {
         tern_trace_put(o, "%d", i);
@@ -216,7 +217,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
     return __real_write(fd, data, size);
 }
 
-/** A thread that the host runs late has not been refused: the file gets its end. (Linked with --wrap.) */
+/** A thread that runs late is not taken for a refused write: the file gets its end. (Linked with --wrap.) */
 static void test_writer_is_late(void **state)
 {
     (void)state;
@@ -238,7 +239,8 @@ static void *closer(void *o)
 
 #define OBJECT "\"%01000d\"" /* about a kilobyte */
 
-/** The buffer is bounded; what does not fit is dropped, counted, and told in the file; then there is room again. */
+/** The buffer is bounded. Events that do not fit are dropped, counted, and reported in the file. Then there is room
+ * again. */
 static void test_reader_is_slow(void **state)
 {
     (void)state;
@@ -258,7 +260,7 @@ static void test_reader_is_slow(void **state)
     for (n = 1; n < 10; n++) {
         assert_false(tern_trace_put(o, OBJECT, n));
     }
-    assert_int_equal(tern_trace_dropped(o), 0); /* still full */
+    assert_int_equal(tern_trace_dropped(o), 0); /* the buffer is still full */
     fcntl(fd, F_SETFL, 0);
     size_t got = 0;
     uint64_t dropped = 0;
@@ -287,7 +289,7 @@ static void test_reader_is_slow(void **state)
     alarm(0);
 }
 
-/** A reader that takes nothing does not hold up the end of a program for ever. */
+/** A reader that reads nothing does not delay the end of a program for ever. */
 static void test_reader_takes_nothing(void **state)
 {
     (void)state;
@@ -329,7 +331,7 @@ static void test_links(void **state)
     snprintf(name, sizeof name, "%s.nothing", path);
     char link_name[96];
     snprintf(link_name, sizeof link_name, "%s.link", path);
-    assert_int_equal(symlink(name, link_name), 0); /* leads to nothing: it is not made */
+    assert_int_equal(symlink(name, link_name), 0); /* a link to a missing file, which must not be created */
     assert_null(tern_trace_out_open(link_name));
     assert_int_equal(stat(name, &s), -1);
     unlink(link_name);
@@ -348,7 +350,7 @@ static void test_links(void **state)
     expect_file("[]\n");
 }
 
-/** The program's own descriptors are links too, but nobody else can make them. */
+/** The program's own descriptors are links too, but no other user can make them. */
 static void test_own_descriptors(void **state)
 {
     (void)state;

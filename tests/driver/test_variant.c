@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another
- * interface; and extreme ones. */
+/** Devices that differ from the simulators: a single address space (A2), memory with old contents (A7), another
+ * interface, and extreme configurations. */
 #include "hal/hal.h"
 #include "os/os.h"
 #include "work.h"
 
-/** A real hal; some registers read otherwise. */
+/** A real hal, of which one register reads differently. */
 struct variant {
     struct tern_hal hal, *real;
     uint32_t offset, clear, set;
@@ -83,7 +83,7 @@ static void test_single_use(void **state)
     assert_non_null(strstr(tern_last_error(), "one address space"));
     assert_null(q);
     ok(tern_process_destroy(p));
-    ok(tern_process_create(dev, "second", &q)); /* free again */
+    ok(tern_process_create(dev, "second", &q)); /* the address space is free again */
     ok(tern_process_destroy(q));
     ok(tern_device_close(dev));
 }
@@ -99,7 +99,7 @@ static void test_memory_with_old_contents(void **state)
     static uint8_t old[65536], got[65536], zero[65536];
     static struct work b;
     make(TERN_REG_DEV_CONFIG1, TERN_DEV_CONFIG1_MEM_CLEAR_MASK, 0);
-    memset(old, 0x0f, sizeof old); /* as entries: valid, and everything allowed */
+    memset(old, 0x0f, sizeof old); /* read as page-table entries: valid, with all rights */
     for (uint64_t at = 0; at < 16u << 20; at += sizeof old) {
         ok(tern_hal_mem_write(v.real, at, old, sizeof old));
     }
@@ -116,7 +116,7 @@ static void test_memory_with_old_contents(void **state)
     ok(tern_context_create(p, &d, &c));
     work_copy(&b, tern_allocation_address(small), tern_allocation_address(a) + 4096, 4096);
     work_run(&b, c, "copy");
-    work_fill(&b, 0x90000000, 64, 0); /* nothing is mapped by accident */
+    work_fill(&b, 0x90000000, 64, 0); /* not mapped by accident */
     uint64_t fence = work_submit(&b, c, "dig");
     struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_wait(c, fence, -1), -EIO);
@@ -140,11 +140,11 @@ static void test_other_interface(void **state)
     variant_close(&v.hal);
 }
 
-/** A capability says what no device has, or what this one has not. */
+/** A capability with a value that no device or not this device has. */
 struct claim {
     const char *name;
     uint32_t offset, mask;
-    bool zero, one, most; /* whether a device may say 0, 1, and as much as fits */
+    bool zero, one, most; /* whether a device may report 0, 1, and the largest value of the field */
 };
 
 #define CLAIM(reg, field, ...) {#field, TERN_REG_DEV_##reg, TERN_DEV_##reg##_##field##_MASK, __VA_ARGS__}
@@ -167,7 +167,7 @@ static const struct claim claims[] = {
     {"SAVE_LINES", TERN_REG_DEV_SAVE_LINES, UINT32_MAX, true, true, false},
 };
 
-/** What a device that was opened must be able to do, with every number that it told. */
+/** Uses an opened device in ways that depend on every capability it has reported. */
 static void use(struct tern_device *dev, const char *name)
 {
     static struct work b;
@@ -186,7 +186,7 @@ static void use(struct tern_device *dev, const char *name)
     memset(want, 0x5a, sizeof want);
     assert_memory_equal(got, want, sizeof got);
     ok(tern_device_counters(dev, 0, &counters));
-    work_dispatch(&b, 0x40000000, 0x50000000); /* a fault, which is told by warp and lane */
+    work_dispatch(&b, 0x40000000, 0x50000000); /* a fault, whose report has warp and lane */
     assert_int_equal(tern_wait(c, work_submit(&b, c, "nowhere"), -1), -EIO);
     tern_context_destroy(c);
     tern_allocation_destroy(a);
@@ -221,7 +221,7 @@ static void test_capabilities(void **state)
     }
 }
 
-/** Every number of the configuration at both ends of its range: the device does its work. */
+/** Each number of the configuration at both ends of its range. The device works. */
 static void test_settings(void **state)
 {
     (void)state;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Whose progress a call depends on: a process that runs for ever, and holds memory that it has freed, keeps nobody else
- * from anything (F1). Each call is watched in device time, which passes because the other process runs.
+ * Calls do not depend on the progress of another process (F1). A process that runs for ever and holds memory that it
+ * has freed blocks no call of another one. Each call is watched in device time, which passes because the other process
+ * runs.
  */
 #include "free_pages.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=20000,timeout=200000,host=0"
-#define WATCH (1ull << 30) /* cycles: half a minute or more; what does not wait takes none */
+#define WATCH (1ull << 30) /* cycles, half a minute or more; a call that does not wait takes none */
 
 static struct actor hog; /* runs until it is told to end */
-static struct tern_allocation *held; /* its memory, freed behind what it runs */
+static struct tern_allocation *held; /* its memory, whose free waits for its work */
 static uint64_t spinning;
 static struct {
     pthread_t thread;
@@ -31,7 +32,7 @@ static void *watchdog(void *arg)
     return NULL;
 }
 
-/** The result of a call, which must not depend on the hog. */
+/** Makes a call that must not depend on the hog. Returns its result. */
 #define at_once(call) (watch_begin(), watch_end((call), #call))
 
 static void watch_begin(void)
@@ -64,7 +65,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/** It runs on engine 0, and frees so many bytes behind that. */
+/** Starts the hog on engine 0. It frees so many bytes, which its work holds. */
 static void hog_begin(uint64_t size)
 {
     open_spin(&hog, "hog", 0);
@@ -81,11 +82,11 @@ static void hog_end(void)
     actor_close(&hog);
 }
 
-/** Takes what is free, down to so many pages; gives the number of allocations. */
+/** Allocates the free memory down to so many pages. Returns the number of allocations. */
 static uint32_t fill_memory(struct tern_process *p, struct tern_allocation **a, uint32_t left)
 {
     uint32_t n = 0;
-    while (free_pages(dev) > left + 8) { /* a page table may come with it */
+    while (free_pages(dev) > left + 8) { /* an allocation may need a page table */
         const uint32_t much = free_pages(dev) - left - 4;
         ok(tern_allocation_create(p, (much < 1024 ? much : 1023) * 4096ull, TERN_MEM_WRITE, 0, &a[n++]));
     }
@@ -112,9 +113,10 @@ static void test_memory_of_others(void **state)
     assert_int_equal(at_once(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &more)), -ENOSPC);
     assert_int_equal(at_once(tern_process_create(dev, "late", &q)), -ENOSPC);
     assert_int_equal(at_once(tern_context_create(p, &d, &c)), -ENOSPC);
-    assert_int_equal(tern_context_ended(hog.c), 0); /* and all the while it ran */
+    assert_int_equal(tern_context_ended(hog.c), 0); /* the hog has run all the time */
     hog_end();
-    ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &more)); /* there is memory again: its free had begun */
+    /* memory is free again, since the hog's free was pending */
+    ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &more));
     tern_allocation_destroy(more);
     tern_allocation_destroy(taken);
     for (uint32_t i = 0; i < n; i++) {
@@ -123,7 +125,7 @@ static void test_memory_of_others(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** What another process has freed with no work behind it is there for everybody. */
+/** Memory that another process has freed, with no work that holds it, can be allocated at once. */
 static void test_frees_that_have_begun(void **state)
 {
     (void)state;
@@ -144,7 +146,7 @@ static void test_frees_that_have_begun(void **state)
     ok(tern_process_destroy(q));
 }
 
-/** What its own work holds, a process waits for: it ends. */
+/** A process's allocation waits for memory that its own work holds, since the work ends. */
 static void test_own_work(void **state)
 {
     (void)state;
@@ -162,8 +164,7 @@ static void test_own_work(void **state)
     actor_close(&own);
 }
 
-/** But not for what waits for the CPU, that is for the caller itself; whether by itself or
- * behind others of the process. */
+/** An allocation does not wait for own work that waits for the CPU, directly or behind other work of the process. */
 static void test_own_work_that_waits(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void *copy_much(void *arg)
     return NULL;
 }
 
-/** A copy takes its time, and the device thread waits for it: others get what does not need the device. */
+/** The device thread waits for a long copy. Other threads still get dev->lock. */
 static void test_behind_a_copy(void **state)
 {
     (void)state;
@@ -219,7 +220,7 @@ static void test_behind_a_copy(void **state)
     until(rig.at_gate);
     actor_dispatch(&own, MIX_ITEMS);
     const uint64_t f = work_submit(&b, own.c, "behind the copy");
-    for (uint64_t waiting = 0; waiting < 2; nap()) { /* the copy, and the device thread */
+    for (uint64_t waiting = 0; waiting < 2; nap()) { /* holders and waiters: the copy, and the device thread */
         pthread_mutex_lock(&dev->hal_lock.lock);
         waiting = dev->hal_lock.next - dev->hal_lock.serving;
         pthread_mutex_unlock(&dev->hal_lock.lock);
@@ -241,7 +242,7 @@ static void *take_much(void *process)
     return r ? process : NULL;
 }
 
-/** Memory that comes free while a call waits for something to be evicted is enough, though nothing can be evicted. */
+/** Memory that is freed while a call waits for evictions is used, even if nothing can be evicted. */
 static void test_free_while_room_is_made(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void test_free_while_room_is_made(void **state)
     ok(tern_allocation_create(p, 1u << 20, TERN_MEM_WRITE, 0, &small));
     ok(tern_allocation_create(p, 12u << 20, TERN_MEM_WRITE, 0, &large));
     const uint32_t n = fill_memory(p, fill, 0);
-    rig.gated = true; /* while the copy is there, no free ends */
+    rig.gated = true; /* no free ends while the copy waits at the gate */
     assert_int_equal(pthread_create(&copies, NULL, copy_much, copied), 0);
     until(rig.at_gate);
     tern_allocation_destroy(small);
@@ -290,8 +291,7 @@ static uint64_t looked(void)
 #define CONTEXTS 20u
 #define ROUNDS 100u
 
-/** What frees cost: however many wait for work, and with however many contexts, a buffer that ends
- * costs a look at one of them. */
+/** The end of a buffer looks at one pending free at most, however many there are, and with however many contexts. */
 static void test_cost_of_frees(void **state)
 {
     (void)state;

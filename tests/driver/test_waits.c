@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Threads that wait beside each other, for any context, and callbacks of both kinds beside them: everything is told
- * once and in order, each callback where it may be, and no thread waits for longer than for its own. What a test needs
- * to happen it waits for; ctest ends one for which it does not.
+ * Threads that wait beside each other for any context, beside callbacks of both kinds. Each completion is reported once
+ * and in order, each callback runs in a thread where it may, and no thread waits for longer than for its own work. A
+ * test waits for the events that it needs; ctest's time limit ends it if they do not come.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "fixture.h"
 
-/** A context, and what its callback has seen. */
+/** A context and the completions that its callback has seen. */
 struct seen {
     struct tern_context *c;
     struct tern_process *kills;
@@ -59,7 +59,7 @@ static bool through_ternd(void)
     return info.service[0] != '\0';
 }
 
-/** A thread that waits takes what ends meanwhile, where nothing forbids it. */
+/** Through ternd, a waiting thread runs callbacks of contexts that allow any thread. On a local device it does not. */
 static void test_told_where_it_is_waited_for(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_told_where_it_is_waited_for(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** Contexts of both kinds, and one of neither, with much in flight; their ends come in any order. */
+/** Contexts of both kinds, and one without a callback, with much work in flight that ends in any order. */
 static void test_both_kinds(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void test_both_kinds(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** What ends while nobody waits is told all the same. */
+/** Completions are reported even if no thread waits. */
 static void test_nobody_waits(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void test_nobody_waits(void **state)
             ok(tern_submit_null(s[k].c, "null", NULL));
         }
         if (i % 3 == 0) {
-            ok(tern_wait(s[i % 2].c, i, -1)); /* the other's ends are left to whoever takes next */
+            ok(tern_wait(s[i % 2].c, i, -1)); /* the other context's completions are left for the next thread */
         }
         while (s[0].told < i || s[1].told < i) {
             nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
@@ -176,7 +176,7 @@ static void test_many_wait(void **state)
     ok(tern_process_destroy(p));
 }
 
-/** A thread waits in vain, for a bounded time, while another's work ends; then its own. */
+/** A thread whose waits time out while another thread's work ends, and which then waits for its own work. */
 static void *wait_for_gate(void *user)
 {
     struct waiter *w = user;

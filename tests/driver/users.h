@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes that map memory, also each other's, on a device that has little of it. */
+/** Processes that map memory, also each other's, on a device with little memory. */
 #ifndef USERS_H
 #define USERS_H
 
@@ -45,7 +45,7 @@ static inline struct tern_allocation *import(const struct user *u, const uint8_t
     return a;
 }
 
-/** Work that names the allocation and sets bytes of it. Its result. */
+/** Runs work that names the allocation and sets bytes of it. Returns its result. */
 static inline int fill(const struct user *u, struct tern_allocation *a, uint32_t from, uint32_t bytes, uint8_t value)
 {
     const uint32_t at = tern_allocation_address(a);

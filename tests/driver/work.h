@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device under test, and DMA buffers built in a line each. */
+/** The device under test, and DMA buffers that are built with a line per packet. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -26,7 +26,7 @@ static inline void ok_at(int r, const char *what, const char *file, int line)
     }
 }
 
-/** Of opening a device: the whole test ends with 77 if it is not built. */
+/** Checks the result of opening a device. Exits with 77, which skips the test, if the device is not built. */
 static inline void ok_or_skip(int r)
 {
     if (r == -ENOENT) {
@@ -36,7 +36,7 @@ static inline void ok_or_skip(int r)
     ok(r);
 }
 
-/** A configuration; the environment may name another geometry, TERN_TEST_GEOMETRY, for those of the small one. */
+/** Returns the configuration. TERN_TEST_GEOMETRY replaces the geometry `small`. */
 static inline const char *of_geometry(const char *config)
 {
     static char text[200];
@@ -48,7 +48,7 @@ static inline const char *of_geometry(const char *config)
     return text;
 }
 
-/** Opens the device that the environment names. */
+/** Opens the device that the environment names, or skips the test. */
 static inline struct tern_device *open_or_skip(const char *config)
 {
     struct tern_device *dev;
@@ -72,7 +72,7 @@ static inline uint32_t *work_add(struct work *b, size_t lines)
 
 static inline void work_fill(struct work *b, uint32_t address, uint32_t bytes, uint8_t value)
 {
-    const uint32_t most = 512u << 10; /* a packet is not cut, and must end within the grace of the timeout */
+    const uint32_t most = 512u << 10; /* bytes; a packet is not split, and must end within the grace of the timeout */
     for (uint32_t n; bytes; address += n, bytes -= n) {
         n = bytes < most ? bytes : most;
         struct tern_pkt_fill f = {.dst_lo = address, .width = n, .rows = 1, .slices = 1};
@@ -101,7 +101,7 @@ static inline void work_wait(struct work *b, uint32_t address, uint64_t value)
     assert_int_equal(tern_pkt_fence_wait_pack(&s, work_add(b, 1)), 0);
 }
 
-/** One work-item that runs the code at entry. */
+/** Adds a dispatch of one work-item that runs the code at entry. */
 static inline void work_dispatch(struct work *b, uint32_t entry, uint32_t stack)
 {
     struct tern_pkt_dispatch d = {

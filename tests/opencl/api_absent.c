@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Features that this device does not have, shared virtual memory among them by its setting: every call answers, none
- *  crashes. */
+/** Features that this device does not have, shared virtual memory among them when a setting turns it off. Every call of
+ *  an absent feature returns an error, and none crashes. */
 #include "clt.h"
 
 static void test_images_and_samplers(void **state)

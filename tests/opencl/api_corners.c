@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every offset, size, origin, region and pitch of every call at its corner values. What the call must answer is
- * reckoned here without overflow, in 128 bits; what is accepted and can run is run, and all bytes are compared.
+ * Calls with corner values in every offset, size, origin, region and pitch. The test computes the expected answer in
+ * 128 bits, so without overflow. Calls that are accepted and can run do run, and all bytes of the buffers are compared
+ * with a model.
  */
 #include "clt.h"
 
@@ -20,7 +21,7 @@ static const size_t corners[] = {
     0u - (size_t)SIZE, 0u - (size_t)8, SIZE_MAX,
 };
 
-static unsigned char model[2][SIZE]; /* what the buffers must hold */
+static unsigned char model[2][SIZE]; /* The bytes that the buffers must hold. */
 static unsigned char host[HOST], host_model[HOST];
 static cl_mem buffers[2];
 static unsigned accepted;
@@ -66,7 +67,7 @@ static void compare(const char *what, int i)
     }
 }
 
-/** The call answered rightly; true: it has succeeded. */
+/** Fails the test unless the call answered `want`. Returns whether the call succeeded. */
 static bool answered(cl_int got, cl_int want, const char *call, size_t a, size_t b, size_t c)
 {
     if (got != want) {
@@ -111,7 +112,7 @@ static void test_ranges(void **state)
                     for (size_t b = 0; b < n; b++) {
                         model[0][at + b] = host[b % unit];
                     }
-                    OK(clFinish(clt_queue)); /* host is changed soon */
+                    OK(clFinish(clt_queue)); /* `host` changes after this. */
                 }
             }
         }
@@ -133,7 +134,8 @@ static void test_sub_buffers(void **state)
                                 : range == CL_SUCCESS && r.origin % 128 != 0 ? CL_MISALIGNED_SUB_BUFFER_OFFSET
                                                                                 : range;
             if (answered(clt_error, want, "sub-buffer", r.origin, r.size, 0)) {
-                for (size_t o = 0; o < LENGTH(corners); o++) { /* ranges count from its origin and end with it */
+                /* Ranges of a sub-buffer are relative to its origin and end with it. */
+                for (size_t o = 0; o < LENGTH(corners); o++) {
                     const size_t at = corners[o];
                     const bool inside = (wide)at + 4 <= r.size;
                     if (answered(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, at, 4, host, 0, NULL, NULL),
@@ -173,20 +175,20 @@ static void test_copies(void **state)
     assert_true(accepted > 1000);
 }
 
-/** A box as the calls describe it. */
+/** A box, described as in the calls. */
 struct box {
     size_t origin[3];
     size_t row, slice;
 };
 
-/** a * b, or more than any size_t. */
+/** Returns a * b, saturated to a value above any size_t. */
 static wide times(wide a, wide b)
 {
     const wide most = (wide)1 << 100;
     return a != 0 && b > most / a ? most : a * b;
 }
 
-/** The byte after the last; 0: not a box of this region. */
+/** Returns the offset after the box's last byte, or 0 if the description is no valid box of this region. */
 static wide end_of(const struct box *x, const size_t region[3])
 {
     const wide row = x->row == 0 ? region[0] : x->row, rows = times(region[1], row), slice = x->slice == 0 ? rows
@@ -198,14 +200,14 @@ static wide end_of(const struct box *x, const size_t region[3])
            times(region[2] - 1, slice) + region[0];
 }
 
-/** Where byte (x, y, z) of a box that fits lies. */
+/** Returns the offset of byte (x, y, z) of a box that fits. */
 static size_t place(const struct box *b, const size_t region[3], size_t x, size_t y, size_t z)
 {
     const size_t row = b->row == 0 ? region[0] : b->row, slice = b->slice == 0 ? region[1] * row : b->slice;
     return (b->origin[2] + z) * slice + (b->origin[1] + y) * row + b->origin[0] + x;
 }
 
-/** Mostly small, so that many boxes fit, and now and then a corner. */
+/** Draws a value that is mostly small, so that many boxes fit, and sometimes a corner. */
 static size_t draw(uint32_t *seed, size_t least, size_t most)
 {
     return clt_random(seed) % 16 == 0 ? corners[clt_random(seed) % LENGTH(corners)]
@@ -247,7 +249,7 @@ static void test_boxes(void **state)
         draw_box(&h, region, &seed);
         const wide end = end_of(&b, region), host_end = end_of(&h, region);
         if (host_end > HOST && host_end + (uintptr_t)host <= SIZE_MAX) {
-            continue; /* the application's error, which nobody can see */
+            continue; /* The box exceeds the application's own memory, which the runtime cannot detect. */
         }
         const bool good = end != 0 && end <= SIZE && host_end != 0 && host_end <= HOST;
         const cl_int want = good ? CL_SUCCESS : CL_INVALID_VALUE;
@@ -271,7 +273,7 @@ static void test_boxes(void **state)
     assert_true(accepted > BOXES / 8);
 }
 
-/** Do the boxes share a byte? Both fit. */
+/** Returns whether two boxes that fit share a byte. */
 static bool meet(const struct box *a, const struct box *b, const size_t region[3])
 {
     static unsigned char seen[SIZE];
@@ -321,7 +323,8 @@ static void test_box_copies(void **state)
     assert_true(accepted > COPIES / 8);
 }
 
-/** Sizes and offsets of kernels: what is accepted waits for an event that fails, since it could not end. */
+/** Sizes and offsets of kernels. Accepted kernels wait for an event that fails, since such large ranges could not
+ * end. */
 static void test_kernels(void **state)
 {
     (void)state;
@@ -353,7 +356,7 @@ static void test_kernels(void **state)
                            : local[dim] == 0 || global[dim] % local[dim] != 0 ? CL_INVALID_WORK_GROUP_SIZE
                                                                                 : CL_SUCCESS;
                 }
-                if (global[dim] != 0) { /* else nothing runs, whatever the groups */
+                if (global[dim] != 0) { /* With a global size of 0 nothing runs, and the local size does not matter. */
                     got = clEnqueueNDRangeKernel(clt_queue, k, 3, NULL, global, local, 1, &never, NULL);
                     answered(got, want, "local size", global[dim], local[dim], dim);
                 }
@@ -384,7 +387,7 @@ static void test_sizes(void **state)
             OK(clReleaseMemObject(m));
         }
         const cl_int want = n == 0 ? CL_INVALID_ARG_SIZE : CL_SUCCESS;
-        if (n > local) { /* known when the kernel is enqueued, whatever else it has */
+        if (n > local) { /* This size alone exceeds the local memory: enqueuing fails whatever the other argument is. */
             OK(clSetKernelArg(k, 0, n, NULL));
             for (size_t other = 0; other < LENGTH(corners); other++) {
                 OK(clSetKernelArg(k, 1, corners[other] == 0 ? 1 : corners[other], NULL));
@@ -394,7 +397,8 @@ static void test_sizes(void **state)
         } else if (answered(clSetKernelArg(k, 0, n, NULL), want, "local memory", n, 0, 0)) {
             const size_t rest[] = {local - (n + 127) / 128 * 128, local - n + 1};
             for (int r = 0; r < 2; r++) {
-                /* the second begins at a multiple of 128; together all, or too much */
+                /* The second argument begins at a multiple of 128. The two together fill the local memory exactly, or
+                 * exceed it. */
                 if (rest[r] != 0 && rest[r] <= local) {
                     OK(clSetKernelArg(k, 1, rest[r], NULL));
                     answered(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL),
@@ -411,7 +415,7 @@ static void test_sizes(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Lengths of a program's strings whose sum is no size_t. */
+/** Lengths of a program's strings whose sum overflows a size_t. */
 static void test_lengths(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** cl_khr_priority_hints and cl_khr_throttle_hints: what is accepted, what is refused, and what a queue then does. */
+/** cl_khr_priority_hints and cl_khr_throttle_hints: which values are accepted and refused, and how they change a
+ * queue. */
 #include "clt.h"
 
 #include <CL/cl_ext.h>
@@ -83,7 +84,8 @@ static void test_values(void **state)
     }
 }
 
-/** What is none of the three values is not valid; valid values on a queue of the device are not supported. */
+/** Any value but the three hints gives CL_INVALID_VALUE. A hint on an on-device queue gives
+ * CL_INVALID_QUEUE_PROPERTIES. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -115,17 +117,17 @@ static cl_int status_of(cl_event e)
     return s;
 }
 
-/* Only reads until the gate opens, past all caches. */
+/* The kernel only reads until the gate opens. Its reads are atomic operations, which bypass all caches. */
 static const char waiting[] = "kernel void waits(volatile global uint *gate) { while (atomic_cmpxchg(gate, 1u, "
                               "1u) == 0) { } }";
 
 #define COMMANDS 20u
-#define PATIENCE 200000 /* ms: only a test that fails waits so long */
+#define PATIENCE 200000 /* Milliseconds. Only a failing test waits this long. */
 
 struct throttled {
     cl_queue_properties throttle, order;
-    unsigned most; /**< Commands on the device at once. */
-    cl_int next;   /**< State of the command after these, while the first cannot end. */
+    unsigned most; /**< Commands of the queue that may be on the device at once. */
+    cl_int next;   /**< Status of command number `most` while the first command cannot end. */
     cl_command_queue queue;
     cl_event e[COMMANDS];
 };
@@ -140,7 +142,8 @@ static void fill(struct throttled *t, cl_kernel k)
     }
 }
 
-/** As many as may be are submitted while the first cannot end; each of the others when one in front of it has ended. */
+/** `most` commands are submitted before the first one ends. Each later command is submitted after the command `most`
+ * places in front of it has ended. */
 static void expect_most(const struct throttled *t)
 {
     const cl_ulong first_end = when(t->e[0], CL_PROFILING_COMMAND_END);
@@ -155,7 +158,7 @@ static void expect_most(const struct throttled *t)
     }
 }
 
-/** docs/runtime.md: a low throttle has one command at a time on the device, the others 16. */
+/** docs/runtime.md: a queue with a low throttle has one command at a time on the device, the others have 16. */
 static void test_throttle(void **state)
 {
     (void)state;
@@ -174,7 +177,7 @@ static void test_throttle(void **state)
     }
     for (size_t n = 0; n < LENGTH(all); n++) {
         for (int ms = 0; status_of(all[n].e[all[n].most - 1]) == CL_QUEUED && ms < PATIENCE; ms++) {
-            usleep(1000); /* nothing ends meanwhile: it will be submitted, or never */
+            usleep(1000); /* No command can end here: the command is submitted soon, or never. */
         }
     }
     for (size_t n = 0; n < LENGTH(all); n++) {
@@ -196,8 +199,8 @@ static void test_throttle(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** What the driver publishes counts the context of clt_queue only: those of queues that were
- * released go a little later. */
+/** Waits until the driver publishes the context of clt_queue alone. The contexts of released queues disappear a little
+ * later. */
 static bool only_ours(void)
 {
     return published.contexts == 1;
@@ -210,7 +213,7 @@ static bool all_hints(void)
     return published.contexts == 1 + HINTS;
 }
 
-/** docs/runtime.md: weights of 400, 100 and 12 in the band NORMAL. */
+/** docs/runtime.md: the three priorities give weights of 400, 100 and 12 in the band NORMAL. */
 static void test_priority(void **state)
 {
     (void)state;
@@ -221,7 +224,7 @@ static void test_priority(void **state)
                       {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
     cl_command_queue q[LENGTH(hints)];
     if (getenv("TERND_SOCKET")) {
-        skip(); /* the statistics are ternd's, and not of this process */
+        skip(); /* The statistics belong to ternd, not to this process. */
     }
     assert_true(published_until(only_ours));
     for (uint32_t i = 0; i < LENGTH(hints); i++) {
@@ -229,7 +232,7 @@ static void test_priority(void **state)
                                                   hints[i].priority, 0});
     }
     assert_true(published_until(all_hints));
-    for (uint32_t i = 0; i < LENGTH(hints); i++) { /* in order of creation */
+    for (uint32_t i = 0; i < LENGTH(hints); i++) { /* Contexts are published in order of creation. */
         assert_int_equal(published.context[1 + i].weight, hints[i].weight);
         assert_int_equal(published.context[1 + i].band, TERN_BAND_NORMAL);
         assert_string_equal(published.context[1 + i].name, "opencl queue");
@@ -237,7 +240,7 @@ static void test_priority(void **state)
     }
 }
 
-/** Statistics count what a queue had the device do. */
+/** A queue's statistics count the work that it submitted to the device. */
 static void test_statistics(void **state)
 {
     (void)state;
@@ -264,7 +267,7 @@ static void test_statistics(void **state)
     assert_int_equal(s.completed, LENGTH(e));
     assert_int_equal(s.aborted, 0);
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof size, &size, NULL));
-    tick = size; /* ns of a cycle */
+    tick = size; /* The timer's resolution in ns, which is one cycle. */
     for (size_t i = 0; i < LENGTH(e); i++) {
         cycles += (when(e[i], CL_PROFILING_COMMAND_END) - when(e[i], CL_PROFILING_COMMAND_START)) / tick;
         OK(clReleaseEvent(e[i]));
@@ -273,7 +276,7 @@ static void test_statistics(void **state)
     for (size_t i = 0; i < LENGTH(s.engine_cycles); i++) {
         s.cycles -= s.engine_cycles[i];
     }
-    assert_int_equal(s.cycles, 0); /* each cycle was on one engine */
+    assert_int_equal(s.cycles, 0); /* Each cycle is counted on one engine. */
     assert_true(s.waited >= s.longest_wait);
     OK(clReleaseMemObject(m));
     OK(clReleaseKernel(k));
@@ -282,7 +285,7 @@ static void test_statistics(void **state)
 
 int main(void)
 {
-    unsetenv("XDG_RUNTIME_DIR"); /* the folder below /tmp can always be made */
+    unsetenv("XDG_RUNTIME_DIR"); /* The driver can always make its folder below /tmp. */
     unsetenv("TERN_STATS");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_extensions),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Platform, device, context and queue: what they answer and what they refuse. */
+/** Queries of platform, device, context and queue, and the queries that are refused. */
 #include "clt.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void test_device_ids(void **state)
     assert_ptr_equal(d, clt_device);
     assert_int_equal(n, 1);
     FAILS(clGetDeviceIDs(clt_platform, CL_DEVICE_TYPE_CPU, 1, &d, NULL), CL_DEVICE_NOT_FOUND);
-    OK(clGetDeviceIDs(clt_platform, (cl_device_type)-1, 1, &d, NULL)); /* as OpenCV has it */
+    OK(clGetDeviceIDs(clt_platform, (cl_device_type)-1, 1, &d, NULL)); /* OpenCV asks for devices with this type. */
     FAILS(clGetDeviceIDs(clt_platform, 0, 1, &d, NULL), CL_INVALID_DEVICE_TYPE);
     for (unsigned bit = 5; bit < 64; bit++) {
         const cl_device_type unknown = (cl_device_type)1 << bit, all = CL_DEVICE_TYPE_ALL;
@@ -52,11 +52,11 @@ static void test_device_ids(void **state)
     FAILS(clCreateSubDevices(clt_device, equally, 1, &d, NULL), CL_INVALID_VALUE);
 }
 
-/** Every parameter of OpenCL 3.0 has an answer whose size is as announced; no other has one. */
+/** Every parameter of OpenCL 3.0 has an answer whose size is as announced. Any other parameter is refused. */
 static void test_device_info(void **state)
 {
     (void)state;
-    static const cl_device_info absent[] = {0x105F, 0x106A}; /* never given out */
+    static const cl_device_info absent[] = {0x105F, 0x106A}; /* Values of the range that were never assigned. */
     unsigned answered = 0;
     for (cl_device_info name = CL_DEVICE_TYPE; name <= CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED; name++) {
         unsigned char value[4096];
@@ -72,7 +72,7 @@ static void test_device_info(void **state)
             FAILS(clGetDeviceInfo(clt_device, name, size - 1, value, NULL), CL_INVALID_VALUE);
         }
     }
-    assert_int_equal(answered, 109); /* all that the specification names in this range */
+    assert_int_equal(answered, 109); /* The number of parameters that the specification names in this range. */
     static const char format[] = "v####-##-##-##"; /* year, month, day, number */
     char passed[64] = "";
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, sizeof passed, passed, NULL));
@@ -104,9 +104,9 @@ static void test_device_limits(void **state)
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof parameters, &parameters, NULL));
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL));
     assert_int_equal(dims, 3);
-    assert_int_equal(units, 1); /* a kernel runs on one engine, however many there are */
+    assert_int_equal(units, 1); /* A kernel runs on one engine, however many engines the device has. */
     assert_true(group >= 1 && sizes[0] == group && sizes[1] == group && sizes[2] == group);
-    assert_true(align >= 1024 && local >= 32768 && parameters >= 1024); /* the full profile's least */
+    assert_true(align >= 1024 && local >= 32768 && parameters >= 1024); /* The full profile's minimum values. */
     assert_true(alloc >= memory / 4 && alloc <= memory);
     assert_false(images);
 }
@@ -218,7 +218,8 @@ static void test_timers(void **state)
     (void)state;
     cl_ulong d = 5, h = 6, resolution = 7;
     OK(clGetPlatformInfo(clt_platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, sizeof resolution, &resolution, NULL));
-    assert_int_equal(resolution, 0); /* the clocks are not related, and nothing pretends that they are */
+    /* The host's and the device's clocks are not related, so no timer resolution is reported. */
+    assert_int_equal(resolution, 0);
     FAILS(clGetDeviceAndHostTimer(clt_device, &d, &h), CL_INVALID_OPERATION);
     FAILS(clGetHostTimer(clt_device, &h), CL_INVALID_OPERATION);
     FAILS(clGetHostTimer((cl_device_id)clt_context, &h), CL_INVALID_DEVICE);

@@ -71,7 +71,8 @@ static void test_arguments(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Handles that are no objects any more, or never were, are refused without a look at what they point to. */
+/** Handles of released objects, and pointers that never were handles, are refused without a read of what they point
+ * to. */
 static void test_stale_handles(void **state)
 {
     (void)state;
@@ -84,13 +85,13 @@ static void test_stale_handles(void **state)
     cl_mem m = clt_buffer(64, NULL);
     clt_args(k, 1, ARG(m));
     OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL));
-    OK(clReleaseMemObject(m)); /* the command holds it */
+    OK(clReleaseMemObject(m)); /* The command still holds the buffer. */
     OK(clFinish(clt_queue));
     FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
     OK(clReleaseKernel(k));
 }
 
-/** So many objects at a time that the set of them grows, released in another order. */
+/** So many live objects that the set of them grows, released in an order other than that of creation. */
 static void test_many_objects(void **state)
 {
     (void)state;
@@ -162,7 +163,8 @@ static void test_ranges(void **state)
     FAILS(range(f, 1, NULL, &five_g, NULL), CL_INVALID_GLOBAL_WORK_SIZE);
     FAILS(range(f, 1, &four_g, n, NULL), CL_INVALID_GLOBAL_OFFSET);
     FAILS(range(f, 1, &three_g, &three_g, NULL), CL_INVALID_GLOBAL_OFFSET);
-    FAILS(range(f, 1, NULL, odd, l16), CL_INVALID_WORK_GROUP_SIZE); /* OpenCL C 1.2: must divide */
+    /* OpenCL C 1.2: the local size must divide the global size. */
+    FAILS(range(f, 1, NULL, odd, l16), CL_INVALID_WORK_GROUP_SIZE);
     FAILS(range(f, 1, NULL, n, l0), CL_INVALID_WORK_GROUP_SIZE);
     FAILS(range(f, 2, NULL, wide, many), CL_INVALID_WORK_GROUP_SIZE);
     FAILS(range(f, 1, NULL, wide, too_wide), CL_INVALID_WORK_ITEM_SIZE);

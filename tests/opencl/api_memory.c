@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Buffer calls with wrong arguments: each is refused with its own error, and changes nothing. */
+/** Buffer calls with wrong arguments. Each is refused with its own error and changes nothing. */
 #include "clt.h"
 
 static char host[4096];
@@ -59,7 +59,7 @@ static void test_sub_buffer(void **state)
     MADE(s);
     cl_mem_flags flags = 0;
     OK(clGetMemObjectInfo(s, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
-    assert_int_equal(flags, CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY); /* inherited */
+    assert_int_equal(flags, CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY); /* The sub-buffer inherits the flags. */
     REFUSED(sub(s, 0, 0, 64), CL_INVALID_MEM_OBJECT);
     OK(clReleaseMemObject(s));
     OK(clReleaseMemObject(m));
@@ -83,7 +83,7 @@ static void test_read_write(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** CL_MEM_HOST_... flags say which transfers and maps there may be. */
+/** CL_MEM_HOST_... flags decide which transfers and maps are allowed. */
 static void test_host_access(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_rect(void **state)
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 16, 63, 0, 0, host, 0, NULL, NULL),
           CL_INVALID_VALUE);
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 16, 72, 0, 0, host, 0, NULL, NULL),
-          CL_INVALID_VALUE); /* no multiple of the row pitch */
+          CL_INVALID_VALUE); /* The slice pitch is no multiple of the row pitch. */
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, NULL, zero, region, 0, 0, 0, 0, host, 0, NULL, NULL),
           CL_INVALID_VALUE);
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 0, 0, 0, 0, NULL, 0, NULL, NULL),
@@ -180,7 +180,7 @@ static void test_map(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** Objects of different contexts do not mix. */
+/** Objects of different contexts cannot be used together. */
 static void test_two_contexts(void **state)
 {
     (void)state;
@@ -203,7 +203,8 @@ static void test_two_contexts(void **state)
     OK(clReleaseContext(c));
 }
 
-/** What only a command still holds is released already: once more is an error, and takes nothing away. */
+/** An object that only a command still holds counts as released: another release is an error and does not take the
+ * command's reference. */
 static void test_released_too_often(void **state)
 {
     (void)state;

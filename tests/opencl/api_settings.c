@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the environment sets. Each case is a process of its own, for the device is opened once per process. */
+/** Settings by environment variables. Each case runs in a process of its own, because a process opens the device
+ * once. */
 #include "clt.h"
 
 #include <stdbool.h>
@@ -7,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** What a child finds: the error of clGetDeviceIDs, and whether the device has the type. */
+/** Runs in a child: exits with the error of clGetDeviceIDs, and with whether the device has the type. */
 static int look(cl_device_type type)
 {
     cl_platform_id p;
@@ -26,7 +27,7 @@ static int look(cl_device_type type)
     return t == type ? 0 : 102;
 }
 
-/** Runs `look` in a child with a variable set; *told: bytes that it wrote to stderr. */
+/** Runs `look` in a child with a variable set. *told receives the number of bytes that the child wrote to stderr. */
 static int ask(const char *name, const char *value, cl_device_type type, size_t *told)
 {
     int out[2], status = 0;
@@ -62,11 +63,11 @@ static void test_device_type(void **state)
     assert_true(told > 0);
 }
 
-/** A device that cannot be opened: the platform is there, without a device, and the reason is told. */
+/** If the device cannot be opened, the platform exists without a device, and stderr says why. */
 static void test_no_device(void **state)
 {
     (void)state;
-    const bool through = getenv("TERND_SOCKET"); /* backend and configuration are then ternd's */
+    const bool through = getenv("TERND_SOCKET"); /* Backend and configuration are then those of the ternd. */
     size_t told;
     assert_int_equal(ask("TERND_SOCKET", "/nowhere/sock", 0, &told), -CL_DEVICE_NOT_FOUND);
     assert_true(told > 0);
@@ -78,7 +79,7 @@ static void test_no_device(void **state)
 
 static const char *wanted_name, *wanted_driver;
 
-/** The device's name, and its driver's version up to what comes behind the number. */
+/** Prints the device's name, and the rest of its driver's version after the number. */
 static int look_at_names(void)
 {
     cl_platform_id p;
@@ -94,8 +95,8 @@ static int look_at_names(void)
     return strcmp(name, wanted_name) ? 101 : !number || strcmp(driver + number, wanted_driver) ? 102 : 0;
 }
 
-/** The name is of the geometry and the backend. Keys of the configuration, which may be many and have names of files,
- *  are in the driver's version. */
+/** The device's name contains the geometry and the backend. Keys of the configuration are in the driver's version,
+ *  because they may be many and may contain file names. */
 static void test_names(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void test_names(void **state)
          " small,mem=16M,quantum=9000,depth=1,dram_latency=7"},
     };
     if (getenv("TERND_SOCKET")) {
-        skip(); /* backend and configuration are those of the ternd */
+        skip(); /* Backend and configuration are those of the ternd. */
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int status = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Calls of shared virtual memory: section 5.6's refusals, each; and what its "undefined" is here. */
+/** Calls of shared virtual memory: each error of section 5.6 of the specification, and Tern's answer where the
+ * specification leaves the behaviour undefined. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -8,9 +9,9 @@
 
 #define SIZE 4096u
 
-static char *p; /* SIZE bytes of clt_context */
+static char *p; /* SIZE bytes of clt_context. */
 static cl_context other_context;
-static char *other; /* of another context */
+static char *other; /* An allocation of another context. */
 static cl_event other_event;
 
 static int open_all(void **state)
@@ -82,7 +83,8 @@ static void test_alloc(void **state)
     assert_null(clSVMAlloc((cl_context)clt_queue, 0, 100, 0));
 }
 
-/** Freeing what is none, or twice, or into the middle, or in the wrong context: nothing happens. */
+/** Wrong calls of clSVMFree have no effect: a pointer that is no allocation or lies inside one, a second free, and the
+ * wrong context. */
 static void test_wrong_frees(void **state)
 {
     (void)state;
@@ -93,9 +95,9 @@ static void test_wrong_frees(void **state)
     clSVMFree(clt_context, a + 128);
     clSVMFree(other_context, a);
     clSVMFree(NULL, a);
-    OK(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_WRITE, a, SIZE, 0, NULL, NULL)); /* it is still there */
+    OK(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_WRITE, a, SIZE, 0, NULL, NULL)); /* The allocation still exists. */
     memset(a, 1, SIZE);
-    clSVMFree(clt_context, a); /* mapped */
+    clSVMFree(clt_context, a); /* The allocation is freed while it is mapped. */
     clSVMFree(clt_context, a);
     FAILS(clEnqueueSVMUnmap(clt_queue, a, 0, NULL, NULL), CL_INVALID_VALUE);
     FAILS(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, a, 1, 0, NULL, NULL), CL_INVALID_VALUE);
@@ -104,7 +106,7 @@ static void test_wrong_frees(void **state)
     MADE(gate);
     a = clSVMAlloc(clt_context, 0, SIZE, 0);
     OK(clEnqueueSVMMemFill(clt_queue, a, &here, sizeof here, SIZE, 1, &gate, NULL));
-    clSVMFree(clt_context, a); /* a command has it still, and nobody else */
+    clSVMFree(clt_context, a); /* Only a command still uses the allocation. */
     FAILS(clEnqueueSVMMap(clt_queue, CL_FALSE, CL_MAP_READ, a, 1, 0, NULL, NULL), CL_INVALID_VALUE);
     clSVMFree(clt_context, a);
     OK(clSetUserEventStatus(gate, CL_COMPLETE));
@@ -141,7 +143,8 @@ static void test_map(void **state)
     FAILS(clEnqueueSVMUnmap(clt_queue, host, 0, NULL, NULL), CL_INVALID_VALUE);
     FAILS(clEnqueueSVMUnmap(clt_queue, p + SIZE - 1, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
     FAILS(clEnqueueSVMUnmap(clt_queue, p + SIZE - 1, 1, &other_event, NULL), CL_INVALID_CONTEXT);
-    OK(clEnqueueSVMUnmap(clt_queue, p + SIZE - 1, 0, NULL, NULL)); /* still mapped after those */
+    /* The pointer is still mapped after the refused calls. */
+    OK(clEnqueueSVMUnmap(clt_queue, p + SIZE - 1, 0, NULL, NULL));
     FAILS(clEnqueueSVMUnmap(clt_queue, p + SIZE - 1, 0, NULL, NULL), CL_INVALID_VALUE);
     OK(clFinish(clt_queue));
 }
@@ -255,16 +258,16 @@ static void test_enqueue_free(void **state)
     OK(clEnqueueSVMFree(clt_queue, 0, NULL, NULL, NULL, 0, NULL, NULL));
     memcpy(copy, a, sizeof a);
     OK(clEnqueueSVMFree(clt_queue, 3, copy, free_them, &f, 0, NULL, &e));
-    memset(copy, 0, sizeof copy); /* it is the caller's again */
+    memset(copy, 0, sizeof copy); /* The caller owns the list again after the call. */
     OK(clWaitForEvents(1, &e));
     assert_int_equal(f.n, 3);
     assert_ptr_equal(f.queue, clt_queue);
     assert_memory_equal(f.pointers, a, sizeof a);
-    assert_int_equal(f.finish, CL_INVALID_OPERATION); /* callbacks do not wait */
+    assert_int_equal(f.finish, CL_INVALID_OPERATION); /* Blocking calls are refused in a callback. */
     assert_int_equal(f.blocking, CL_INVALID_OPERATION);
     FAILS(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, a[2], 1, 0, NULL, NULL), CL_INVALID_VALUE);
     OK(clReleaseEvent(e));
-    /* twice in one list, and freed before the command runs: once is enough */
+    /* An allocation that is twice in one list, and is freed before the command runs, is freed once. */
     a[0] = clSVMAlloc(clt_context, 0, 64, 0);
     cl_event gate = clCreateUserEvent(clt_context, &clt_error);
     OK(clEnqueueSVMFree(clt_queue, 3, (void *[]){a[0], NULL, a[0]}, NULL, NULL, 1, &gate, NULL));
@@ -294,7 +297,8 @@ static void test_kernels(void **state)
     OK(clSetKernelArgSVMPointer(k, 1, p));
     FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &(size_t){1}, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
     OK(clSetKernelArgSVMPointer(k, 0, p + 8));
-    FAILS(clSetKernelArgSVMPointer(k, 0, other), CL_INVALID_ARG_VALUE); /* leaves what was set */
+    /* The refused call leaves the argument as it was. */
+    FAILS(clSetKernelArgSVMPointer(k, 0, other), CL_INVALID_ARG_VALUE);
     clt_run(k, 1, 0);
     FAILS(clSetKernelExecInfo(NULL, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof p, list), CL_INVALID_KERNEL);
     FAILS(clSetKernelExecInfo(k, 0, sizeof p, list), CL_INVALID_VALUE);
@@ -311,13 +315,13 @@ static void test_kernels(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** A context lives as long as its allocations, and they can be freed after its last release. */
 static void CL_CALLBACK note(cl_context c, void *data)
 {
     (void)c;
     *(atomic_bool *)data = true;
 }
 
+/** A context exists as long as its allocations, which can be freed after the context's last release. */
 static void test_context(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Ends of programs, each in a process of its own (this program, started again with the name of an end): objects
- * that are left, released by an atexit handler or a destructor before or after the library's own, work in
- * flight, the library unloaded under its threads. None may crash or hang, and what the program asked to be its
- * exit status is its exit status.
+ * Ways in which a program ends, each in a process of its own (this program, started again with the name of the case).
+ * Objects may be left, or be released by an atexit handler or a destructor that runs before or after the library's own.
+ * Work may be in flight. The library may be unloaded while its threads run. No process may crash or hang, and each ends
+ * with the exit status that it asked for.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ static cl_kernel kernel;
 static cl_mem buffer;
 static bool in_destructor;
 
-/** A kernel in flight, and everything that it needs. */
+/** Enqueues a kernel and keeps every object that it needs. */
 static void begin(const char *source)
 {
     clt_open(NULL);
@@ -55,7 +55,7 @@ static void finish(void)
            "clRelease...");
 }
 
-/** Every object is gone, perhaps the device too: an answer comes, whatever it is. */
+/** After every object is released, perhaps the device too, a call still answers, with success or an error. */
 static void ask_again(void)
 {
     cl_int error = CL_SUCCESS;
@@ -129,8 +129,8 @@ static void end_in_a_callback(void)
     }
 }
 
-/** Without the loader, which might keep it: the library itself, unloaded with a kernel in
- * flight and its threads awake. */
+/** Unloads the library itself, with a kernel in flight and its threads running. The ICD loader is not used, because it
+ * might keep the library loaded. */
 static void end_unloaded(void)
 {
     char path[4096];
@@ -155,7 +155,7 @@ static void end_unloaded(void)
                "clEnqueueFillBuffer");
     }
     expect(dlclose(library) == 0, "dlclose");
-    usleep(100000); /* its threads go on */
+    usleep(100000); /* The library's threads run on. */
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     expect(library != NULL, "dlopen again");
     expect(cl->clFinish(q) == CL_SUCCESS, "clFinish");
@@ -183,7 +183,7 @@ static void test_ends(void **state)
 {
     (void)state;
     const char *backend = getenv("TERN_BACKEND");
-    /* an RTL device takes its time to make */
+    /* An RTL device takes long to create. */
     const size_t repeats = backend != NULL && strcmp(backend, "rtl") == 0 ? 1 : REPEATS;
     for (size_t i = 0; i < LENGTH(ends) * repeats; i++) {
         const struct end *e = &ends[i % LENGTH(ends)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the child of a fork finds whose parent uses OpenCL: every call fails at once, and one line on stderr says why;
- * objects can be released, and the child ends as it likes. The parent notices nothing.
+ * Calls in the child of a fork whose parent uses OpenCL. Every call fails at once, and one line on stderr says why.
+ * Objects can be released, and the child may end in any way. The parent is not affected.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 static cl_program program;
 static cl_kernel kernel;
 static cl_mem buffer;
-static cl_event gate, done; /* done: of a kernel that waits for the gate */
+static cl_event gate, done; /* `done`: event of a kernel that waits for the gate. */
 static cl_uint *mapped, *shared;
 
 static void make_all(void)
@@ -42,7 +42,7 @@ static void make_all(void)
     OK(clEnqueueNDRangeKernel(clt_queue, kernel, 1, NULL, &(size_t){N}, NULL, 1, &gate, &done));
 }
 
-/** The parent's work goes on as if nothing had happened. */
+/** The parent's work completes with the right results. */
 static void finish_all(void)
 {
     cl_uint got[N];
@@ -136,11 +136,12 @@ static void call_everything(void)
     NOTHING_IN_CHILD(clEnqueueMapBuffer(clt_queue, buffer, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &clt_error));
 }
 
-/** As destructors of a C++ or Rust wrapper do, some of which end the program when a release fails. */
+/** Releases all objects, as destructors of a C++ or Rust wrapper do. Some wrappers end the program if a release
+ * fails. */
 static void release_everything(void)
 {
     refused(shared[1] == N ? -1 : 0, "the child's copy of shared memory");
-    shared[1] = 0; /* its own */
+    shared[1] = 0; /* This changes the child's copy only. */
     clSVMFree(clt_context, shared);
     OK(clReleaseEvent(done));
     OK(clReleaseEvent(gate));
@@ -168,7 +169,7 @@ static void test_every_call(void **state)
     ended_well(status, said);
     const char *line = strstr(said, "was forked from one that had opened the device");
     assert_non_null(line);
-    assert_null(strstr(line + 1, "was forked")); /* once */
+    assert_null(strstr(line + 1, "was forked")); /* The line is printed once. */
 }
 
 static void test_nothing_is_said_of_releases(void **state)
@@ -206,7 +207,7 @@ static void finish_and_release(void)
     release_everything();
 }
 
-/** Wherever the parent's threads are: their locks do not matter to the child. */
+/** Forks while another thread of the parent makes calls, so that the child may inherit locks that are held. */
 static void test_at_any_moment(void **state)
 {
     char said[4096];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs that have little: threads with small stacks, few descriptors, `ulimit -f`, no home, no environment, a full
- * disk. Calls that can work do so, the others fail with an error and a sentence; nothing crashes or hangs. Each program
- * is a process of its own, since limits do not come back.
+ * Programs with few resources: threads with small stacks, few descriptors, `ulimit -f`, no home, no environment, a full
+ * disk. Calls that can work do work; the others fail with an error and a message. None crashes or hangs. Each program
+ * is a process of its own, since limits cannot be raised again.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,8 @@
 
 #define WRONG "an error that blames the program"
 
-/** Everything that a program does with OpenCL, from the first call to the last. The first call that failed, or NULL. */
+/** Makes every kind of call that a program makes, from the first to the last. Returns the name of the first call that
+ * failed, or NULL. */
 static const char *whole(void)
 {
     const char *source = "kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0) * 3; "
@@ -77,7 +78,7 @@ static void set_limit(int what, rlim_t value)
     setrlimit((__rlimit_resource_t)what, &(struct rlimit){value, value});
 }
 
-/** Runs in a child, under an alarm; with TERN_CACHE=0, so that the compiler works. */
+/** Runs the function in a child, under an alarm and with TERN_CACHE=0, so that the compiler really runs. */
 static enum outcome in_child(enum outcome (*run)(int), int value)
 {
     int status;
@@ -131,8 +132,8 @@ static void test_small_stacks(void **state)
     assert_int_equal(in_child(on_small_stack, 64), WORKED);
 }
 
-/** What a program does again and again, once the device is open and the kernel has run before. The first
- * call that failed, or NULL. */
+/** The calls that a program repeats once the device is open and the kernel has run. Returns the first call that failed,
+ * or NULL. */
 static void *thread_steady(void *out)
 {
     cl_int got[64], error;
@@ -167,7 +168,7 @@ static enum outcome on_least_stack(int bytes)
                                      "k")};
     cl_mem m = clt_buffer(256, NULL);
     OK(clSetKernelArg(shared.kernel, 0, sizeof m, &m));
-    clt_run(shared.kernel, 64, 0); /* the first time, a program is linked and loaded */
+    clt_run(shared.kernel, 64, 0); /* The first run links and loads the program. */
     OK(clReleaseMemObject(m));
     pthread_attr_init(&attr);
     if (pthread_attr_setstacksize(&attr, (size_t)bytes) != 0 ||
@@ -184,7 +185,7 @@ static void test_least_stacks(void **state)
     assert_int_equal(in_child(on_least_stack, (int)PTHREAD_STACK_MIN), WORKED);
 }
 
-/** `ulimit -s`: the default stacks of all threads of a program started under it. */
+/** `ulimit -s` sets the default stack size of all threads of a program that is started under it. */
 static enum outcome under_small_stacks(int kib)
 {
     set_limit(RLIMIT_STACK, (rlim_t)kib << 10);
@@ -225,11 +226,12 @@ static enum outcome with_file_size(int bytes)
     return outcome(whole());
 }
 
-/** SIGXFSZ has its default effect here: it would end the program. */
+/** SIGXFSZ keeps its default action here, which would end the program. */
 static void test_file_size(void **state)
 {
     (void)state;
-    assert_in_range(in_child(with_file_size, 0), WORKED, FAILED); /* the compiler's files in memory are limited too */
+    /* The limit applies to the compiler's files in memory too. */
+    assert_in_range(in_child(with_file_size, 0), WORKED, FAILED);
     assert_in_range(in_child(with_file_size, 4096), WORKED, FAILED);
     assert_int_equal(in_child(with_file_size, 4 << 20), WORKED);
 }
@@ -238,7 +240,7 @@ static enum outcome without_home(int value)
 {
     (void)value;
     const char *icd = getenv("OCL_ICD_VENDORS");
-    if (chdir("/proc")) { /* where nobody can make a file */
+    if (chdir("/proc")) { /* No file can be created in this directory. */
         return CANNOT;
     }
     execle("/proc/self/exe", "app_limits", "whole", (char *)NULL,
@@ -252,7 +254,7 @@ static void test_no_home_and_no_environment(void **state)
     assert_int_equal(in_child(without_home, 0), WORKED);
 }
 
-/** Statistics, crash dumps and the cache go to a file system without room. */
+/** The folders of statistics, crash dumps and the cache are on a file system without free space. */
 static enum outcome on_full_disk(int kib)
 {
     char folder[] = "/tmp/tern-full-XXXXXX", options[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program whose locale writes decimal commas: what the library says, reads and prints is as in any other, and the
- * locale stays as it was.
+ * A program whose locale has a decimal comma. The library prints and reads numbers as in the C locale, and the
+ * program's locale is unchanged.
  */
 #include "clt.h"
 
@@ -12,7 +12,7 @@
 static const char source[] = "kernel void k(global float *out) { out[0] = V; printf(\"%f %5.2e %v2g|\", out[0], "
                              "out[0], (float2)(0.5f, 2.25f)); }";
 
-/** Runs the kernel; what was printed goes to text. */
+/** Runs the kernel and copies what it printed to `text`. */
 static float run(char *text, size_t size)
 {
     char name[] = "/tmp/tern-locale.XXXXXX";
@@ -58,7 +58,7 @@ static void test_comma(void **state)
         print_message("localedef cannot make a locale here\n");
         skip();
     }
-    assert_int_equal(clt_open(state), 0); /* the device is opened in that locale, by its configuration */
+    assert_int_equal(clt_open(state), 0); /* The device is opened under that locale and reads its configuration. */
     for (size_t i = 0; i < LENGTH(infos); i++) {
         OK(clGetDeviceInfo(clt_device, infos[i], sizeof other, other, NULL));
         assert_string_equal(other, plain[i]);

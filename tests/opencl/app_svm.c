@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Shared virtual memory in programs that leave it little: addresses below 4 GiB are few or none, the host has no
- * memory, buffers have the device's addresses, a setting turns it off. Each program is a process of its own, since the
- * device is opened once and limits do not come back.
+ * Shared virtual memory in programs that leave few resources for it: few or no free addresses below 4 GiB, no host
+ * memory, device addresses that are taken by buffers, or a setting that turns it off. Each program is a process of its
+ * own, since a process opens the device once and limits cannot be raised again.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/** Runs in a child, which fails by an exit code. */
+/** Runs the function in a child, whose exit status must be 0. */
 static void must_end_well(void (*run)(void), char *said, size_t size)
 {
     ended_well(in_child(run, 250, said, size), said);
@@ -37,7 +37,7 @@ static cl_device_svm_capabilities capabilities(void)
     return caps;
 }
 
-/** All calls say that there is none. */
+/** Every call reports that there is no shared virtual memory. */
 static void absent(void)
 {
     void *p = &p;
@@ -53,7 +53,7 @@ static void absent(void)
     clt_close(NULL);
 }
 
-/** Takes [from, to) from everybody else, as far as it is free. */
+/** Maps all free pages of [from, to), so that nobody else can use them. */
 static void occupy(uintptr_t from, uintptr_t to)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -82,7 +82,8 @@ static void by_bad_setting(void)
     absent();
 }
 
-/** A megabyte is left: what does not fit is refused, and what fits can be had again and again. */
+/** One megabyte of addresses is left. An allocation that does not fit is refused, and one that fits can be made
+ * repeatedly. */
 static void with_few_addresses(void)
 {
     occupy(0, 0x20000000u);
@@ -100,7 +101,7 @@ static void with_few_addresses(void)
     clt_close(NULL);
 }
 
-/** The host has no memory for the mapping: refused, and the device's memory is not touched. */
+/** The host has no memory for the mapping: the allocation is refused and takes no device memory. */
 static void with_little_memory(void)
 {
     struct rlimit limit;
@@ -122,22 +123,24 @@ static void with_little_memory(void)
     clt_close(NULL);
 }
 
-/** The device's addresses are taken from the top by buffers: those further down are found. */
+/** Buffers hold the lower device addresses, and shared memory uses the free ones above. */
 static void with_device_addresses_taken(void)
 {
-    occupy(0, 0x10000u + 8 * MIB); /* the host has none where the first buffers are */
+    occupy(0, 0x10000u + 8 * MIB); /* The host has no free addresses where the device's first buffers lie. */
     occupy(0x10000u + 24 * MIB, (uintptr_t)1 << 32);
     clt_open(NULL);
     MUST(capabilities() == CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
     cl_mem m[40];
-    for (unsigned i = 0; i < LENGTH(m); i++) { /* 20 MiB: the driver gives addresses from the bottom */
+    /* 20 MiB of buffers; the driver assigns device addresses from the bottom. */
+    for (unsigned i = 0; i < LENGTH(m); i++) {
         m[i] = clt_buffer(MIB / 2, NULL);
         MUST(clEnqueueFillBuffer(clt_queue, m[i], &i, 4, 0, MIB / 2, 0, NULL, NULL) == CL_SUCCESS);
     }
     MUST(clFinish(clt_queue) == CL_SUCCESS);
     cl_uint *p = clSVMAlloc(clt_context, 0, MIB, 0);
     MUST(p != NULL);
-    MUST(clSVMAlloc(clt_context, 0, 8 * MIB, 0) == NULL); /* the host has 16 there, the device the upper part */
+    /* The host has 16 MiB free there, but the device only the upper part of it. */
+    MUST(clSVMAlloc(clt_context, 0, 8 * MIB, 0) == NULL);
     MUST(clEnqueueSVMMemFill(clt_queue, p, &(cl_uint){7}, 4, MIB, 0, NULL, NULL) == CL_SUCCESS);
     MUST(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, MIB, 0, NULL, NULL) == CL_SUCCESS);
     MUST(p[MIB / 4 - 1] == 7);
@@ -148,7 +151,7 @@ static void with_device_addresses_taken(void)
         MUST(got == i);
         clReleaseMemObject(m[i]);
     }
-    p = clSVMAlloc(clt_context, 0, 8 * MIB, 0); /* now they are free */
+    p = clSVMAlloc(clt_context, 0, 8 * MIB, 0); /* The device addresses are free now. */
     MUST(p != NULL);
     clSVMFree(clt_context, p);
     clt_close(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two programs at once whose shared virtual memory lies at the same addresses: each finds its own there (A7). On one
- * device through ternd; else each has a device of its own.
+ * Two programs at the same time whose shared virtual memory has the same addresses: each finds its own data there (A7).
+ * With ternd both use one device; otherwise each has its own.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@ static const char *const source = "kernel void add(global uint *a, uint n) { a[g
 
 struct program {
     pid_t pid;
-    int told; /**< A pipe: its pointer comes out. */
+    int told; /**< Pipe through which the child sends its pointer. */
 };
 
-/** In a child: a failed assertion is the end of it. */
+/** Runs in a child, where a failed condition ends the process. */
 #define MUST(condition) \
     do { \
         if (!(condition)) { \
@@ -63,7 +63,7 @@ static void run(cl_uint mine, int tell, int go)
     clt_close(NULL);
 }
 
-/** It goes on when the pipe `go` ends. */
+/** Starts a child that continues when the pipe `go` is closed. */
 static struct program start(cl_uint mine, const int *go)
 {
     struct program p;
@@ -94,7 +94,7 @@ static void test_pair(void **state)
         p[i] = start(adds[i], go);
         assert_int_equal(read(p[i].told, &at[i], sizeof at[i]), sizeof at[i]);
     }
-    assert_ptr_equal(at[0], at[1]); /* else the test shows nothing */
+    assert_ptr_equal(at[0], at[1]); /* With different addresses the test would show nothing. */
     close(go[0]);
     close(go[1]);
     for (unsigned i = 0; i < PAIR; i++) {

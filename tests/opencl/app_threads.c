@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The runtime's threads inside somebody's program: no signal of the program ends up in them. */
+/** The runtime's threads inside a program that uses signals: no signal of the program is delivered to one of them. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static void CL_CALLBACK look(cl_program p, void *data)
     atomic_fetch_add(&seen, 1);
 }
 
-/** The device's thread, a queue's, and that of a build in the background, seen from its callback. */
+/** Checks the device's thread, a queue's thread, and the thread of a background build from its callback. */
 static void test_threads_block_all_signals(void **state)
 {
     (void)state;
@@ -53,7 +53,8 @@ static void on_signal(int signal)
     atomic_store(&arrived, true);
 }
 
-/** The first thread blocks the signal for a while: it must wait for it, and not be taken by a thread of the library. */
+/** The first thread blocks the signal for a while. The signal must stay pending until then, and no thread of the
+ * library may take it. */
 static void test_a_signal_waits_for_the_program(void **state)
 {
     (void)state;

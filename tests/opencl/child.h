@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Parts of a test that run in a process of their own, since the device is opened once in each. */
+/** Parts of a test that run in a process of their own, because a process opens the device once. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -9,7 +9,8 @@
 
 #include "clt.h"
 
-/** Runs in a child, for so many seconds at most; what that says on stderr goes to `said`. Its status. */
+/** Runs the function in a child, for at most `seconds`. `said` receives what the child wrote to stderr. Returns the
+ * child's wait status. */
 static inline int in_child(void (*run)(void), unsigned seconds, char *said, size_t size)
 {
     int status;
@@ -24,7 +25,7 @@ static inline int in_child(void (*run)(void), unsigned seconds, char *said, size
         close(fd[0]);
         close(fd[1]);
         run();
-        exit(0); /* with what the libraries do at the end */
+        exit(0); /* exit() runs the libraries' exit handlers. */
     }
     close(fd[1]);
     for (ssize_t r; (r = read(fd[0], said + n, size - 1 - n)) > 0;) {
@@ -36,7 +37,7 @@ static inline int in_child(void (*run)(void), unsigned seconds, char *said, size
     return status;
 }
 
-/** It must have ended by itself, with 0. */
+/** The child must have exited with status 0. */
 static inline void ended_well(int status, const char *said)
 {
     if (status != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the OpenCL tests share (clt.h). */
+/** Common functions of the OpenCL tests (clt.h). */
 #include "clt.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the OpenCL tests share: a context and a queue on Tern's device, through the ICD loader, and short forms of the
- * calls that nearly every test makes. The device is that of TERN_BACKEND, the functional model if it is not set.
+ * Common parts of the OpenCL tests: a context and a queue on Tern's device, through the ICD loader, and short forms of
+ * frequent calls. TERN_BACKEND selects the device; the default is the functional model.
  */
 #ifndef CLT_H
 #define CLT_H
@@ -23,36 +23,36 @@
 
 #include <cmocka.h>
 
-/** The call must succeed, or fail in exactly this way. */
+/** The call must succeed (OK), or fail with exactly this error (FAILS). */
 #define OK(call) assert_int_equal((call), CL_SUCCESS)
 #define FAILS(call, error) assert_int_equal((call), (error))
-/** For calls with errcode_ret: the last argument is written as &clt_error. */
+/** For calls with errcode_ret, which are given &clt_error. */
 #define MADE(p) (assert_int_equal(clt_error, CL_SUCCESS), assert_non_null(p))
 #define REFUSED(p, error) (assert_null(p), assert_int_equal(clt_error, (error)))
 
 extern cl_platform_id clt_platform;
 extern cl_device_id clt_device;
 extern cl_context clt_context;
-extern cl_command_queue clt_queue; /**< In order, with profiling. */
+extern cl_command_queue clt_queue; /**< An in-order queue with profiling. */
 extern cl_int clt_error;
 
-/** Group set-up and tear-down of cmocka. */
+/** Set-up and tear-down of a cmocka test group. */
 int clt_open(void **state);
 int clt_close(void **state);
 
-/** A program built with these options; prints the log and fails the test if it does not build. */
+/** Builds a program with these options. If the build fails, prints its log and fails the test. */
 cl_program clt_build(const char *source, const char *options);
-/** The kernel `name` of a program made for it alone (released with the kernel). */
+/** Returns the kernel `name` of a program built for it alone. The program is released with the kernel. */
 cl_kernel clt_kernel(const char *source, const char *name);
-/** A buffer with a copy of data, or with nothing if data is NULL. */
+/** Creates a buffer with a copy of data, or with undefined contents if data is NULL. */
 cl_mem clt_buffer(size_t size, const void *data);
-/** Arguments 0 .. n-1, each given as size and pointer. */
+/** Sets arguments 0 .. n-1, each given as size and pointer. */
 void clt_args(cl_kernel k, unsigned n, ...);
-/** Enqueues a 1-D range (local 0: left to the runtime) and waits. */
+/** Enqueues a 1-D range and waits. With local 0 the runtime chooses the local size. */
 void clt_run(cl_kernel k, size_t global, size_t local);
-/** Blocking read. */
+/** Reads the buffer's first `size` bytes, blocking. */
 void clt_read(cl_mem m, void *data, size_t size);
-/** A small deterministic random number generator. */
+/** Returns the next value of a small deterministic random number generator. */
 uint32_t clt_random(uint32_t *state);
 float clt_random_float(uint32_t *state); /**< In [0, 1). */
 

@@ -9,7 +9,7 @@
 
 #define MOST_VARIABLES 24u
 
-/** Types of values: uint, ulong, float. Narrower and signed ones come in by casts, loads and stores. */
+/** Types of values. Narrower and signed types appear in casts, loads and stores. */
 enum type { UINT, ULONG, FLOAT };
 
 static const char *const type_names[] = {"uint", "ulong", "float"};
@@ -19,9 +19,9 @@ struct generator {
     char *text;
     size_t length;
     int straight;
-    unsigned own;                         /* words of out, and of io, that each work-item has for itself */
-    unsigned loops;                       /* around what is being written */
-    unsigned n, made;                     /* variables in scope; ever made */
+    unsigned own;                         /* Words of out, and of io, that belong to one work-item. */
+    unsigned loops;                       /* Loops around the statement that is being written. */
+    unsigned n, made;                     /* Variables in scope; variables made so far. */
     struct { enum type type; unsigned id; } variables[MOST_VARIABLES];
 };
 
@@ -62,7 +62,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct generator *g, const
 
 static void expression(struct generator *g, enum type type, unsigned depth);
 
-/** A variable of this type, if there is one. */
+/** Writes a variable of this type and returns 1, or returns 0 if none is found in a few tries. */
 static int variable(struct generator *g, enum type type)
 {
     for (unsigned tries = 0; g->n > 0 && tries < 4; tries++) {
@@ -75,7 +75,7 @@ static int variable(struct generator *g, enum type type)
     return 0;
 }
 
-/** An index of an array of RANDOM_WORDS elements. */
+/** Writes an index into an array of RANDOM_WORDS elements. */
 static void index_of_input(struct generator *g, unsigned depth)
 {
     switch (below(g, 6)) {
@@ -92,7 +92,7 @@ static void index_of_input(struct generator *g, unsigned depth)
     }
 }
 
-/** Reads memory: the input in elements of any size, or what the work-item has for itself. */
+/** Writes a load of the input, with elements of any size, or of the work-item's own words. */
 static void load(struct generator *g, unsigned depth)
 {
     if (below(g, 4) == 0) {
@@ -146,7 +146,7 @@ static void condition(struct generator *g, unsigned depth)
     put(g, ")");
 }
 
-/** f(a, b) or (a op b) with what stands before, between and behind. */
+/** Writes f(a, b) or (a op b), given the text before, between and behind the operands. */
 static void both(struct generator *g, enum type type, unsigned depth, const char *before, const char *between,
                  const char *behind)
 {
@@ -268,7 +268,7 @@ static void expression(struct generator *g, enum type type, unsigned depth)
     }
 }
 
-/** A condition on ids, of which the compiler knows that neighbours mostly pass together, or of that kind. */
+/** Writes a condition on ids. For most of them the compiler knows that neighbouring work-items usually agree. */
 static void guard(struct generator *g)
 {
     const char *op = ONE_OF(g, "<", "<=", ">", ">=", "!=");
@@ -301,14 +301,14 @@ static void declare(struct generator *g)
     g->variables[g->n++].id = g->made++;
 }
 
-/** Writes what the work-item has for itself. */
+/** Writes a store to the work-item's own words. */
 static void store(struct generator *g)
 {
-    static const struct { const char *name; unsigned n; } narrow[] = { /* n of them are a word */
+    static const struct { const char *name; unsigned n; } narrow[] = { /* n elements make a word. */
         {"uchar", 4}, {"char", 4}, {"ushort", 2}, {"short", 2}, {"uint", 1}, {"int", 1}};
     const char *to = ONE_OF(g, "out", "io", "io2");
     const uint32_t kind = below(g, g->own == 1 ? 4 : 6);
-    const unsigned depth = g->straight ? below(g, 3) + 1 : 3; /* long straight ones are not coarsened */
+    const unsigned depth = g->straight ? below(g, 3) + 1 : 3; /* Long kernels without loops are not coarsened. */
     if (kind < 3) {
         const uint32_t t = below(g, LENGTH(narrow));
         put(g, "((global any_%s *)%s)[j * %uu + %uu] %s ", narrow[t].name, to, narrow[t].n * g->own,
@@ -374,7 +374,8 @@ static void choose_case(struct generator *g, unsigned depth)
     put(g, "switch ((");
     expression(g, UINT, 2);
     put(g, ") & 7u) {\n");
-    g->loops = 0; /* what breaks or goes on would leave the switch */
+    /* No `break` or `continue` of an outer loop is written here, since it would leave the switch. */
+    g->loops = 0;
     for (unsigned i = 0; i < n; i++) {
         put(g, i + 1 < n ? "case %u: {\n" : "default: {\n", i);
         block(g, depth);
@@ -466,7 +467,7 @@ uint32_t random_kernel(uint32_t seed, const char *name, int straight, char text[
 {
     struct generator *g = &(struct generator){.seed = seed, .text = text, .straight = straight, .own = 4};
     if (straight && below(g, 2)) {
-        g->own = 1; /* more copies fit into the reach of a load */
+        g->own = 1; /* With fewer own words, more copies of the work-item fit into the offset range of a load. */
     }
     put(g, "kernel void %s(global uint *%sout, global uint *io, global uint *io2, global const uint *%sin,\n"
         "    global const float *reals, global uint *counters, uint n, uint m, long w)\n{\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Random kernels of OpenCL C whose results no order of work-items changes, and random ranges to run them over. */
+/** Random kernels in OpenCL C whose results do not depend on the order of work-items, and random ranges for them. */
 #ifndef RANDOM_KERNEL_H
 #define RANDOM_KERNEL_H
 
@@ -9,23 +9,23 @@
 #include <stdint.h>
 
 enum {
-    RANDOM_ITEMS = 1 << 13,      /**< Work-items of a range at most. */
-    RANDOM_OWN = 16,             /**< Bytes of `out`, and of `io`, that each work-item has for itself. */
-    RANDOM_WORDS = 1 << 14,      /**< Words of `in` and of `reals` at least. */
-    RANDOM_COUNTERS = 4 * 64,    /**< Words of `counters`: 64 to add to, to combine by or, xor and max. */
-    RANDOM_SOURCE = 1 << 16      /**< Bytes of a kernel's source at most. */
+    RANDOM_ITEMS = 1 << 13,      /**< Maximum work-items of a range. */
+    RANDOM_OWN = 16,             /**< Bytes of `out`, and of `io`, that belong to one work-item. */
+    RANDOM_WORDS = 1 << 14,      /**< Minimum words of `in` and of `reals`. */
+    RANDOM_COUNTERS = 4 * 64,    /**< Words of `counters`: 64 each for add, or, xor and max. */
+    RANDOM_SOURCE = 1 << 16      /**< Maximum bytes of a kernel's source. */
 };
 
-/** What comes before the kernels in a program's source: functions that they call. */
+/** Functions that the kernels call. A program's source begins with this text. */
 extern const char random_kernel_head[];
 
 struct random_range {
     cl_uint dims;
-    size_t global[3], offset[3]; /**< Unused dimensions: 1 and 0. */
-    cl_uint n, m;                /**< Arguments with which kernels compare ids. */
+    size_t global[3], offset[3]; /**< Unused dimensions have size 1 and offset 0. */
+    cl_uint n, m;                /**< Arguments that kernels compare with ids. */
 };
 
-/** A range of at most `most` work-items, mostly long in x; the end of its ids is at most 2^30 + most. */
+/** Returns a range of at most `most` work-items, usually long in x. Its ids end at 2^30 + most or before. */
 struct random_range random_range(uint32_t *seed, size_t most);
 
 /**

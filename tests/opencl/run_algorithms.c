@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Well-known parallel programs with local memory, barriers and atomics, each against a computation on the host. */
+/** Well-known parallel programs with local memory, barriers and atomics, each compared with a computation on the
+ * host. */
 #include "clt.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static void test_sgemm(void **state)
             for (int i = 0; i < N; i++) {
                 s = fmaf(a[y * N + i], b[i * N + x], s);
             }
-            assert_memory_equal(&c[y * N + x], &s, sizeof s); /* the same operations in the same order */
+            assert_memory_equal(&c[y * N + x], &s, sizeof s); /* The host does the same operations in the same order. */
         }
     }
     OK(clReleaseMemObject(ma));
@@ -132,7 +133,7 @@ static void test_histogram(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Every 32-bit atomic, contended by one group. */
+/** Every 32-bit atomic, with all work-items of one group contending. */
 static void test_atomics(void **state)
 {
     (void)state;
@@ -164,9 +165,9 @@ static void test_atomics(void **state)
     assert_int_equal(r[6], x);
     assert_int_equal(r[7], N);
     assert_int_equal(r[8], -N);
-    assert_int_equal(r[9], r[10]); /* each success raises it by one */
+    assert_int_equal(r[9], r[10]); /* Each successful exchange increments the value. */
     assert_in_range(r[10], 1, N);
-    assert_int_equal(r[11] + r[12], 4950 - 1); /* every value was stored once and taken once, but for the last */
+    assert_int_equal(r[11] + r[12], 4950 - 1); /* Every value except the last was stored once and returned once. */
     assert_int_equal(u[0], 0x80000000u);
     assert_int_equal(u[1], 0x80000000u + N - 1);
     OK(clReleaseMemObject(mr));
@@ -201,7 +202,8 @@ static void test_scan(void **state)
     clt_args(add, 2, ARG(mr), ARG(ms));
     const size_t n = N, g = G;
     OK(clEnqueueNDRangeKernel(clt_queue, block, 1, NULL, &n, &g, 0, NULL, NULL));
-    OK(clEnqueueNDRangeKernel(clt_queue, add, 1, NULL, &n, &g, 0, NULL, NULL)); /* in order: no wait between them */
+    /* The queue is in-order, so no wait is needed between the two. */
+    OK(clEnqueueNDRangeKernel(clt_queue, add, 1, NULL, &n, &g, 0, NULL, NULL));
     clt_read(mr, r, sizeof r);
     cl_uint want = 0;
     for (int i = 0; i < N; i++) {
@@ -271,7 +273,7 @@ static int mandelbrot(float cr, float ci, int limit)
     return i;
 }
 
-/** Neighbours diverge: each work-item leaves its loop at another time. */
+/** Neighbouring work-items diverge: each leaves its loop after a different number of rounds. */
 static void test_mandelbrot(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Atomic functions: each form of each, on each type of atomic object that there is where pointers have 32 bits, in
- * global and local memory and by generic pointers, with operands of every type of number. All of them compile, and
- * results and objects are compared. Objects of another size are refused, where 32 of their bits would change.
+ * Atomic functions: every form of each, on each type of atomic object that exists with 32-bit pointers. Objects lie in
+ * global and local memory and are also accessed by generic pointers. Operands have every arithmetic type. All calls
+ * must compile, and results and objects are compared. Objects that are not 32 bits wide are refused, since the
+ * operation would change 32 bits.
  */
 #include "clt.h"
 
@@ -21,11 +22,11 @@ static const char *const objects[] = {"atomic_int", "atomic_uint", "atomic_intpt
 enum { OBJECTS = LENGTH(objects), FLOAT_OBJECT = OBJECTS - 1 };
 static const char *const spaces[] = {"global", "local", ""};
 
-/** Kinds of functions, by the value that an object gets which held FIRST. */
+/** Kinds of functions, which `after` distinguishes by the new value of an object that held FIRST. */
 enum kind { LOAD, STORE, EXCHANGE, ADD, SUB, AND, OR, XOR, MIN, MAX, COMPARE };
 
 static const struct {
-    const char *legacy, *name; /**< Of OpenCL C 1.x behind "atomic_"; of 3.0. */
+    const char *legacy, *name; /**< The name in OpenCL C 1.x after "atomic_", and the name in 3.0. */
     enum kind kind;
 } functions[] = {
     {NULL, "load", LOAD},           {NULL, "store", STORE},         {"xchg", "exchange", EXCHANGE},
@@ -35,7 +36,7 @@ static const struct {
     {NULL, "compare_exchange_weak", COMPARE},
 };
 
-/** boolean: the operand is a bool, and so 1. */
+/** Returns an object's value after the call. boolean: the operand has type bool, so its value is 1. */
 static int after(enum kind kind, bool boolean)
 {
     const int operand = boolean ? 1 : OPERAND;
@@ -52,12 +53,12 @@ static int after(enum kind kind, bool boolean)
     }
 }
 
-/** One call, in its form 0, 1 or 2. The function's result goes to r[*n], the object's value to the next element. */
+/** Writes one call in its form 0, 1 or 2. r[*n] receives the function's result, the next element the object's value. */
 static void write_call(FILE *f, size_t function, unsigned form, size_t object, const char *operand, unsigned *n)
 {
     static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
     const enum kind kind = functions[function].kind;
-    /* loads do not release, stores do not acquire */
+    /* A load has no release order, a store no acquire order. */
     const char *order = orders[kind == LOAD ? *n % 2 : kind == STORE ? *n % 2 * 2 : *n % LENGTH(orders)];
     char give[64] = "";
     if (kind != LOAD) {
@@ -77,7 +78,7 @@ static void write_call(FILE *f, size_t function, unsigned form, size_t object, c
     *n += 2;
 }
 
-/** Runs the kernels k0, k1 ..., which write n results together, and compares. */
+/** Runs the kernels k0, k1 ..., which together write n results, and compares these. */
 static void run(const char *source, const char *options, unsigned n_kernels, unsigned n, const int *want)
 {
     cl_program program = clt_build(source, options);
@@ -128,7 +129,7 @@ static void test_function(size_t function)
             for (size_t i = 0; i < 3 * LENGTH(operands); i++) {
                 const char *operand = operands[i / 3];
                 if (object == FLOAT_OBJECT && kind > EXCHANGE && kind != COMPARE) {
-                    continue; /* there is no arithmetic on these */
+                    continue; /* Atomic floats have no arithmetic. */
                 }
                 assert_true(n + 2 <= LENGTH(want));
                 expect(n, kind, operand);
@@ -150,7 +151,7 @@ static void test_functions(void **state)
     }
 }
 
-/** The functions of OpenCL C 1.x, by both their names, in each version. */
+/** The functions of OpenCL C 1.x under both prefixes, in each language version. */
 static void test_legacy(const char *options, bool has_atomic)
 {
     char *source = NULL;
@@ -188,7 +189,7 @@ static void test_legacies(void **state)
     test_legacy("-cl-std=CL3.0", true);
 }
 
-/** An increment, a decrement and an exchange of floats have no operand of a number's type, or another one. */
+/** Increment and decrement, which have no operand, and the exchange of floats. */
 static void test_others(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void test_others(void **state)
         "", 1, 8, wanted);
 }
 
-/** Builds what must be refused: each of n calls, for this reason. */
+/** Builds a program that must be refused. Its log must give this reason n times, once for each call. */
 static void refused(const char *source, const char *options, const char *reason, unsigned n)
 {
     static char log[1 << 18];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Barriers in every shape that OpenCL C allows: whatever the compiler makes of the control flow around them,
- * the work-items of a group meet at the same instruction (else the device reports a divergence), and see
- * each other's memory behind it.
+ * Barriers in every control flow that OpenCL C allows. However the compiler transforms it, the work-items of a group
+ * meet at the same instruction (otherwise the device reports a divergence), and see each other's memory after it.
  *
- * Each kernel passes values around its group: one turn gives a work-item its right neighbour's value plus one. After r
- * turns, however they came about, it has the value from r places away, plus r.
+ * Each kernel passes values around its group: a turn gives a work-item the value of its right neighbour plus one. After
+ * r turns a work-item holds the value from r places away, plus r.
  */
 #include "clt.h"
 
@@ -23,7 +22,7 @@ static const char prelude[] =
     "kernel void once(global const int *in, global int *out, local int *t, int n) {\n"
     "    uint g = get_global_id(0), l = get_local_id(0), s = get_local_size(0); int v = in[g]; TURN out[g] = v; }\n";
 
-/** The body of a kernel with argument n = 3, and how many turns it makes: in even groups, and in odd ones. */
+/** The body of a kernel with argument n = 3, and the number of turns that it makes in even and in odd groups. */
 static const struct {
     const char *name, *options, *body;
     unsigned even, odd;

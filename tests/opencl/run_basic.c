@@ -5,7 +5,7 @@
 static void test_vector_add(void **state)
 {
     (void)state;
-    enum { N = 1000 }; /* no multiple of any group size */
+    enum { N = 1000 }; /* No multiple of any group size. */
     static int a[N], b[N], c[N];
     for (int i = 0; i < N; i++) {
         a[i] = i * 7;
@@ -52,7 +52,7 @@ static void test_saxpy(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Every size from 1 on around warps and groups: each work-item counts itself once. */
+/** Every size from 1 to beyond a warp and a group. Each work-item counts itself once. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_sizes(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** All work-item functions in 3 dimensions with an offset, against a computation on the host. */
+/** All work-item functions in 3 dimensions with an offset, compared with a computation on the host. */
 static void test_ids_3d(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void test_ids_3d(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Uneven groups: a CL3.0 program may name a local size that does not divide; the edge reports its own size. */
+/** Non-uniform work-groups: a CL3.0 program may have a local size that does not divide the global size. A group at the
+ * edge reports its own size. */
 static void test_uneven_groups(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void test_vector_types(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Two local arguments beside a local variable: none overlaps another. */
+/** Two local arguments and a local variable do not overlap. */
 static void test_local_args(void **state)
 {
     (void)state;
@@ -291,7 +292,7 @@ static void test_private_array(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Two programs and two queues, the second reading what the first wrote. */
+/** Two programs and two queues, where the second reads the first's result. */
 static void test_two_programs_two_queues(void **state)
 {
     (void)state;
@@ -326,7 +327,7 @@ static void test_two_programs_two_queues(void **state)
     OK(clReleaseCommandQueue(other));
 }
 
-/** Many small kernels back to back, more than can be on their way at once; each sees the one before. */
+/** Many small kernels in a row, more than can be in flight at once. Each sees the result of the one before. */
 static void test_long_chain(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void test_long_chain(void **state)
     cl_mem m = clt_buffer(sizeof r, &r);
     const size_t one = 1;
     for (cl_uint i = 0; i < 60; i++) {
-        clt_args(k, 2, ARG(m), ARG(i)); /* the values are taken when the kernel is enqueued */
+        clt_args(k, 2, ARG(m), ARG(i)); /* The arguments' values are taken when the kernel is enqueued. */
         OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL));
         want = want * 3 + i;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Program binaries that somebody changed and sealed again: whatever the numbers of their kernels say, they are refused
- * before anything is done by them.
+ * Program binaries that were changed and sealed again. Whatever the numbers in their metadata say, an invalid binary is
+ * refused before anything uses it.
  */
 #include "clt.h"
 
@@ -37,8 +37,7 @@ static int close_all(void **state)
     return clt_close(state);
 }
 
-/** The metadata text with the first `from` behind `after` replaced; spaces, of which there are some, keep its
- *  length. */
+/** Replaces the first `from` after `after` in the metadata text. The spaces behind "stack" keep the text's length. */
 static void change(char *text, size_t size, const char *after, const char *from, const char *to)
 {
     char *start = memmem(text, size, after, strlen(after));
@@ -66,7 +65,7 @@ static void change(char *text, size_t size, const char *after, const char *from,
     memcpy(at, copy + head + skip, rest - head - skip);
 }
 
-/** The program of a binary that was changed so; NULL and clt_error if it is refused. */
+/** Returns the program of a binary changed in this way, or NULL and clt_error if it is refused. */
 static cl_program load(const char *after, const char *from, const char *to)
 {
     struct tc_blob blob = {0};
@@ -108,7 +107,7 @@ static void test_harmless(void **state)
 
 #define ATTRIBUTES "\"attributes\":\"reqd_work_group_size(4,1,1)\""
 
-/** It says that it has an entry for several work-items, which is not there: no kernel of it runs. */
+/** The metadata names an entry for several work-items that does not exist. No kernel of the program runs. */
 static void test_missing_entry(void **state)
 {
     (void)state;
@@ -134,22 +133,22 @@ static void test_refused(void **state)
     static const struct {
         const char *after, *from, *to;
     } changes[] = {
-        /* a pointer that writes behind the block, though an argument of no bytes fits there */
+        /* A pointer that would be written beyond the argument block, although an argument of 0 bytes fits there. */
         {"\"scratch\"", "\"size\":4,\"offset\":8", "\"size\":0,\"offset\":1024"},
         {"\"scratch\"", "\"size\":4,\"offset\":8", "\"size\":0,\"offset\":32"},
         {"\"scratch\"", "\"offset\":8", "\"offset\":32"},
-        {"\"scratch\"", "\"offset\":8", "\"offset\":10"}, /* not aligned */
-        {"\"scratch\"", "\"offset\":8", "\"offset\":4"},  /* over the one before */
+        {"\"scratch\"", "\"offset\":8", "\"offset\":10"}, /* The offset is not aligned. */
+        {"\"scratch\"", "\"offset\":8", "\"offset\":4"},  /* The argument overlaps the one before it. */
         {"\"scratch\"", "\"offset\":8", "\"offset\":8.5"},
         {"\"scratch\"", "\"offset\":8", "\"offset\":-8"},
         {"\"scratch\"", "\"offset\":8", "\"offset\":\"8\""},
-        {"\"scratch\"", "\"size\":4", "\"size\":8"}, /* no pointer */
+        {"\"scratch\"", "\"size\":4", "\"size\":8"}, /* The size is not that of a pointer. */
         {"\"scratch\"", "\"size\":4", "\"size\":1"},
         {"\"c\"", "\"pointer\":false", "\"pointer\":true"},
         {"\"c\"", "\"pointer\":false", "\"pointer\":0"},
         {"\"v\"", "\"size\":16", "\"size\":17"},
         {"\"v\"", "\"size\":16", "\"size\":4294967295"},
-        {"{", "\"space\":1", "\"space\":0"}, /* a pointer to private memory */
+        {"{", "\"space\":1", "\"space\":0"}, /* A pointer to private memory. */
         {"{", "\"space\":1", "\"space\":4"},
         {"{", "\"access\":0", "\"access\":4"},
         {"{", "\"qualifiers\":0", "\"qualifiers\":8"},
@@ -167,7 +166,7 @@ static void test_refused(void **state)
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":-1"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":true"},
         {"\"first\"", "\"uniform\":true", "\"uniform\":1"},
-        {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* two of one name */
+        {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
         {"{", "\"version\":3", "\"version\":2"},
@@ -181,7 +180,7 @@ static void test_refused(void **state)
     }
 }
 
-/** What a kernel may take at most, and arguments without bytes, which are lawful. */
+/** A kernel with the maximum size of arguments, and valid arguments of 0 bytes. */
 static void test_many_arguments(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Built-in kernels: the device's user executors. What is said of them, what is refused, and what they do. */
+/** Built-in kernels, which are the device's user executors: what queries report, what is refused, and the results. */
 #include "clt.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void test_the_device_lists_them(void **state)
     assert_int_equal(size, strlen(names) + 1);
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, sizeof all, all, &size));
     assert_true(size >= sizeof *all && size % sizeof *all == 0);
-    const char *at = names; /* the same names in the same order */
+    const char *at = names; /* The device's list has the same names in the same order. */
     for (size_t i = 0; i < size / sizeof *all; i++) {
         const size_t length = strcspn(at, ";");
         assert_int_equal(strlen(all[i].name), length);
@@ -42,7 +42,7 @@ static void test_the_device_lists_them(void **state)
     assert_string_equal(at, "");
     assert_string_equal(all[0].name, "saxpy");
     assert_int_equal(all[0].version, CL_MAKE_VERSION(1, 0, 0));
-    OK(clReleaseProgram(program(names))); /* what is listed can be had */
+    OK(clReleaseProgram(program(names))); /* Every listed kernel can be created. */
 }
 
 static void test_names_refused(void **state)
@@ -95,7 +95,7 @@ static void test_the_program(void **state)
     assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_NONE);
     OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof text, text, NULL));
     assert_string_equal(text, "");
-    /* there is nothing to build, and what was refused leaves the program as it was */
+    /* There is nothing to build, and a refused build leaves the program as it was. */
     FAILS(clBuildProgram(p, 1, &clt_device, "", NULL, NULL), CL_INVALID_OPERATION);
     FAILS(clCompileProgram(p, 1, &clt_device, "", 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
     cl_program linked = clLinkProgram(clt_context, 1, &clt_device, "", 1, &p, NULL, NULL, &clt_error);
@@ -194,7 +194,7 @@ static cl_int range(cl_kernel k, cl_uint dims, const size_t *offset, const size_
     return clEnqueueNDRangeKernel(clt_queue, k, dims, offset, global, local, 0, NULL, NULL);
 }
 
-/** It has one dimension, no offset and no work-groups. */
+/** The range has one dimension, no offset and no work-groups. */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void test_ranges(void **state)
         y[i] = 1;
     }
     cl_mem m = clt_buffer(sizeof y, y);
-    const float a = 1; /* doubles */
+    const float a = 1; /* With a = 1 a run doubles y. */
     const size_t g1[] = {4, 1, 1}, g2[] = {4, 2, 1}, g3[] = {4, 1, 2}, much[] = {0x40000000}, zero[] = {0};
     const size_t o0[] = {0, 0, 0}, o1[] = {1}, l1[] = {1, 1, 1}, l2[] = {2, 1, 1}, l0[] = {0}, huge[] = {1 << 20};
     clt_args(k, 3, ARG(a), ARG(m), ARG(m));
@@ -217,7 +217,7 @@ static void test_ranges(void **state)
     FAILS(range(k, 1, NULL, g1, l2), CL_INVALID_WORK_GROUP_SIZE);
     FAILS(range(k, 1, NULL, g1, l0), CL_INVALID_WORK_GROUP_SIZE);
     FAILS(range(k, 1, NULL, g1, huge), CL_INVALID_WORK_ITEM_SIZE);
-    OK(range(k, 1, NULL, zero, NULL)); /* nothing to do */
+    OK(range(k, 1, NULL, zero, NULL)); /* An empty range runs nothing. */
     OK(range(k, 1, NULL, NULL, NULL));
     clt_read(m, y, sizeof y);
     for (int i = 0; i < 16; i++) {
@@ -225,7 +225,7 @@ static void test_ranges(void **state)
     }
     OK(range(k, 1, NULL, g1, NULL));
     OK(range(k, 3, o0, g1, l1));
-    OK(clEnqueueTask(clt_queue, k, 0, NULL, NULL)); /* the first element alone */
+    OK(clEnqueueTask(clt_queue, k, 0, NULL, NULL)); /* A task runs the first element alone. */
     clt_read(m, y, sizeof y);
     for (int i = 0; i < 16; i++) {
         assert_true(y[i] == (i == 0 ? 8 : i < 4 ? 4 : 1));
@@ -234,7 +234,7 @@ static void test_ranges(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Streams of any length, in parts of buffers, mixed with kernels that are compiled, in order. */
+/** Streams of any length, over parts of buffers, in order with compiled kernels. */
 static void test_results(void **state)
 {
     (void)state;
@@ -290,8 +290,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
     snprintf(data, 512, "%s", text);
 }
 
-/** Beyond its buffer: the application is told, by the executor's name; other contexts go on. */
-/** An executor has the pointers of shared virtual memory as kernels have them, into the middle too. */
+/** An executor takes pointers of shared virtual memory as kernels do, also into the middle of an allocation. */
 static void test_shared_memory(void **state)
 {
     (void)state;
@@ -319,6 +318,7 @@ static void test_shared_memory(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** An access beyond the buffer: the application is told, with the executor's name, and other contexts go on. */
 static void test_fault(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void test_fault(void **state)
     const size_t n = 1 << 20;
     cl_event e;
     clt_args(k, 3, ARG(a), ARG(m), ARG(m));
-    FAILS(range(k, 1, NULL, &n, NULL), CL_INVALID_CONTEXT); /* of another queue */
+    FAILS(range(k, 1, NULL, &n, NULL), CL_INVALID_CONTEXT); /* The queue belongs to another context. */
     OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &n, NULL, 0, NULL, &e));
     FAILS(clWaitForEvents(1, &e), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     FAILS(clFinish(q), CL_OUT_OF_RESOURCES);

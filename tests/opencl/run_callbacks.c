@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Callbacks that wait: each call that waits is refused in a callback, and the application hears of it. Notify functions
- * of builds may wait. No callback runs in a thread of the application that waits.
+ * Blocking calls in callbacks. Each is refused, and the context's error callback says so. Notify functions of builds
+ * may block. No callback runs in an application's thread that waits in a call.
  */
 #include "clt.h"
 
@@ -20,10 +20,10 @@ static const char *const names[CALLS] = {"clFinish", "clWaitForEvents", "a block
 static cl_context context;
 static cl_command_queue queue;
 static cl_mem mem;
-static cl_event later; /* a command of the queue that has not ended */
+static cl_event later; /* Event of a command of the queue that has not ended. */
 static int word;
 
-/** What a callback has found; read when `calls` says that it has been there. */
+/** What a callback found. It may be read when `calls` is not 0. */
 static struct found {
     atomic_int calls;
     cl_int errors[CALLS];
@@ -31,8 +31,8 @@ static struct found {
 } found;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned heard; /* bit i: the text about names[i] */
-static char registered[64]; /* what the text must name as the callback's origin */
+static unsigned heard; /* Bit i: the text about names[i] came. */
+static char registered[64]; /* The callback's origin, which the text must name. */
 static char unexpected[512];
 
 static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
@@ -56,7 +56,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
     pthread_mutex_unlock(&lock);
 }
 
-/** Tries every call that waits, and one that does not. */
+/** Tries every blocking call, and one that does not block. */
 static void try_all(void)
 {
     const size_t zero[3] = {0}, region[3] = {4, 1, 1};
@@ -110,7 +110,7 @@ static void begin(const char *origin)
     atomic_store(&found.calls, 0);
 }
 
-/** The callback was there once, was refused all that waits, and the application has heard of each. */
+/** The callback was called once, every blocking call was refused in it, and the application was told of each. */
 static void end(void)
 {
     OK(clFinish(queue));
@@ -130,7 +130,7 @@ static void end(void)
     OK(clReleaseContext(context));
 }
 
-/** In the worker of the very queue, with more behind: what would wait for ever. */
+/** The callback runs in the queue's own worker while another command is queued. A blocking call would wait for ever. */
 static void test_event(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_event(void **state)
     OK(clReleaseEvent(later));
 }
 
-/** An event that has ended already: called by the thread that registers, and refused there too. */
+/** A callback for an event that has ended is called by the registering thread. Blocking calls are refused there too. */
 static void test_event_at_once(void **state)
 {
     (void)state;
@@ -156,12 +156,12 @@ static void test_event_at_once(void **state)
     OK(clEnqueueMarkerWithWaitList(queue, 0, NULL, &later));
     OK(clFinish(queue));
     OK(clSetEventCallback(later, CL_COMPLETE, on_event, NULL));
-    OK(clFinish(queue)); /* no callback any more */
+    OK(clFinish(queue)); /* No callback runs during this call. */
     end();
     OK(clReleaseEvent(later));
 }
 
-/** A buffer that a command was the last to hold goes in the worker. */
+/** The last reference to a buffer is a command's, so the worker destroys the buffer. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -201,8 +201,7 @@ static void CL_CALLBACK on_error(const char *text, const void *info, size_t size
     try_all();
 }
 
-/** The error callback of a context, whose kernel has faulted; what it calls is refused as of
- * the other, healthy context. */
+/** The error callback of a context whose kernel has faulted. Its blocking calls concern the other, healthy context. */
 static void test_errors(void **state)
 {
     (void)state;
@@ -261,7 +260,7 @@ static void test_build_may_wait(void **state)
     OK(clReleaseContext(context));
 }
 
-/* Callbacks while a thread waits: not in that thread, which may hold a lock that they want. */
+/* Callbacks while a thread waits in a call do not run in that thread, which may hold a lock that they take. */
 static pthread_t waiter;
 static atomic_bool waits;
 static atomic_int called, wrong;
@@ -289,8 +288,8 @@ static void CL_CALLBACK note_destroy(cl_mem m, void *data)
     note();
 }
 
-/** Two fills, and one callback: for the end of the buffer, the begin of the second, or the end of the first. With a
- *  user event they begin after the callback is registered, without one perhaps before. */
+/** Enqueues two fills and registers one callback: for the end of the buffer, the start of the second fill, or the end
+ *  of the first. With a user event the fills begin after the registration, otherwise perhaps before it. */
 static void fill_twice(unsigned kind, cl_event user, bool by_event)
 {
     const size_t size = 65536;
@@ -334,7 +333,7 @@ static void test_not_in_the_waiting_thread(void **state)
     OK(clReleaseMemObject(mem));
     OK(clReleaseCommandQueue(queue));
     OK(clReleaseContext(context));
-    for (int ms = 0; atomic_load(&called) != ROUNDS && ms < 200000; ms++) { /* by a thread of the library */
+    for (int ms = 0; atomic_load(&called) != ROUNDS && ms < 200000; ms++) { /* A thread of the library calls them. */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     assert_int_equal(atomic_load(&called), ROUNDS);

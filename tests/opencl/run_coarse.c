@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels whose hardware work-items run several work-items each (docs/decisions/coarsening.md) against the same kernels
- * built with -tern-no-coarsen: random ranges of one to three dimensions, with offsets, of any size. Fewer instructions
- * run, and the report of a fault names the work-items. The test also runs preempted (run_coarse_preempted) and through
- * ternd. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
+ * Coarsened kernels, whose hardware work-items run several work-items each (docs/decisions/coarsening.md), compared
+ * with the same kernels built with -tern-no-coarsen. Ranges are random: one to three dimensions, with offsets, of any
+ * size. Coarsened kernels must execute fewer instructions, and the report of a fault must name the work-items. The test
+ * also runs preempted (run_coarse_preempted) and through ternd.
+ *
+ * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
 #include "clt.h"
 
@@ -12,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 14, BYTES = MOST * 16 }; /* work-items; bytes of a buffer */
+enum { MOST = 1 << 14, BYTES = MOST * 16 }; /* MOST: maximum work-items of a range. BYTES: size of a buffer. */
 
-/* j: the work-item's number in the range, by which nothing is read or written twice */
+/* j is the work-item's number in the range: no two work-items read or write the same element by it. */
 static const char source[] =
     "#define PLACE uint x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);"
     "    uint j = ((z - get_global_offset(2)) * get_global_size(1) + y - get_global_offset(1)) * get_global_size(0)"
@@ -67,7 +69,7 @@ static size_t below(size_t n)
     return clt_random(&seed) % n;
 }
 
-/** Long in x mostly: short ranges are not coarsened. */
+/** Returns a random range, mostly long in x, since short ranges are not coarsened. */
 static struct range any_range(void)
 {
     struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}};
@@ -112,7 +114,8 @@ static void test_random(void **state)
     static uint8_t coarse[BYTES], plain[BYTES];
     const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
     const char *backend = getenv("TERN_BACKEND");
-    const unsigned long usual = backend != NULL && strcmp(backend, "rtl") == 0 ? 2 : 60; /* simulated cycle by cycle */
+    /* The RTL is simulated cycle by cycle, so fewer ranges run there. */
+    const unsigned long usual = backend != NULL && strcmp(backend, "rtl") == 0 ? 2 : 60;
     seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261123u;
     const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
     printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
@@ -142,7 +145,7 @@ static void test_random(void **state)
     OK(clReleaseMemObject(constants));
 }
 
-/** Instructions of work-items that all engines have executed. */
+/** Returns the thread instructions that all engines have executed. */
 static cl_ulong instructions(void)
 {
     const clGetDeviceCountersTERN_fn read = (clGetDeviceCountersTERN_fn)(uintptr_t)
@@ -173,7 +176,7 @@ static cl_ulong cost(const char *name, const char *options, const struct range *
     return instructions() - before;
 }
 
-/** What coarsening is for: fewer instructions. And what it must not cost: more of them, where the range is short. */
+/** Coarsening saves a quarter of the instructions of a long range, and costs none on a short range. */
 static void test_saves(void **state)
 {
     (void)state;
@@ -188,7 +191,7 @@ static void test_saves(void **state)
         }
         assert_int_equal(cost(cheap[i], "", &small), cost(cheap[i], "-tern-no-coarsen", &small));
     }
-    /* Rounds that do nothing come first: those behind them run at once again. */
+    /* The first rounds do nothing. The rounds after them run together again. */
     const struct range late = {.dims = 1, .global = {MOST, 1, 1}, .n = MOST / 4, .m = MOST};
     const cl_ulong coarse = cost("above", "", &late), plain = cost("above", "-tern-no-coarsen", &late);
     if (coarse >= plain * 3 / 4) {
@@ -209,7 +212,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
     snprintf(told, sizeof told, "%s", text);
 }
 
-/** What is told when work-item `bad` of a large range writes where nothing is. */
+/** Runs a kernel whose work-item `bad` of a large range writes to an unmapped address. `told` receives the report. */
 static void fault(const char *options, size_t offset, cl_uint bad)
 {
     static const char bad_source[] = "kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
@@ -238,7 +241,7 @@ static void fault(const char *options, size_t offset, cl_uint bad)
     OK(clReleaseContext(c));
 }
 
-/** Of which work-items it was one, and with -g which. */
+/** The report names the work-items of which one faulted, and with -g the faulting one. */
 static void test_faults(void **state)
 {
     (void)state;

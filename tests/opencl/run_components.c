@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-items of a group that write different components of one vector: none loses another's. Random partitions of the
- * components into forms (.x, .hi, .s20, [i], ...) of every size and element type, in global, local and private memory,
- * volatile or not, plain or within structures, chosen by conditions, a switch or functions; optimized or not; by
- * work-items of one warp and of several.
+ * Work-items of a group that write different components of one vector: no write loses another's. The components are
+ * partitioned at random into forms (.x, .hi, .s20, [i], ...) of every size. Vectors have every element type and lie in
+ * global, local and private memory, volatile or not, plain or in structures. Conditions, a switch or functions choose
+ * the part. Kernels are optimized or not, and the work-items are of one warp or several.
  */
 #include "clt.h"
 
@@ -22,13 +22,13 @@ static const struct {
 };
 static const unsigned sizes[] = {2, 3, 4, 8, 16};
 
-/** What one work-item writes: `n` components, in this order, by this name. */
+/** The components that one work-item writes, in this order: `n` of them, written as `text`. */
 struct part {
     char text[32];
     unsigned n, at[MOST];
 };
 
-/** Parts that together have each component once. */
+/** Parts that together contain each component once. */
 struct partition {
     unsigned n;
     struct part parts[MOST];
@@ -46,7 +46,7 @@ static void take(struct partition *p, const char *text, unsigned n, unsigned fir
     }
 }
 
-/** Random components in random order, by their numbers or, where they have them, by letters. */
+/** Adds parts of random components in random order, written by numbers or, where possible, by letters. */
 static void take_random(struct partition *p, unsigned size)
 {
     static const unsigned lengths[] = {1, 2, 3, 4, 8, 16};
@@ -79,7 +79,7 @@ static void make_partition(struct partition *p, unsigned size, unsigned which)
     if (which == 0) {
         for (unsigned i = 0; i < size; i++) {
             char text[20];
-            snprintf(text, sizeof text, "[%u+z]", i); /* z is 0, and the compiler does not know it */
+            snprintf(text, sizeof text, "[%u+z]", i); /* z is 0, which the compiler does not know. */
             take(p, text, 1, i, 1);
         }
     } else if (which == 1) {
@@ -98,7 +98,7 @@ static void make_partition(struct partition *p, unsigned size, unsigned which)
     }
 }
 
-/** What component c of vector v is to become: small, so that every type has it. */
+/** Returns the value that component c of vector v receives. It is small enough for every type. */
 static int value_of(unsigned v, unsigned c)
 {
     return (int)(v * MOST + c + 1);
@@ -106,7 +106,7 @@ static int value_of(unsigned v, unsigned c)
 
 enum space { GLOBAL, LOCAL_MEMORY, PRIVATE, SPACES };
 
-/** Statements of a part, for all vectors. */
+/** Writes the statements of a part, for all vectors. */
 static void write_part(FILE *f, const struct part *p, const char *type)
 {
     fprintf(f, "for (int r = 0; r < %d; r++) p[r].s.v[1]%s = ", VECTORS, p->text);
@@ -119,7 +119,7 @@ static void write_part(FILE *f, const struct part *p, const char *type)
     fprintf(f, "%s;", p->n > 1 ? ")" : "");
 }
 
-/** how: 0 conditions, 1 a switch, 2 functions. A private vector is written by one work-item. */
+/** `how` is 0 for conditions, 1 for a switch, 2 for functions. One work-item writes a private vector. */
 static void write_body(FILE *f, const struct partition *p, const char *type, enum space space, unsigned how,
                        unsigned id)
 {
@@ -139,7 +139,7 @@ static void write_body(FILE *f, const struct partition *p, const char *type, enu
     fprintf(f, how == 1 && space != PRIVATE ? "}\n" : "");
 }
 
-/** The kernel k<id>. */
+/** Writes the kernel k<id>. */
 static void write_kernel(FILE *f, const struct partition *p, unsigned id, const char *type, enum space space)
 {
     const unsigned how = clt_random(&seed) % 3;
@@ -193,10 +193,11 @@ static double read_as(const char *at, size_t t)
     }
 }
 
-/** Runs the kernel by the work-items 0, stride, 2 * stride ... and looks at every component. */
+/** Runs the kernel with the work-items 0, stride, 2 * stride ... and compares every component. */
 static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size, unsigned stride, const char *source)
 {
-    const size_t vector = (size == 3 ? 4 : size) * types[t].size, whole = 4 * vector; /* of S: c, and three vectors */
+    /* `whole` is the size of S: c and three vectors. */
+    const size_t vector = (size == 3 ? 4 : size) * types[t].size, whole = 4 * vector;
     static char data[VECTORS * 4 * MOST * 8];
     const int z = 0;
     memset(data, 0x5a, sizeof data);
@@ -206,7 +207,7 @@ static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size,
     clt_read(m, data, VECTORS * whole);
     for (unsigned v = 0; v < VECTORS; v++) {
         for (size_t i = 0; i < whole; i++) {
-            const size_t at = v * whole + i, in = i - 2 * vector; /* v[1] stands behind c and v[0] */
+            const size_t at = v * whole + i, in = i - 2 * vector; /* v[1] lies after c and v[0]. */
             if (i < 2 * vector || in >= vector) {
                 assert_int_equal(data[at], 0x5a);
             } else if (in % types[t].size == 0 && in / types[t].size < size) {
@@ -221,7 +222,7 @@ static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size,
     OK(clReleaseMemObject(m));
 }
 
-/** One program: a kernel for each kind of partition. */
+/** Builds one program with a kernel for each kind of partition. */
 static void test_vector(size_t t, unsigned size, enum space space)
 {
     static const char *const options[] = {"", "-cl-opt-disable", "-tern-no-coarsen", "-cl-std=CL3.0"};

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#define PATIENCE 200000 /* ms: only a test that fails waits so long */
+#define PATIENCE 200000 /* Milliseconds. Only a failing test waits this long. */
 
 static const char add_one[] = "kernel void f(global int *r) { r[get_global_id(0)] += 1; }";
 
@@ -22,7 +22,8 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/** A command behind a user event does not begin before it is set; what follows in the queue waits too. */
+/** A command that waits for a user event does not begin before the event is set. Later commands of the queue wait
+ * too. */
 static void test_user_event(void **state)
 {
     (void)state;
@@ -50,7 +51,7 @@ static void test_user_event(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** An event that failed is told wherever it stands among those that are waited for. */
+/** clWaitForEvents reports a failed event at any position of its list. */
 static void test_one_of_several_failed(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void test_one_of_several_failed(void **state)
     }
 }
 
-/** A failed user event fails what waits for it, and what waits for that; the queue goes on. */
+/** A failed user event fails the commands that wait for it, and those that wait for these. The queue goes on. */
 static void test_failure_spreads(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void test_callbacks(void **state)
     assert_int_equal(l.status[0], CL_SUBMITTED);
     assert_int_equal(l.status[1], CL_RUNNING);
     assert_int_equal(l.status[2], CL_COMPLETE);
-    OK(clSetEventCallback(e, CL_COMPLETE, record, &l)); /* too late to wait for: called at once */
+    OK(clSetEventCallback(e, CL_COMPLETE, record, &l)); /* The event has ended, so the callback is called at once. */
     await(&l, 4);
     assert_int_equal(l.status[3], CL_COMPLETE);
     OK(clReleaseEvent(user));
@@ -205,7 +206,7 @@ static void test_profiling(void **state)
         const cl_ulong start = time_of(e[i], CL_PROFILING_COMMAND_START);
         const cl_ulong end = time_of(e[i], CL_PROFILING_COMMAND_END);
         assert_true(queued <= submit && submit <= start && start <= end);
-        assert_true(start >= last); /* in order: none begins before the one before it has ended */
+        assert_true(start >= last); /* The queue is in-order: no command begins before the one before it has ended. */
         assert_true(i == 2 || end > start);
         last = end;
     }
@@ -223,7 +224,7 @@ static void test_profiling(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Out of order: a command that waits for the application holds up none that does not depend on it. */
+/** In an out-of-order queue, a command that waits for the application delays only commands that depend on it. */
 static void test_out_of_order(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void test_marker_and_barrier(void **state)
     }
 }
 
-/** A queue may be released while it still has work, and its event outlives it. */
+/** A queue may be released while it has work. Its events stay valid. */
 static void test_release_busy_queue(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ struct work {
     int result;
 };
 
-/** Runs its kernel 20 times on a queue of its own. Checks nothing itself: cmocka's checks belong to the main thread. */
+/** Runs its kernel 20 times on a queue of its own. It makes no cmocka checks, which only the main thread may do. */
 static void *hammer(void *data)
 {
     struct work *w = data;

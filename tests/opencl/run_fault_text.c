@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a person is told whose kernel faults: what happened, which work-item, which kernel, where in its source, and
- * what to do. The whole text is compared, so it is the same on every device; '#' stands for a digit of an address.
+ * The text of a fault report: what happened, which work-item, which kernel, the place in its source, and advice. The
+ * whole text is compared, so that it is the same on every device. '#' stands for a digit of an address.
  */
 #include "clt.h"
 
@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ITEM 37 /* the work-item that goes wrong, of 48 in groups of 16 */
+#define ITEM 37 /* The faulting work-item, of 48 in groups of 16. */
 
 static char told[2048];
 static int tellings;
-static bool shares; /* instead of the buffer: byte 64 of 256 of shared virtual memory */
+static bool shares; /* Argument a points to byte 64 of 256 bytes of shared virtual memory, instead of to a buffer. */
 
 static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
 {
@@ -33,9 +33,8 @@ static int matches(const char *text, const char *pattern)
     return *pattern == '\0' && *text == '\0';
 }
 
-/** Runs kernel `name` of the program in a context of its own: arguments a buffer of 256 bytes, a null pointer,
- *  64 bytes of local memory, and the number of the work-item that is to fault. The text must begin with who
- *  did it, and go on as told. */
+/** Runs kernel `name` of the program in this context. Its arguments are a buffer of 256 bytes, a null pointer, 64 bytes
+ *  of local memory, and the number of the work-item that shall fault. The report must be `who` followed by `rest`. */
 static void expect_after(cl_context c, cl_program p, const char *name, const char *who, const char *rest)
 {
     char pattern[1024];
@@ -94,7 +93,7 @@ static cl_program built(cl_context c, const char *source, const char *options)
 #define ARGUMENTS "(global int *a, global int *none, local int *t, uint bad)"
 #define WHO "work-item (37, 0, 0) of group (2, 0, 0): "
 
-/** A kernel f whose line 4 is this statement, for work-item `bad` alone. */
+/** Expects this report from a kernel f with the statement in its line 4, which faults in work-item `bad` alone. */
 static void expect_who(const char *globals, const char *statement, const char *options, const char *who,
                        const char *rest)
 {
@@ -140,7 +139,7 @@ static void test_wrong_addresses(void **state)
            "in f at program.cl:4:49. That is a __constant variable of the program.");
 }
 
-/** A pointer into the middle: the whole allocation is what there is. */
+/** The argument points into an allocation. The report gives the distance from the end of the allocation. */
 static void test_shared_memory(void **state)
 {
     (void)state;
@@ -203,7 +202,8 @@ static void test_barriers(void **state)
                "and none may return before.");
 }
 
-/** A kernel that follows a null pointer of its own, with these arguments b and c. */
+/** Expects this report from a kernel that dereferences a null pointer of its own. b and c: the kernel's arguments b and
+ * c are buffers, not NULL. */
 static void expect_null(bool b, bool c, const char *rest)
 {
     char pattern[512];
@@ -235,7 +235,7 @@ static void expect_null(bool b, bool c, const char *rest)
     OK(clReleaseContext(ctx));
 }
 
-/** A null pointer is told as such, and not by the buffer that happens to lie lowest; no argument is blamed. */
+/** The report says that the pointer is null. It names neither an argument nor the buffer at the lowest address. */
 static void test_null_pointers(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void test_null_pointers(void **state)
     expect_null(false, false, "Of the arguments, 'b' and 'c' are null pointers.");
 }
 
-/** Inlined functions, #line, and no -g. */
+/** Places in inlined functions, after #line, and without -g. */
 static void test_places(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_places(void **state)
                "Of the arguments, 'none' is a null pointer. Build the program with -g to get the line.");
 }
 
-/** A program binary keeps its lines. */
+/** A program binary keeps its line numbers. */
 static void test_binary(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels that go wrong, and memory that runs out: which context gets the error, and which ones go on undisturbed.
- * Released memory is free for the next call, although a slow thread of the runtime still holds it (test_slow_worker,
+ * Kernels that fault, and device memory that runs out: which context receives the error, and which go on. Released
+ * memory is available to the next call even while a slow thread of the runtime still holds it (test_slow_worker,
  * test_slow_waiter).
  */
 #include "clt.h"
@@ -34,7 +34,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
     pthread_mutex_unlock(&t->lock);
 }
 
-/** A context with its own queue and kernel, apart from the test's common one. */
+/** A context with its own queue and kernel, apart from the tests' common one. */
 struct world {
     struct told told;
     cl_context context;
@@ -77,7 +77,8 @@ static cl_int status_of(cl_event e)
     return s;
 }
 
-/** The application hears of it once, by address and kernel; the context is lost, every other one goes on. */
+/** The application is told once, with the address and the kernel. The context is lost, and every other context goes
+ * on. */
 static void test_wild_address(void **state)
 {
     (void)state;
@@ -115,7 +116,8 @@ static void test_wild_address(void **state)
     OK(clReleaseKernel(k));
     close_world(&w);
 
-    open_world(&w, "kernel void f(global int *r) { r[0] = 9; }", "f"); /* a new context of the same application works */
+    /* A new context of the same application works. */
+    open_world(&w, "kernel void f(global int *r) { r[0] = 9; }", "f");
     clt_args(w.kernel, 1, ARG(w.mem));
     OK(clEnqueueNDRangeKernel(w.queue, w.kernel, 1, NULL, &n, NULL, 0, NULL, NULL));
     OK(clEnqueueReadBuffer(w.queue, w.mem, CL_TRUE, 0, sizeof r, &r, 0, NULL, NULL));
@@ -124,7 +126,7 @@ static void test_wild_address(void **state)
     close_world(&w);
 }
 
-/** Kernels queued behind the one that faults end in error, all of them, and promptly. */
+/** Kernels queued behind one that faults all end in error, promptly. */
 static void test_queued_behind_a_fault(void **state)
 {
     (void)state;
@@ -150,7 +152,7 @@ static void test_queued_behind_a_fault(void **state)
     close_world(&w);
 }
 
-/** Local memory has an end, and so has each buffer's page. */
+/** An access beyond the end of local memory is a fault. */
 static void test_local_overrun(void **state)
 {
     (void)state;
@@ -164,7 +166,7 @@ static void test_local_overrun(void **state)
     FAILS(clFinish(w.queue), CL_OUT_OF_RESOURCES);
     assert_int_equal(w.told.n, 1);
     assert_non_null(strstr(w.told.text, "local"));
-    assert_null(strstr(w.told.text, "allocation")); /* of which local memory is none */
+    assert_null(strstr(w.told.text, "allocation")); /* Local memory is no allocation. */
     close_world(&w);
 }
 
@@ -174,7 +176,8 @@ static int touch(cl_mem m)
     return clEnqueueWriteBuffer(clt_queue, m, CL_TRUE, 0, sizeof v, &v, 0, NULL, NULL);
 }
 
-/** More memory than there is: refused when it is needed, and as good as new once something is released. */
+/** Buffers larger in sum than the device's memory: the command that needs the memory is refused, and succeeds after a
+ * release. */
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -200,7 +203,8 @@ static void test_out_of_memory(void **state)
     OK(clReleaseMemObject(all[0]));
     OK(clFinish(clt_queue));
     cl_int again = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    for (int i = 0; i < 100 && again != CL_SUCCESS; i++) { /* a free takes effect once the device has unmapped it */
+    /* A release takes effect once the device has unmapped the memory. */
+    for (int i = 0; i < 100 && again != CL_SUCCESS; i++) {
         again = clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL);
     }
     OK(again);
@@ -213,7 +217,7 @@ static void test_out_of_memory(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Making and dropping all kinds of objects leaves nothing behind: far more in sum than the device has. */
+/** Creates and releases all kinds of objects, in sum far more than the device's memory. Nothing leaks. */
 static void test_nothing_leaks(void **state)
 {
     (void)state;
@@ -244,7 +248,7 @@ static void CL_CALLBACK linger(cl_context context, void *data)
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 }
 
-/** Bytes that fit into the device, in buffers that get smaller and smaller, of a page at last. */
+/** Returns the bytes that fit into the device, in buffers of decreasing size down to a page. */
 static size_t fill(void)
 {
     cl_mem all[64];
@@ -268,8 +272,8 @@ static size_t fill(void)
     return sum;
 }
 
-/** What a context had that the program has released is there for the next call, though a thread of the
- *  runtime is not done with it. */
+/** The memory of a released context is available to the next call, although a thread of the runtime still holds the
+ *  context. */
 static void test_released_is_free(void **state)
 {
     (void)state;
@@ -287,15 +291,16 @@ static void test_released_is_free(void **state)
     }
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* they have functions of this name */
+/* The sanitizers define functions of the same name. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define SLOW_THREADS
-/* A thread that has told the end of a command, and is slow to give back what it holds of it: in a thread that is marked
- * as one that may finish commands, the first unlock after which the event is over and no lock is held ends late. */
+/* A thread that reports the end of a command, and is slow to release what it holds of the command. In a thread marked
+ * as `finishes`, the unlock after which the watched event has ended and no lock is held returns late. */
 #define INTERPOSED __attribute__((visibility("default"))) int
 static _Thread_local bool finishes;
 static _Thread_local int locks;
 static _Atomic(cl_event) watched;
-static atomic_bool slow; /* it is there */
+static atomic_bool slow; /* The slow unlock has begun. */
 
 static int call_real(const char *name, pthread_mutex_t *m)
 {
@@ -317,7 +322,8 @@ INTERPOSED pthread_mutex_unlock(pthread_mutex_t *m)
     cl_event e = atomic_load(&watched);
     cl_int status = CL_QUEUED;
     if (finishes && locks == 1 && e != NULL) {
-        clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL); /* here locks is 2 */
+        /* `locks` is 2 during this call, so it does not recurse. */
+        clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     }
     locks--;
     if (status == CL_COMPLETE) {
@@ -328,7 +334,8 @@ INTERPOSED pthread_mutex_unlock(pthread_mutex_t *m)
     return r;
 }
 
-/** Loads the runtime before the loader of OpenCL does, which would have it find the C library's functions first. */
+/** Loads the runtime before the OpenCL loader does. Loaded by the loader, the runtime would bind to the C library's
+ * functions instead of those above. */
 static void load_runtime(void)
 {
     char path[4096] = "";
@@ -353,7 +360,7 @@ static void CL_CALLBACK mark(cl_event e, cl_int status, void *data)
     finishes = true;
 }
 
-/** A world whose worker is marked. */
+/** Opens a world whose worker thread is marked. */
 static void open_slow_world(struct world *w)
 {
     cl_event marker, gate;
@@ -374,7 +381,7 @@ static void *finish(void *queue)
     return clFinish(queue) == CL_SUCCESS ? queue : NULL;
 }
 
-/** A fill of the buffer that ends slowly, and begins when the gate opens. */
+/** Enqueues a fill of the buffer that begins when the gate opens and whose end is slow. */
 static cl_event enqueue_slow(struct world *w, cl_mem m, cl_event gate)
 {
     const int zero = 0;
@@ -387,7 +394,7 @@ static cl_event enqueue_slow(struct world *w, cl_mem m, cl_event gate)
     return e;
 }
 
-/** Opens the gate, and gives the events back when the command has ended. */
+/** Opens the gate, waits until the slow unlock has begun, and releases the events. */
 static void until_slow(cl_event gate, cl_event e)
 {
     OK(clSetUserEventStatus(gate, CL_COMPLETE));
@@ -398,7 +405,7 @@ static void until_slow(cl_event gate, cl_event e)
     OK(clReleaseEvent(e));
 }
 
-/** All of a context, when the thread that finishes its last command still has the event, and so the queue. */
+/** A context is released while the thread that finishes its last command still holds the event, and so the queue. */
 static void test_slow_worker(void **state)
 {
     (void)state;
@@ -412,7 +419,7 @@ static void test_slow_worker(void **state)
     assert_int_equal(fill(), before);
 }
 
-/** A buffer of a command that a thread finishes which waits for the queue, or the worker. */
+/** A buffer is released while the command's finishing thread, which waits in clFinish or is the worker, is slow. */
 static void test_slow_waiter(void **state)
 {
     (void)state;
@@ -424,7 +431,7 @@ static void test_slow_waiter(void **state)
     cl_mem m = clCreateBuffer(w.context, 0, 1u << 20, NULL, &clt_error);
     MADE(m);
     OK(clEnqueueWriteBuffer(w.queue, m, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
-    OK(clReleaseMemObject(m)); /* the page table for it stays */
+    OK(clReleaseMemObject(m)); /* The buffer's page table stays. */
     const size_t before = fill();
     m = clCreateBuffer(w.context, 0, 1u << 20, NULL, &clt_error);
     MADE(m);
@@ -441,7 +448,7 @@ static void test_slow_waiter(void **state)
 }
 #endif
 
-/** A device with little memory, so that filling it is quick in a simulated one. */
+/** Gives the device little memory, so that it is filled quickly in simulation. */
 static void shrink_memory(void)
 {
     const char *config = getenv("TERN_CONFIG");

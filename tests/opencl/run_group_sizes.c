@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a kernel may rely on about the sizes of its groups, which its own language says, however the program came to be:
- * built, given back as a binary, or compiled and linked. OpenCL C 1.2 reckons positions from get_local_size.
+ * What a kernel may assume about the sizes of its groups. Its own language version decides, whether the program was
+ * built, loaded as a binary, or compiled and linked. OpenCL C 1.2 computes positions from get_local_size.
  */
 #include "clt.h"
 
@@ -43,7 +43,7 @@ static cl_program make(enum made how, const char *options)
     return whole;
 }
 
-/** Runs n work-items; if even, position and total must come out as if all groups had one size. */
+/** Runs n work-items. If `even`, position and total must be those of groups of one size. */
 static void run(cl_kernel k, cl_uint n, size_t local, int even)
 {
     cl_uint *r = calloc(n, sizeof *r);

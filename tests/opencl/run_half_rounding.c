@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Storing halves in each rounding mode, from float and double, against halves searched for by value on the host. */
+/** Stores of halves in each rounding mode, from float and double, compared with halves that the host finds by value. */
 #include "clt.h"
 
 #include <math.h>
@@ -15,11 +15,11 @@ static double value(unsigned h)
     return h & 0x8000 ? -size : size;
 }
 
-/** The size of x rounded towards zero, or away from it, as a half's bits. */
+/** Returns the bits of the half next to `size`, rounded towards zero or away from it. */
 static unsigned around(double size, bool away)
 {
     unsigned low = 0, high = 0x7c00;
-    while (low < high) { /* the least half that is size or more */
+    while (low < high) { /* The search ends at the least half that is not below `size`. */
         const unsigned middle = (low + high) / 2;
         if (value(middle) < size) {
             low = middle + 1;
@@ -48,7 +48,7 @@ static unsigned expected(double x, unsigned mode)
     }
 }
 
-/** Ties, their neighbours and all magnitudes from far below half's least number to beyond its largest. */
+/** Ties and their neighbours, and all magnitudes from far below the least half to beyond the largest. */
 static void fill(double *x)
 {
     uint32_t seed = 17;
@@ -125,7 +125,7 @@ static void test_double(void **state)
     static double x[N];
     fill(x);
     for (int i = 7; i < N; i += 3) {
-        x[i] *= 1.0 + 0x1p-40; /* just beyond what a float tells from a tie */
+        x[i] *= 1.0 + 0x1p-40; /* The value is just beyond what a float distinguishes from a tie. */
     }
     check("-DTYPE=double", x, sizeof x, x);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A kernel that never ends lets others go on, meanwhile and afterwards (F2), and is ended if the
- * driver was given a limit. */
+/** A kernel that never ends: others run beside it and after it (F2), and it is ended if the driver was given a
+ * limit. */
 #include "clt.h"
 
 #include <stdio.h>
@@ -37,11 +37,11 @@ static void test_endless_kernel(void **state)
     int v[4] = {0};
     cl_mem n = clt_buffer(sizeof v, v);
     clt_args(quick, 1, ARG(n));
-    clt_run(quick, 4, 0); /* beside it */
+    clt_run(quick, 4, 0); /* This kernel runs beside the endless one. */
     FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
     assert_non_null(strstr(told, ": kernel endless: ran longer than 400000 cycles"));
     assert_non_null(strstr(told, "TERN_LIMIT_CYCLES"));
-    clt_run(quick, 4, 0); /* after it */
+    clt_run(quick, 4, 0); /* This kernel runs after the endless one. */
     clt_read(n, v, sizeof v);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(v[i], 2);

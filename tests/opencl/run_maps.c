@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Mappings that overlap, in random order, of a buffer and its sub-buffers, in memory of the device or of the
- * application. A second one for writing is refused with CL_INVALID_OPERATION. Any number may be for reading, and they
- * change nothing of what the application has written into another.
+ * Overlapping mappings, in random order, of a buffer and its sub-buffers, in memory of the device or of the
+ * application. A second overlapping mapping for writing is refused with CL_INVALID_OPERATION. Any number may be for
+ * reading, and these do not change what the application has written into another mapping.
  */
 #include "clt.h"
 
@@ -15,15 +15,15 @@ enum { SIZE = 4096, LIVE = 24, STEPS = 1500, BUFFERS = 4 };
 
 struct mapping {
     cl_mem mem;
-    unsigned char *at; /**< NULL: none. */
+    unsigned char *at; /**< NULL if this entry is not mapped. */
     cl_map_flags flags;
-    size_t start, size; /**< In the parent. */
+    size_t start, size; /**< Bytes, relative to the parent. */
 };
 
 static struct mapping live[LIVE];
-static unsigned char shadow[SIZE];      /**< What the device has. */
-static unsigned char memory[SIZE];      /**< The application's, if that is where the buffer is. */
-static cl_mem buffers[BUFFERS];         /**< The parent; sub-buffers, two of which overlap. */
+static unsigned char shadow[SIZE];      /**< The buffer's contents on the device. */
+static unsigned char memory[SIZE];      /**< The application's memory, used with CL_MEM_USE_HOST_PTR. */
+static cl_mem buffers[BUFFERS];         /**< The parent, then its sub-buffers, of which two overlap. */
 static const cl_buffer_region regions[BUFFERS] = {{0, SIZE}, {0, 2048}, {1024, 1536}, {3072, 1000}};
 
 static bool overlap(const struct mapping *m, size_t start, size_t size)
@@ -31,7 +31,7 @@ static bool overlap(const struct mapping *m, size_t start, size_t size)
     return m->at != NULL && m->start < start + size && start < m->start + m->size;
 }
 
-/** Is the byte in a mapping for writing? Its contents are undefined then. */
+/** Returns whether the byte is in a mapping for writing, where its contents are undefined. */
 static bool undefined(size_t i)
 {
     for (unsigned j = 0; j < LIVE; j++) {
@@ -83,7 +83,7 @@ static void map(struct mapping *m, uint32_t *seed)
         }
     }
     *m = (struct mapping){buffers[which], p, f, start, size};
-    /* some write at once: a later mapping for reading must not undo it */
+    /* The application writes at once. A later mapping for reading must not undo the write. */
     for (size_t i = 0; i < size && (f & WRITES) != 0; i++) {
         p[i] = (unsigned char)(start + i);
         shadow[start + i] = p[i];
@@ -122,7 +122,7 @@ static void test_random(cl_mem_flags flags, uint32_t seed)
             assert_int_equal(got[i], shadow[i]);
         }
     }
-    for (unsigned i = BUFFERS; i-- > 0;) { /* with mappings that are left */
+    for (unsigned i = BUFFERS; i-- > 0;) { /* Some mappings are left. */
         OK(clReleaseMemObject(buffers[i]));
     }
 }
@@ -143,7 +143,7 @@ static void test_application_memory(void **state)
     }
 }
 
-/** A mapping ends when its unmapping is enqueued; one that is refused, or comes to nothing, leaves nothing behind. */
+/** A mapping ends when its unmapping is enqueued. A refused or failed mapping leaves nothing behind. */
 static void test_ends(void **state)
 {
     (void)state;
@@ -154,11 +154,12 @@ static void test_ends(void **state)
             CL_INVALID_EVENT_WAIT_LIST);
     char *p = clEnqueueMapBuffer(clt_queue, m, CL_FALSE, CL_MAP_WRITE, 100, 100, 1, &gate, NULL, &clt_error);
     MADE(p);
-    for (size_t at = 51; at < 200; at += 37) { /* not even while the first waits */
+    for (size_t at = 51; at < 200; at += 37) { /* The overlap is refused although the first mapping still waits. */
         REFUSED(clEnqueueMapBuffer(clt_queue, m, CL_FALSE, CL_MAP_WRITE, at, 50, 0, NULL, NULL, &clt_error),
                 CL_INVALID_OPERATION);
     }
-    FAILS(clEnqueueUnmapMemObject(clt_queue, m, p, 1, &wrong, NULL), CL_INVALID_EVENT_WAIT_LIST); /* still mapped */
+    /* The mapping still exists after the refused call. */
+    FAILS(clEnqueueUnmapMemObject(clt_queue, m, p, 1, &wrong, NULL), CL_INVALID_EVENT_WAIT_LIST);
     REFUSED(clEnqueueMapBuffer(clt_queue, m, CL_FALSE, CL_MAP_WRITE, 199, 1, 0, NULL, NULL, &clt_error),
             CL_INVALID_OPERATION);
     char *before = clEnqueueMapBuffer(clt_queue, m, CL_FALSE, CL_MAP_WRITE, 0, 100, 0, NULL, NULL, &clt_error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads, writes, copies, fills and maps of buffers, whole, in part and in boxes, against the same done on the host. */
+/** Reads, writes, copies, fills and maps of buffers, whole, in part and in boxes, compared with the same work on the
+ * host. */
 #include "clt.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static void test_partial_transfers(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** A buffer that nobody has written reads zero (A7). */
+/** A buffer that was never written reads as zero (A7). */
 static void test_fresh_memory(void **state)
 {
     (void)state;
@@ -62,7 +63,7 @@ static void test_copy(void **state)
     OK(clReleaseMemObject(mb));
 }
 
-/** Atomic operations see what the host wrote since the last ones on the same line. */
+/** Atomic operations see what the host wrote to the same line since the last atomic operation. */
 static void test_write_between_atomics(void **state)
 {
     (void)state;
@@ -80,7 +81,7 @@ static void test_write_between_atomics(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Fills with every pattern size, at an offset that no line begins at where the size allows. */
+/** Fills with every pattern size, at an offset that is no multiple of a line if the pattern size allows. */
 static void test_fill(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_fill(void **state)
     }
 }
 
-/** The host's version of every ...Rect command. */
+/** Does on the host what a ...Rect command does. */
 static void box(unsigned char *dst, const size_t to[3], size_t to_row, size_t to_slice, const unsigned char *src,
                 const size_t from[3], size_t from_row, size_t from_slice, const size_t region[3])
 {
@@ -195,7 +196,7 @@ static void test_sub_buffers(void **state)
     assert_ptr_equal(parent, m);
     assert_int_equal(offset, 512);
     FAILS(clEnqueueCopyBuffer(clt_queue, m, s, 200, 0, 100, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
-    OK(clReleaseMemObject(m)); /* the sub-buffers keep it */
+    OK(clReleaseMemObject(m)); /* The sub-buffers keep the parent alive. */
     cl_int x = 0;
     OK(clEnqueueReadBuffer(clt_queue, t, CL_TRUE, 0, 4, &x, 0, NULL, NULL));
     assert_int_equal(x, 7);
@@ -225,7 +226,7 @@ static void test_map(void **state)
     cl_int *w = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, CL_MAP_WRITE, 800, 100, 0, NULL, NULL, &clt_error);
     MADE(w);
     assert_int_equal(maps_of(m), 2);
-    w[3] = -1; /* what is not touched stays */
+    w[3] = -1; /* Bytes that are not written keep their values. */
     OK(clEnqueueUnmapMemObject(clt_queue, m, w, 0, NULL, NULL));
     OK(clEnqueueUnmapMemObject(clt_queue, m, r, 0, NULL, NULL));
     FAILS(clEnqueueUnmapMemObject(clt_queue, m, r, 0, NULL, NULL), CL_INVALID_VALUE);
@@ -242,7 +243,7 @@ static void test_map(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** CL_MEM_USE_HOST_PTR: maps give the application's own memory, before and after a kernel. */
+/** CL_MEM_USE_HOST_PTR: maps return the application's own memory, before and after a kernel. */
 static void test_use_host_ptr(void **state)
 {
     (void)state;
@@ -316,10 +317,10 @@ static void test_destructor_callbacks(void **state)
     OK(clReleaseMemObject(m));
     assert_string_equal(order, "");
     OK(clReleaseMemObject(m));
-    assert_string_equal(order, "yx"); /* last registered first */
+    assert_string_equal(order, "yx"); /* Callbacks run in the reverse order of registration. */
 }
 
-/** In an out-of-order queue, an unmapping may come before its mapping: the runtime still has what both need. */
+/** In an out-of-order queue, an unmapping may run before its mapping. The runtime keeps what both need. */
 static void test_unmapped_too_early(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A context whose memory is more than the device has: kernels, copies and transfers whose own memory fits run (A6).
- * Copies, fills and transfers may each use more than there is. test_shared: the memory of a kernel that
- * clSetKernelExecInfo names. test_coarse: a coarsened kernel goes over such memory once.
+ * Contexts with more memory than the device has. Kernels, copies and transfers run if their own memory fits (A6). A
+ * single copy, fill or transfer may use more than the device has. test_shared: memory that a kernel names with
+ * clSetKernelExecInfo. test_coarse: a coarsened kernel reads and writes such memory once.
  */
 #include "clt.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BUFFERS 12u
-#define INTS (1u << 20) /* 4 MiB each, on a device of 16 */
+#define INTS (1u << 20) /* A buffer of 4 MiB, on a device of 16 MiB. */
 
 static void test_stream(void **state)
 {
@@ -35,7 +35,7 @@ static void test_stream(void **state)
     int *got = malloc(INTS * sizeof *got);
     assert_non_null(got);
     for (unsigned i = 0; i < BUFFERS; i++) {
-        const unsigned k = i == 0 ? BUFFERS - 1 : i; /* which the first is a copy of */
+        const unsigned k = i == 0 ? BUFFERS - 1 : i; /* The first buffer is a copy of the last. */
         OK(clEnqueueReadBuffer(clt_queue, m[i], CL_TRUE, 0, INTS * sizeof *got, got, 0, NULL, NULL));
         for (unsigned x = 0; x < INTS; x++) {
             assert_int_equal(got[x], x % 64 == 0 ? k * (k + 1) / 2 : x % 64 == 1);
@@ -47,8 +47,8 @@ static void test_stream(void **state)
     OK(clReleaseKernel(add));
 }
 
-/** A coarsened kernel (docs/decisions/coarsening.md) over 24 MiB: it goes over them once. If each work-item of the
- *  hardware went over all of them, it would not end. */
+/** A coarsened kernel (docs/decisions/coarsening.md) over 24 MiB passes over its memory once. If each hardware
+ *  work-item passed over all of it, the kernel would not end. */
 static void test_coarse(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void test_coarse(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Kernels whose shared memory fits run though all of it does not: the set that they name is what must be there. */
+/** Kernels run if the shared memory that they name fits, although all shared memory together does not. */
 static void test_shared(void **state)
 {
     (void)state;
@@ -95,7 +95,8 @@ static void test_shared(void **state)
     OK(clSetKernelArgSVMPointer(k, 0, list));
     OK(clSetKernelArg(k, 1, sizeof two, &two));
     OK(clSetKernelArgSVMPointer(k, 2, out));
-    for (unsigned i = 0; i + 1 < LENGTH(a); i++) { /* the kernel finds two of 4 MiB by pointers in memory */
+    /* The kernel reaches two allocations of 4 MiB by pointers in memory. */
+    for (unsigned i = 0; i + 1 < LENGTH(a); i++) {
         const cl_uint at[2] = {(cl_uint)(uintptr_t)(a[i] + 5), (cl_uint)(uintptr_t)(a[i + 1] + INTS - 1)};
         OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, list, at, 8, 0, NULL, NULL));
         OK(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 2 * sizeof(void *), &a[i]));
@@ -112,8 +113,8 @@ static void test_shared(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Commands of which each uses more than the device has for them, 16 MiB: copies, fills and transfers of the largest
- *  buffers that there are, in a row, in boxes, and of shared memory. */
+/** Commands that each use more than the 16 MiB that the device has: linear and box copies, fills and transfers of the
+ *  largest buffers, and of shared memory. */
 static void test_large(void **state)
 {
     (void)state;
@@ -139,7 +140,8 @@ static void test_large(void **state)
     OK(clEnqueueReadBuffer(clt_queue, m[1], CL_TRUE, 12, size - 12, got, 0, NULL, NULL));
     assert_memory_equal(got, has, size - 12);
     OK(clEnqueueFillBuffer(clt_queue, m[1], pattern, sizeof pattern, 0, size, 0, NULL, NULL));
-    const size_t from[3] = {0}, to[3] = {ROW / 2, 0, 0}, box[3] = {ROW / 2, rows, 1}; /* halves of rows change places */
+    /* The left half of each row goes to the right half. */
+    const size_t from[3] = {0}, to[3] = {ROW / 2, 0, 0}, box[3] = {ROW / 2, rows, 1};
     OK(clEnqueueCopyBufferRect(clt_queue, m[0], m[1], from, to, box, ROW, 0, ROW, 0, 0, NULL, NULL));
     OK(clEnqueueReadBuffer(clt_queue, m[1], CL_TRUE, 0, size, got, 0, NULL, NULL));
     for (size_t y = 0; y < rows; y++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Building programs in every way, what they tell about themselves, and printf. */
+/** Building programs in every way, queries of programs, and printf. */
 #include "clt.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static cl_program_binary_type type_of(cl_program p)
     return t;
 }
 
-/** The program's kernel f turns 21 into `want`. */
+/** The program's kernel f must turn 21 into `want`. */
 static void check_runs(cl_program p, int want)
 {
     int v = 21;
@@ -68,7 +68,8 @@ static void test_build_error(void **state)
     FAILS(clBuildProgram(p, 0, NULL, "-no-such-option", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     OK(clReleaseProgram(p));
     p = source("kernel void f(global int *r) { r[0] = 1; }");
-    FAILS(clBuildProgram(p, 0, NULL, "-cl-std=CL2.0", NULL, NULL), CL_BUILD_PROGRAM_FAILURE); /* as PyFR has it */
+    /* PyFR passes this option. */
+    FAILS(clBuildProgram(p, 0, NULL, "-cl-std=CL2.0", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
     OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
     assert_non_null(strstr(log, "-cl-std=CL2.0 is not supported"));
     FAILS(clCompileProgram(p, 0, NULL, "-cl-std=CL2.0", 0, NULL, NULL, NULL, NULL), CL_COMPILE_PROGRAM_FAILURE);
@@ -85,7 +86,8 @@ static void test_options(void **state)
     OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_OPTIONS, sizeof text, text, NULL));
     assert_memory_equal(text, "-DN=5 -D ", 9);
     check_runs(p, 47);
-    OK(clBuildProgram(p, 1, &clt_device, "-DN=6 -D \"SCALE(x)=((x)*3)\"", NULL, NULL)); /* again, otherwise */
+    /* The program is built again with other options. */
+    OK(clBuildProgram(p, 1, &clt_device, "-DN=6 -D \"SCALE(x)=((x)*3)\"", NULL, NULL));
     check_runs(p, 69);
     OK(clReleaseProgram(p));
 }
@@ -119,7 +121,7 @@ static void test_several_strings_and_kernels(void **state)
         assert_int_equal(required[1], text[0] == 'c' ? 2 : 0);
         assert_int_equal(required[2], text[0] == 'c' ? 1 : 0);
     }
-    FAILS(clBuildProgram(p, 1, &clt_device, "", NULL, NULL), CL_INVALID_OPERATION); /* kernels are attached */
+    FAILS(clBuildProgram(p, 1, &clt_device, "", NULL, NULL), CL_INVALID_OPERATION); /* Kernels of the program exist. */
     for (int i = 0; i < 3; i++) {
         OK(clReleaseKernel(all[i]));
     }
@@ -150,7 +152,7 @@ static void test_compile_and_link(void **state)
     FAILS(clCompileProgram(whole, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
     cl_program broken = clLinkProgram(clt_context, 0, NULL, NULL, 1, &main_part, NULL, NULL, &clt_error);
     assert_int_equal(clt_error, CL_LINK_PROGRAM_FAILURE);
-    assert_non_null(broken); /* for its log */
+    assert_non_null(broken); /* The program exists, so that its log can be read. */
     char log[2048] = "";
     OK(clGetProgramBuildInfo(broken, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
     assert_non_null(strstr(log, "scale"));
@@ -164,7 +166,7 @@ static void test_compile_and_link(void **state)
     }
 }
 
-/** A program's binary given back makes the same program, executable or compiled. */
+/** A program's binary makes the same program again, executable or compiled. */
 static void test_binaries(void **state)
 {
     (void)state;
@@ -192,7 +194,7 @@ static void test_binaries(void **state)
         check_runs(p, 42);
         FAILS(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
         OK(clReleaseProgram(p));
-        for (size_t at = 0; at < size; at += size / 20) { /* a bit that was lost on the way is not run */
+        for (size_t at = 0; at < size; at += size / 20) { /* A binary with one flipped bit is refused. */
             binary[at] ^= 0x10;
             p = clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &given, &status, &clt_error);
             REFUSED(p, CL_INVALID_BINARY);
@@ -231,7 +233,7 @@ static void wait_told(struct told *t, int n)
 {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 200; /* only a test that fails waits so long */
+    end.tv_sec += 200; /* Only a failing test waits this long. */
     int r = 0;
     pthread_mutex_lock(&t->lock);
     while (t->n < n && r == 0) {
@@ -305,8 +307,8 @@ static void test_arg_info(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** OpenCL 3.0, 5.9.3: only a program that was built with the option tells of arguments; compiled modules each speak for
- *  themselves, and through libraries and binaries. */
+/** OpenCL 3.0, 5.9.3: argument information exists only in a program built with the option. It is kept for each compiled
+ *  module, through libraries and binaries. */
 static void test_no_arg_info(void **state)
 {
     (void)state;
@@ -369,13 +371,13 @@ static void check_variables(cl_program p, size_t expected)
     OK(clReleaseProgram(p));
 }
 
-/** Variables in the global address space count: not constants, nor __local ones, nor those that nobody uses. */
+/** Variables in the global address space count. Constants, __local variables and unused variables do not. */
 static void test_variables(void **state)
 {
     (void)state;
     size_t most = 0;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof most, &most, NULL));
-    assert_true(most >= 65536); /* OpenCL 3.0, 4.2, if there are any */
+    assert_true(most >= 65536); /* OpenCL 3.0, 4.2: the minimum for a device that supports such variables. */
     check_variables(clt_build("constant int t[4] = {1, 2, 3, 4}; kernel void k(global int *o) { local int l; l = o[1]; "
                               "o[0] = t[l & 3]; }", NULL), 0);
     const char *text = "global int count = 5; global float4 sums[10]; constant int t[3] = {1, 2, 3};\n"
@@ -415,7 +417,7 @@ static void test_clone_kernel(void **state)
     OK(clReleaseMemObject(m));
 }
 
-/** Everything that `run` prints to stdout, as a string. */
+/** Calls `run` and returns what it printed to stdout. */
 static void capture(void (*run)(cl_kernel), cl_kernel k, char *text, size_t size)
 {
     char path[] = "/tmp/tern-printf-XXXXXX";
@@ -462,7 +464,7 @@ static void test_printf(void **state)
     OK(clReleaseKernel(k));
     k = clt_kernel("kernel void f() { printf(\"<%u>\", (uint)get_global_id(0)); }", "f");
     capture(run_many, k, text, sizeof text);
-    for (unsigned i = 0; i < 40; i++) { /* each once, in any order */
+    for (unsigned i = 0; i < 40; i++) { /* Each is printed once, in any order. */
         char one[16];
         snprintf(one, sizeof one, "<%u>", i);
         const char *at = strstr(text, one);
@@ -472,7 +474,7 @@ static void test_printf(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** A variable of the program lives as long as it: each kernel sees what the one before left. */
+/** A program-scope variable lives as long as its program: each kernel sees the value that the one before left. */
 static void test_program_variable(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One program in several threads: while one builds it, others make kernels of it, link it and ask about it. Every call
- * either succeeds or is refused as the specification says; what was handed out stays whole. Meant for the thread and
- * address sanitizers too, which see each wrong access and not only those that go wrong.
+ * One program in several threads: while one builds it, others create kernels of it, link it and query it. Every call
+ * either succeeds or is refused as the specification says, and returned data stays valid. The test is also run with the
+ * thread and address sanitizers, which detect wrong accesses that have no visible effect.
  */
 #include "clt.h"
 
@@ -21,8 +21,8 @@ static const char text[] = "int twice(int x) { return 2 * x; }\n"
 
 static cl_program shared;
 static atomic_bool over;
-static atomic_uint made;             /**< What the readers got out of it. */
-/** The first error that was not to be; cmocka may only be called by the main thread. */
+static atomic_uint made;             /**< Objects that the readers obtained. */
+/** The first unexpected error. Only the main thread may call cmocka. */
 static atomic_int wrong;
 static const char *_Atomic wrong_at;
 
@@ -34,7 +34,8 @@ static void expect(bool good, cl_int error, const char *where)
     }
 }
 
-/** Is there another round? On a busy machine all may be over before a reader has come to run, so it is waited for. */
+/** Returns whether another round is needed. On a busy machine a reader may start only after all rounds, so the rounds
+ * go on until one reader obtained something. */
 static bool goes_on(int round)
 {
     return round < ROUNDS ||
@@ -64,7 +65,7 @@ static void *compile_again(void *arg)
     return NULL;
 }
 
-/** The kernel is that of the source, whatever happens to the program. */
+/** The kernel keeps the name and arguments of its source, whatever happens to the program. */
 static void look_at(cl_kernel k)
 {
     char name[16] = "";
@@ -159,7 +160,7 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/** Runs `work` beside these readers until it is done. */
+/** Runs these readers until `work` has ended in the calling thread. */
 static void race(void *(*work)(void *), unsigned n, void *(*const readers[])(void *))
 {
     pthread_t threads[4];

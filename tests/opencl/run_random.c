@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random commands on several queues, in order and out of order, against the same done on the host one after the other.
- * Each command waits for the events of those before it that touch the same buffer, and for no others, so that what is
- * independent may overlap. Half of the buffers are made of shared virtual memory, whose own calls take their turns with
- * those of buffers. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the length.
+ * Random commands on several queues, in order and out of order, compared with the same commands run one after the other
+ * on the host. Each command waits for the events of the last commands on its buffers and for no others, so independent
+ * commands may overlap. Half of the buffers are made of shared virtual memory, and their commands alternate between
+ * pointers and buffers.
+ *
+ * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of commands.
  */
 #include "clt.h"
 
@@ -15,9 +17,9 @@ enum { BUFFERS = 4, BYTES = 3000, QUEUES = 3 };
 
 struct model {
     cl_mem mem;
-    unsigned char *svm; /**< The same bytes; NULL: it is a plain buffer. */
+    unsigned char *svm; /**< The buffer's shared memory, or NULL for a plain buffer. */
     unsigned char bytes[BYTES];
-    cl_event last; /**< Of the last command that touched it; NULL: none. */
+    cl_event last; /**< Event of the last command on the buffer, or NULL. */
 };
 
 static struct model buffers[BUFFERS];
@@ -30,13 +32,13 @@ static size_t below(size_t n)
     return clt_random(&seed) % n;
 }
 
-/** By the pointer, this time? */
+/** Returns whether the next command shall use the buffer's pointer. */
 static bool by_pointer(const struct model *m)
 {
     return m->svm != NULL && below(2) == 0;
 }
 
-/** The events to wait for, before a command on one or two buffers. */
+/** Collects the events that a command on one or two buffers waits for, and returns their number. */
 static cl_uint waits_of(const struct model *a, const struct model *b, cl_event waits[2])
 {
     cl_uint n = 0;

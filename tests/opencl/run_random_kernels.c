@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random kernels (random_kernel.h) over random ranges, built in three ways: as usual, without coarsening, and without
- * optimization. Some are straight; others have loops, branches, switches, early returns, private arrays, calls and
- * atomics. The results must be the same, bit for bit, and the same lines must be printed. The test also runs preempted
- * (run_random_kernels_preempted).
+ * Random kernels (random_kernel.h) over random ranges, built in three ways: with default options, without coarsening,
+ * and without optimization. Some kernels are straight; others have loops, branches, switches, early returns, private
+ * arrays, calls and atomics. The results must be equal bit for bit, and the same lines must be printed. The test also
+ * runs preempted (run_random_kernels_preempted).
  *
- * The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs (at night 200). A failure names
- * seed and range, and its kernel is in the log.
+ * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs (200 in the nightly tier). A
+ * failure prints seed, range and kernel.
  */
 #include "clt.h"
 #include "random_kernel.h"
@@ -20,11 +20,11 @@ enum { KERNELS = 6, BYTES = RANDOM_ITEMS * RANDOM_OWN, WAYS = 3 };
 static const char *const ways[WAYS] = {"-cl-std=CL3.0", "-cl-std=CL3.0 -tern-no-coarsen",
                                        "-cl-std=CL3.0 -cl-opt-disable"};
 
-/** How much is run: less where each cycle is simulated. */
+/** Amounts of work; smaller where each cycle is simulated. */
 struct amount {
     unsigned long programs;
-    unsigned ranges;      /* of each kernel */
-    size_t items[2];      /* of a range at most: of kernels with loops, of straight ones */
+    unsigned ranges;      /* Ranges of each kernel. */
+    size_t items[2];      /* Maximum work-items of a range: for kernels with loops, and for straight ones. */
 };
 
 static const struct amount whole = {.programs = 8, .ranges = 5, .items = {600, RANDOM_ITEMS}};
@@ -89,7 +89,7 @@ static void run(cl_program p, const char *name, const struct random_range *r, cl
     OK(clReleaseKernel(k));
 }
 
-/** The first byte at which they differ; n if they do not. */
+/** Returns the first byte that differs, or n. */
 static size_t difference(const void *a, const void *b, size_t n)
 {
     size_t at = 0;
@@ -117,7 +117,7 @@ static void compare(const struct result *a, const struct result *b, const char *
     }
 }
 
-/** Kernels of a program that have a second entry. */
+/** Returns the number of the program's kernels that have a coarsened entry. */
 static unsigned coarsened(cl_program p)
 {
     size_t size;
@@ -135,7 +135,8 @@ static unsigned coarsened(cl_program p)
     return n;
 }
 
-/** One program: kernels of both kinds over a few ranges each. Returns how many of its kernels are coarsened. */
+/** Runs one program with kernels of both kinds over a few ranges each. Returns how many of its kernels are
+ * coarsened. */
 static unsigned test_program(uint32_t seed)
 {
     static char texts[KERNELS][RANDOM_SOURCE], source[KERNELS * RANDOM_SOURCE + 4096];
@@ -175,11 +176,11 @@ static unsigned test_program(uint32_t seed)
     return n;
 }
 
-/** The seed of program i; that of the first is the one that was given, so that any program can be run again alone. */
+/** Returns the seed of program i. The first program's seed is the given one, so that any program can be run alone. */
 static uint32_t seed_of(uint32_t seed, unsigned long i)
 {
     const uint32_t s = seed + (uint32_t)i * 2654435761u;
-    return s != 0 ? s : 1; /* of 0 there are no random numbers */
+    return s != 0 ? s : 1; /* The generator gives only zeros from seed 0. */
 }
 
 static void test_random(void **state)
@@ -194,10 +195,12 @@ static void test_random(void **state)
         coarse += test_program(seed_of(seed, i));
     }
     printf("%u of %lu kernels were coarsened\n", coarse, steps * KERNELS);
-    assert_true(steps < 8 || coarse > steps * KERNELS / 6); /* or else nothing was compared */
+    /* With fewer coarsened kernels the test would compare nothing. */
+    assert_true(steps < 8 || coarse > steps * KERNELS / 6);
 }
 
-/** Runs a kernel that prints, with standard output led to a file; the lines, as numbers x + 16 y. */
+/** Runs a kernel that prints, with standard output redirected to a file. Returns the number of lines, and them as
+ * numbers x + 16 y. */
 static size_t printed(const char *options, const struct random_range *r, cl_mem out, uint32_t numbers[RANDOM_ITEMS])
 {
     static const char source[] =
@@ -229,7 +232,7 @@ static size_t printed(const char *options, const struct random_range *r, cl_mem 
     return n;
 }
 
-/** Each work-item that is to print does so, once. */
+/** Each work-item that shall print does so once. */
 static void test_printf(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A call that is refused for want of memory says how much was asked for and how much there is. The whole text is
+/** The text of a refusal for lack of memory: it says how much was asked for and how much there is. The whole text is
  *  compared; '#' stands for any number. */
 #include "clt.h"
 
@@ -13,7 +13,7 @@ static char told[1024];
 static int tellings;
 static cl_context context;
 static cl_command_queue queue;
-static unsigned items; /* that an engine holds */
+static unsigned items; /* Work-items that an engine holds. */
 
 static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
 {
@@ -139,7 +139,7 @@ static void test_device_memory(void **state)
     static const char pattern[] = "no device memory for a buffer of 8388608 bytes: process 'opencl_run_refusals': 8192 "
                                   "KiB of device memory do not fit: # of 16384 KiB are free, or the address "
                                   "space is full";
-    for (int i = 1; i < 3; i++) { /* each time, and by any call */
+    for (int i = 1; i < 3; i++) { /* Every command is refused, not only the first. */
         FAILS(clEnqueueFillBuffer(queue, m[i], &zero, sizeof zero, 0, 64, 0, NULL, NULL),
               CL_MEM_OBJECT_ALLOCATION_FAILURE);
         expect(pattern);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of buffers that the program has released, and that commands still use. A call that needs it waits for these
- * commands, of whichever queue and context, and is refused only if none of them would end by itself: if they wait for
- * the program, or if the call is in a callback. The device has 16 MiB, and the host has none for it.
+ * Memory of buffers that were released while commands still use them. A call that needs this memory waits for these
+ * commands, of any queue and context. It is refused only if none of them can end by itself, because they wait for the
+ * program, or if the call is made in a callback. The device has 16 MiB, and no host memory backs it.
  */
 #include "clt.h"
 
@@ -17,7 +17,7 @@ enum { ROUNDS = 50, INTS = 6 << 18, LOOPS = 200 };
 static const char source[] = "kernel void f(global int *m, int n) { int v = m[get_global_id(0)]; "
                              "for (int i = 0; i < n; i++) v = v * 3 + 1; m[get_global_id(0)] = v; }";
 static cl_context contexts[2];
-static cl_command_queue queues[4]; /* in order and out of order, of both contexts */
+static cl_command_queue queues[4]; /* An in-order and an out-of-order queue of each context. */
 static cl_kernel kernels[2];
 
 static int open_queues(void **state)
@@ -61,7 +61,7 @@ static cl_mem create(unsigned q, cl_mem_flags flags, void *data)
     return m;
 }
 
-/** A kernel that works on the buffer for a while, behind these events. */
+/** Enqueues a kernel that works on the buffer for a while, after these events. */
 static void enqueue(unsigned q, cl_mem m, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     const int loops = LOOPS;
@@ -77,7 +77,8 @@ static void finish(void)
     }
 }
 
-/** Many times as much as there is, released before it is used, in every way that allocates. */
+/** Buffers of many times the device's memory in sum, each released before the command that uses it has run, in every
+ * way that allocates memory. */
 static void test_rounds(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void test_rounds(void **state)
     finish();
 }
 
-/** Results of the kernels are read at the end: no memory was given away too early. */
+/** The kernels' results are read at the end: no memory was reused too early. */
 static void test_values(void **state)
 {
     (void)state;
@@ -124,7 +125,7 @@ static void test_values(void **state)
     }
 }
 
-/** Commands that wait for the program end when it says so: nobody waits for these. */
+/** Commands that wait for the program's own event can only end after the call, so the call does not wait for them. */
 static void test_gate(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void test_gate(void **state)
             enqueue(q, held[i], i == 0, i == 0 ? &gate : NULL, NULL);
             OK(clReleaseMemObject(held[i]));
         }
-        if (q == 1) { /* one of the two ends by itself, and the other is behind nothing that does */
+        if (q == 1) { /* The barrier leaves one command that ends by itself, and one that waits for the gate. */
             OK(clEnqueueBarrierWithWaitList(queues[q], 1, &gate, NULL));
         }
         cl_mem m[2] = {create(q, 0, NULL), create(q, 0, NULL)};
@@ -164,7 +165,7 @@ static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
     atomic_store(&in_callback, clEnqueueFillBuffer(queues[0], data, &three, sizeof three, 0, BYTES, 0, NULL, NULL));
 }
 
-/** A callback is a queue's own thread: it is refused what the queue holds. */
+/** A callback runs in the queue's own thread, so a call in it is refused memory that the queue's commands hold. */
 static void test_callback(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_callback(void **state)
     OK(clReleaseEvent(gate));
 }
 
-/** A call is refused, though commands are in flight, if none of them gives memory back. */
+/** A call is refused although commands are in flight if none of them would free memory. */
 static void test_too_much(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs as public samples have them, each against the host: radix sort, two-level scan, FFT,
- * SHA-1, breadth-first search. */
+/** Algorithms of public samples, each compared with the host: radix sort, two-level scan, FFT, SHA-1, breadth-first
+ * search. */
 #include "clt.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void test_radix_sort(void **state)
     OK(clReleaseProgram(p));
 }
 
-/** Blelloch's exclusive scan: sums of the blocks only if there is a buffer for them (a null pointer else). */
+/** Blelloch's exclusive scan. The kernel writes the sums of the blocks if their buffer is not NULL. */
 static void test_scan(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_fft(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** SHA-1 of "abc" and of its neighbours by one bit: the first is published, the rest must all differ. */
+/** SHA-1 of "abc", whose value is published, and of messages that differ in one bit, whose hashes must all differ. */
 static void test_sha1(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_sha1(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** Levels of a random graph: the device claims nodes by compare-and-exchange until nothing is new. */
+/** Levels of a random graph. Work-items claim nodes by compare-and-exchange until a pass finds no new node. */
 static void test_breadth_first(void **state)
 {
     (void)state;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Coarse-grained shared virtual memory: each way that a byte takes between host and device, by commands and by
- * mappings.
- */
+/** Coarse-grained shared virtual memory: every path of data between host and device, by commands and by mappings. */
 #include <string.h>
 
 #include "clt.h"
@@ -48,15 +45,15 @@ static void test_kernel(void **state)
     const cl_int five = 5;
     put_ints(a, N, 100);
     OK(clSetKernelArgSVMPointer(k, 0, b));
-    OK(clSetKernelArgSVMPointer(k, 1, a + 512)); /* into the middle */
+    OK(clSetKernelArgSVMPointer(k, 1, a + 512)); /* The argument points into the allocation. */
     OK(clSetKernelArg(k, 2, sizeof five, &five));
     clt_run(k, 512, 0);
     map(CL_MAP_READ, b, N * sizeof *b);
     for (cl_int i = 0; i < (cl_int)N; i++) {
-        assert_int_equal(b[i], i < 512 ? 100 + 512 + i + 5 : 0); /* fresh memory is zero */
+        assert_int_equal(b[i], i < 512 ? 100 + 512 + i + 5 : 0); /* Fresh memory is zero. */
     }
     unmap(b);
-    cl_mem m = clt_buffer(N * sizeof *a, NULL); /* a buffer takes the place of a pointer, and the reverse */
+    cl_mem m = clt_buffer(N * sizeof *a, NULL); /* A buffer replaces a pointer as the argument, and the reverse. */
     OK(clSetKernelArg(k, 0, sizeof m, &m));
     clt_run(k, 512, 0);
     cl_int got[512];
@@ -90,7 +87,7 @@ static void test_null(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** What each sort of mapping copies: reads before, writes after, and only the range. */
+/** Each kind of mapping copies its range alone: reads when it begins, writes when it ends. */
 static void test_mappings(void **state)
 {
     (void)state;
@@ -100,12 +97,13 @@ static void test_mappings(void **state)
     map(CL_MAP_READ, p + 100, 10);
     assert_int_equal(p[100], 1);
     assert_int_equal(p[109], 1);
-    p[100] = 9; /* written in a mapping to read: not written back */
+    p[100] = 9; /* A mapping for reading is not written back. */
     unmap(p + 100);
-    map(CL_MAP_WRITE, p + 100, 4); /* brings what is there, so that unmapping keeps what the host leaves */
+    /* The mapping copies the data to the host, so that unmapping keeps bytes that the host does not write. */
+    map(CL_MAP_WRITE, p + 100, 4);
     assert_int_equal(p[100], 1);
     p[101] = 3;
-    p[104] = 9; /* beyond the range */
+    p[104] = 9; /* This byte is beyond the range. */
     unmap(p + 100);
     OK(clEnqueueSVMMemFill(clt_queue, p + 200, &two, 1, 100, 0, NULL, NULL));
     map(CL_MAP_WRITE_INVALIDATE_REGION, p + 200, 2);
@@ -123,7 +121,7 @@ static void test_mappings(void **state)
     assert_int_equal(p[202], 2);
     p[0] = 6;
     unmap(p);
-    /* several mappings, of one pointer too, end one by one */
+    /* Several mappings, two of them of one pointer, end one by one. */
     cl_event e;
     OK(clEnqueueSVMMap(clt_queue, CL_FALSE, CL_MAP_READ, p, 4096, 0, NULL, NULL));
     OK(clEnqueueSVMMap(clt_queue, CL_FALSE, CL_MAP_READ, p, 8, 0, NULL, NULL));
@@ -139,7 +137,7 @@ static void test_mappings(void **state)
     clSVMFree(clt_context, p);
 }
 
-/** Between host and shared memory in all four ways, with odd offsets and sizes. */
+/** Copies between host and shared memory in all four directions, with odd offsets and sizes. */
 static void test_memcpy(void **state)
 {
     (void)state;
@@ -170,7 +168,8 @@ static void test_memcpy(void **state)
         unmap(svm[0]);
         unmap(svm[1]);
     }
-    OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, svm[0], svm[0], 0, 0, NULL, NULL)); /* nothing: no overlap */
+    /* A copy of 0 bytes does not overlap. */
+    OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, svm[0], svm[0], 0, 0, NULL, NULL));
     OK(clFinish(clt_queue));
     clSVMFree(clt_context, svm[0]);
     clSVMFree(clt_context, svm[1]);
@@ -199,7 +198,7 @@ static void test_fill(void **state)
     clSVMFree(clt_context, p);
 }
 
-/** A list of nodes in two allocations: a pointer in memory is 32 bits, so the host has it as a cl_uint. */
+/** A node of a list in two allocations. A device pointer has 32 bits, so the host stores it as a cl_uint. */
 struct node {
     cl_int value;
     cl_uint next;
@@ -233,7 +232,7 @@ static void test_list(void **state)
     map(CL_MAP_READ, sum, sizeof *sum);
     assert_int_equal(*sum, 64 * 101);
     unmap(sum);
-    OK(clSetKernelArgSVMPointer(link, 0, a)); /* and the list that the device makes, walked by the host */
+    OK(clSetKernelArgSVMPointer(link, 0, a)); /* The device makes a list that the host walks. */
     OK(clSetKernelArgSVMPointer(link, 1, b));
     clt_run(link, 64, 0);
     map(CL_MAP_READ, a, 64 * sizeof *a);
@@ -245,24 +244,27 @@ static void test_list(void **state)
     assert_int_equal(got, 63 * 64 / 2 + 64 * 1000);
     unmap(a);
     unmap(b);
-    cl_kernel clone = clCloneKernel(walk, &clt_error); /* with what it reaches */
+    /* A clone has the allocations that clSetKernelExecInfo named for the kernel. */
+    cl_kernel clone = clCloneKernel(walk, &clt_error);
     MADE(clone);
     clt_run(clone, 1, 0);
     map(CL_MAP_READ, sum, sizeof *sum);
     assert_int_equal(*sum, 63 * 64 / 2 + 64 * 1000);
     unmap(sum);
     OK(clSetKernelExecInfo(walk, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
-    cl_event gate = clCreateUserEvent(clt_context, &clt_error); /* a command keeps what it is said to reach */
+    /* A command keeps the allocations that clSetKernelExecInfo named. */
+    cl_event gate = clCreateUserEvent(clt_context, &clt_error);
     MADE(gate);
     OK(clEnqueueNDRangeKernel(clt_queue, clone, 1, NULL, &(size_t){1}, NULL, 1, &gate, NULL));
     clSVMFree(clt_context, b);
     OK(clSetUserEventStatus(gate, CL_COMPLETE));
     map(CL_MAP_READ, sum, sizeof *sum);
-    assert_int_equal(*sum, -(63 * 64 / 2 + 64 * 1000)); /* the walk before has negated them */
+    assert_int_equal(*sum, -(63 * 64 / 2 + 64 * 1000)); /* The walk before negated the values. */
     unmap(sum);
     OK(clReleaseEvent(gate));
     OK(clSetKernelArgSVMPointer(clone, 0, NULL));
-    clt_run(clone, 1, 0); /* what it reached has been freed: not an error, if it is not used */
+    /* A freed allocation among those that clSetKernelExecInfo named is no error if the kernel does not use it. */
+    clt_run(clone, 1, 0);
     clSVMFree(clt_context, a);
     FAILS(clEnqueueNDRangeKernel(clt_queue, walk, 1, NULL, &(size_t){1}, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
     clSVMFree(clt_context, sum);
@@ -303,9 +305,9 @@ static void test_buffers(void **state)
     assert_int_equal(offset, 128);
     OK(clGetMemObjectInfo(sub, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL));
     assert_ptr_equal(parent, m);
-    clt_read(sub, got, 4 * 64); /* it is what the host wrote there, at once */
+    clt_read(sub, got, 4 * 64); /* The host's writes are visible at once. */
     assert_int_equal(got[63], 127);
-    OK(clSetKernelArg(k, 0, sizeof sub, &sub)); /* p[64 + i] = p[500 + i] + 5 */
+    OK(clSetKernelArg(k, 0, sizeof sub, &sub)); /* The kernel computes p[64 + i] = p[500 + i] + 5. */
     OK(clSetKernelArgSVMPointer(k, 1, p + 500));
     OK(clSetKernelArg(k, 2, sizeof five, &five));
     clt_run(k, 64, 0);
@@ -314,10 +316,10 @@ static void test_buffers(void **state)
     assert_ptr_equal(mapped, p + 64);
     assert_int_equal(p[64 + 63], 500 + 63 + 5);
     OK(clEnqueueUnmapMemObject(clt_queue, m, mapped, 0, NULL, NULL));
-    OK(clEnqueueFillBuffer(clt_queue, sub, &zero, 4, 4, 8, 0, NULL, NULL)); /* p[65], p[66] */
-    OK(clEnqueueWriteBuffer(clt_queue, m, CL_TRUE, 0, 4, &five, 0, NULL, NULL)); /* p[32] */
+    OK(clEnqueueFillBuffer(clt_queue, sub, &zero, 4, 4, 8, 0, NULL, NULL)); /* This fills p[65] and p[66]. */
+    OK(clEnqueueWriteBuffer(clt_queue, m, CL_TRUE, 0, 4, &five, 0, NULL, NULL)); /* This writes p[32]. */
     FAILS(clEnqueueCopyBuffer(clt_queue, m, sub, 130, 0, 8, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
-    OK(clEnqueueCopyBuffer(clt_queue, m, sub, 0, 252, 4, 0, NULL, NULL)); /* p[127] = p[32] */
+    OK(clEnqueueCopyBuffer(clt_queue, m, sub, 0, 252, 4, 0, NULL, NULL)); /* This copies p[32] to p[127]. */
     map(CL_MAP_READ, p, N * sizeof *p);
     assert_int_equal(p[31], 31);
     assert_int_equal(p[32], 5);
@@ -328,17 +330,18 @@ static void test_buffers(void **state)
     assert_int_equal(p[67], 508);
     assert_int_equal(p[127], 5);
     unmap(p);
-    cl_mem other = clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR, 256, p, &clt_error); /* with p[32] to p[63] too */
+    /* The buffer shares p[32] to p[63] with m. */
+    cl_mem other = clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR, 256, p, &clt_error);
     MADE(other);
     FAILS(clEnqueueCopyBuffer(clt_queue, other, m, 128, 4, 8, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
-    OK(clEnqueueCopyBuffer(clt_queue, other, m, 128, 8, 8, 0, NULL, NULL)); /* p[34], p[35] */
+    OK(clEnqueueCopyBuffer(clt_queue, other, m, 128, 8, 8, 0, NULL, NULL)); /* This writes p[34] and p[35]. */
     clt_read(m, got, 16);
     assert_int_equal(got[2], 5);
     assert_int_equal(got[3], 33);
     REFUSED(clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR, N * 4 + 1, p, &clt_error), CL_INVALID_BUFFER_SIZE);
     REFUSED(clCreateBuffer(clt_context, CL_MEM_COPY_HOST_PTR, N * 4, p + 1, &clt_error), CL_INVALID_BUFFER_SIZE);
     OK(clFinish(clt_queue));
-    clSVMFree(clt_context, p); /* too early: the buffers keep it */
+    clSVMFree(clt_context, p); /* The buffers keep the allocation alive. */
     clt_read(sub, got, 4);
     assert_int_equal(got[0], 505);
     OK(clReleaseMemObject(other));
@@ -388,7 +391,7 @@ static void test_events(void **state)
     FAILS(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, 16, 0, NULL, NULL), CL_INVALID_VALUE);
 }
 
-/** An out-of-order queue and a second queue: events alone order what maps, runs, copies and frees. */
+/** An out-of-order queue and a second queue: events alone order maps, kernels, copies and frees. */
 static void test_order(void **state)
 {
     (void)state;
@@ -401,7 +404,7 @@ static void test_order(void **state)
                                               &clt_error);
     MADE(q);
     OK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, p, N * sizeof *p, 0, NULL, NULL));
-    OK(clEnqueueSVMUnmap(q, p, 1, &gate, &e[0])); /* with what the host writes until then */
+    OK(clEnqueueSVMUnmap(q, p, 1, &gate, &e[0])); /* Unmapping includes what the host writes until the gate opens. */
     OK(clSetKernelArgSVMPointer(k, 0, r));
     OK(clSetKernelArgSVMPointer(k, 1, p));
     OK(clSetKernelArg(k, 2, sizeof one, &one));
@@ -417,16 +420,16 @@ static void test_order(void **state)
         assert_int_equal(p[i], 3 * i + 1);
     }
     OK(clEnqueueSVMUnmap(q, p, 0, NULL, NULL));
-    cl_event never = clCreateUserEvent(clt_context, &clt_error); /* a command that fails frees nothing */
+    cl_event never = clCreateUserEvent(clt_context, &clt_error); /* A command that fails frees nothing. */
     OK(clEnqueueSVMFree(q, 1, (void *[]){r}, NULL, NULL, 1, &never, &e[4]));
     OK(clSetUserEventStatus(never, -7));
     FAILS(clWaitForEvents(1, &e[4]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     OK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, r, 4, 0, NULL, NULL));
     FAILS(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, p, 4, 1, &never, NULL),
           CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    FAILS(clEnqueueSVMUnmap(q, p, 0, NULL, NULL), CL_INVALID_VALUE); /* it was not mapped */
+    FAILS(clEnqueueSVMUnmap(q, p, 0, NULL, NULL), CL_INVALID_VALUE); /* The mapping failed. */
     FAILS(clEnqueueSVMMemcpy(q, CL_TRUE, p, r, 4, 1, &never, NULL), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    cl_event late = clCreateUserEvent(clt_context, &clt_error); /* an unmapping before its mapping */
+    cl_event late = clCreateUserEvent(clt_context, &clt_error); /* Here an unmapping runs before its mapping. */
     OK(clEnqueueSVMMap(q, CL_FALSE, CL_MAP_READ, p, N * sizeof *p, 1, &late, NULL));
     OK(clEnqueueSVMUnmap(q, p, 0, NULL, NULL));
     OK(clEnqueueSVMMemFill(q, r, &one, sizeof one, 4, 0, NULL, NULL));

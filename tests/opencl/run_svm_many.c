@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Many allocations of shared virtual memory, in many threads, in all there is of memory, and their reuse. */
+/** Shared virtual memory in many allocations, in many threads and up to the limit, and reuse of what was freed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static const char *sum = "kernel void sum(global uint *list, uint n, global uint *out)"
                          "{ *out = 0; for (uint i = 0; i < n; i++) { *out += *(global uint *)list[i]; } }";
 
-/** A kernel that reaches all of them by pointers in memory; half are freed and made anew. */
+/** A kernel reaches all allocations by pointers in memory; half of them are then freed and allocated again. */
 static void test_many(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void test_many(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** What was freed is zero when it comes back, on both sides, also if a command had it until now. */
+/** Freed memory is zero when it is allocated again, on host and device, even if a command used it until then. */
 static void test_reuse(void **state)
 {
     (void)state;
@@ -83,10 +83,11 @@ static void test_reuse(void **state)
         }
         clSVMFree(clt_context, p);
     }
-    assert_true(same > 5); /* else the test shows nothing */
+    assert_true(same > 5); /* Without reused addresses the test would show nothing. */
 }
 
-/** More than the device has: refused, with all that was taken given back; then it can be had again. */
+/** An allocation beyond the limit is refused and leaves nothing behind. The same amount can be allocated again after
+ * the frees. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -99,7 +100,8 @@ static void test_limits(void **state)
                 break;
             }
         }
-        assert_in_range(n[round], 8, 512); /* 16 MiB of the device, and what of the host may hold what is evicted */
+        /* In MiB: the limit is 16 MiB on the device plus the host memory that may back evicted allocations. */
+        assert_in_range(n[round], 8, 512);
         assert_null(clSVMAlloc(clt_context, 0, MIB, 0));
         for (unsigned i = 0; i < n[round]; i++) {
             clSVMFree(clt_context, p[i]);
@@ -124,7 +126,7 @@ struct job {
         } \
     } while (0)
 
-/** Allocates, maps, copies and frees, in a queue of its own; every second thread in a context of its own. */
+/** Allocates, maps, copies and frees in a queue of its own. Every second thread has a context of its own. */
 static void *work(void *user)
 {
     struct job *job = user;
@@ -151,7 +153,7 @@ static void *work(void *user)
             WANT(r[k] == value + (cl_uint)k);
         }
         WANT(clEnqueueSVMUnmap(q, r, 0, NULL, NULL) == CL_SUCCESS);
-        clSVMFree(c, r); /* its unmapping may not have run */
+        clSVMFree(c, r); /* The unmapping may not have run. */
         r = NULL;
     }
 end:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several threads on one context: what the specification lets them share, they share - the context, a program, buffers,
- * an out-of-order queue, events - while each makes, uses and ends objects of its own. Every call must succeed and all
- * data be right; the thread sanitizer sees the rest. The order is not the same twice, but what must come out is.
+ * Several threads share what the specification allows: the context, a program, buffers, an out-of-order queue and
+ * events. Each also creates, uses and releases objects of its own. Every call must succeed and all data be right; the
+ * thread sanitizer checks the accesses. The order of calls differs between runs, but the results do not.
  */
 #include "clt.h"
 
@@ -16,12 +16,12 @@
 enum { THREADS = 4, STEPS = 120, SLICE = 128 };
 
 static cl_program program;
-static cl_command_queue common; /* out of order */
-static cl_mem shared;           /* a slice for each thread, and one for a sum */
+static cl_command_queue common; /* An out-of-order queue. */
+static cl_mem shared;           /* Holds a slice for each thread, and one for a sum. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cl_event latest;         /* lock; of some thread's last command; held */
+static cl_event latest;         /* Guarded by `lock`. Event of some thread's last command, with a reference. */
 static atomic_uint called, expected, increments;
-static atomic_int wrong;        /* The first error; cmocka may only be called by the main thread. */
+static atomic_int wrong;        /* The first error; only the main thread may call cmocka. */
 static const char *_Atomic wrong_at;
 
 static bool good(cl_int error, const char *where)
@@ -38,13 +38,13 @@ static void same(bool equal, const char *where)
     good(equal ? CL_SUCCESS : 1, where);
 }
 
-/** What a thread has. */
+/** State of one thread. */
 struct self {
     unsigned id;
     uint32_t seed;
     cl_command_queue queue;
     cl_kernel add, count;
-    unsigned char bytes[SLICE]; /* of its slice of `shared` */
+    unsigned char bytes[SLICE]; /* Expected contents of the thread's slice of `shared`. */
 };
 
 static void CL_CALLBACK on_event(cl_event e, cl_int status, void *data)
@@ -55,7 +55,7 @@ static void CL_CALLBACK on_event(cl_event e, cl_int status, void *data)
     atomic_fetch_add(&called, 1);
 }
 
-/** A buffer of its own, a kernel on it, and what comes back. */
+/** Creates a buffer, runs a kernel on it and checks the result. */
 static void own_buffer(struct self *s)
 {
     cl_int error;
@@ -76,7 +76,7 @@ static void own_buffer(struct self *s)
     good(clReleaseMemObject(m), "clReleaseMemObject");
 }
 
-/** Its slice of the buffer of all: as a sub-buffer, or mapped. */
+/** Reads and writes the thread's slice of `shared`, as a sub-buffer or mapped. */
 static void own_slice(struct self *s)
 {
     cl_int error;
@@ -106,7 +106,7 @@ static void own_slice(struct self *s)
     }
 }
 
-/** Adds to the sum in the common queue, behind a user event and what another thread did last. */
+/** Enqueues an addition to the sum in the common queue, after a user event and another thread's last command. */
 static void in_common(struct self *s)
 {
     cl_int error;
@@ -117,7 +117,7 @@ static void in_common(struct self *s)
     good(error, "clCreateUserEvent");
     pthread_mutex_lock(&lock);
     if (latest != NULL) {
-        waits[n_waits++] = latest; /* its reference is ours now */
+        waits[n_waits++] = latest; /* The reference is now this thread's. */
         latest = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -143,7 +143,7 @@ static void in_common(struct self *s)
     }
 }
 
-/** Asks about what others use meanwhile. */
+/** Queries objects that other threads use. */
 static void ask(struct self *s)
 {
     char text[256];
@@ -182,7 +182,7 @@ static void ask(struct self *s)
     good(clReleaseContext(clt_context), "clReleaseContext");
 }
 
-/** Another queue and other kernels in place of its own. */
+/** Replaces the thread's queue and kernels. */
 static void change_own(struct self *s)
 {
     cl_int error;
@@ -249,7 +249,7 @@ static void test_threads(void **state)
     if (latest != NULL) {
         OK(clReleaseEvent(latest));
     }
-    OK(clReleaseCommandQueue(common)); /* the last callbacks may still be under way: */
+    OK(clReleaseCommandQueue(common)); /* The last callbacks may still be running. */
     while (atomic_load(&called) != atomic_load(&expected)) {
         sched_yield();
     }

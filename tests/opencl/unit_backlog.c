@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which command of a queue starts next: against looking through all of them, and with the
- * steps that it takes counted. */
+/** Which command of a queue starts next, compared with a search of all commands. The steps that it takes are
+ * counted. */
 #include "clt.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@ enum { MANY = 40000, FEW = 60, ROUNDS = 400 };
 
 static struct rt_command commands[2 * MANY];
 
-/** The next by the rules, looking at each that has not started; `started`: a bit for each that
- * has, 2 for what has ended. */
+/** Returns the command that may start next, found by a search of all. `started` is 1 for a command that has started, 2
+ * for one that has ended. */
 static struct rt_command *next_by_rules(bool in_order, const unsigned char *started, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ static struct rt_command *next_by_rules(bool in_order, const unsigned char *star
     return NULL;
 }
 
-/** Commands come, events end, commands start and end, in random order, until all are done. */
+/** Appends commands and ends events in random order, and starts and ends commands, until all have ended. */
 static void one_run(uint32_t seed, bool in_order)
 {
     const uint32_t first_seed = seed;
@@ -70,11 +70,11 @@ static void one_run(uint32_t seed, bool in_order)
                          got == NULL ? -1 : got - commands, want == NULL ? -1 : want - commands);
             }
             if (got != NULL && !got->fence && !got->after_all && clt_random(&seed) % 4 == 0) {
-                rt_backlog_put_back(&b, got); /* no room */
+                rt_backlog_put_back(&b, got); /* The command is put back, as if the device had no room. */
                 got = rt_backlog_take(&b, flight);
                 assert_ptr_equal(got, want);
             }
-            if (got != NULL && (got->fence || got->after_all)) { /* the host's work: over when it has begun */
+            if (got != NULL && (got->fence || got->after_all)) { /* A command that the host does ends when it starts. */
                 started[got - commands] = 2;
                 ended++;
             } else if (got != NULL) {
@@ -99,7 +99,7 @@ static void test_order(void **state)
     }
 }
 
-/** MANY commands behind an event, and as many that wait for nothing go past them; then the event ends. */
+/** MANY commands wait for an event, and as many that wait for nothing pass them. Then the event ends. */
 static void test_steps(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void test_steps(void **state)
         assert_ptr_equal(rt_backlog_take(&b, NULL), &commands[i]);
     }
     assert_true(b.steps <= 10ull * 2 * MANY);
-    for (unsigned i = MANY; i-- > 0;) { /* events tell in any order */
+    for (unsigned i = MANY; i-- > 0;) { /* The events end in a mixed order. */
         const unsigned k = (unsigned)(i * 7919ull % MANY);
         commands[k].pending = 0;
         rt_backlog_ready(&b, &commands[k]);
@@ -123,7 +123,7 @@ static void test_steps(void **state)
     for (unsigned i = 0; i < MANY; i++) {
         assert_ptr_equal(rt_backlog_take(&b, NULL), &commands[i]);
     }
-    assert_true(b.steps <= 40ull * 2 * MANY); /* 2 log2 MANY is 31 */
+    assert_true(b.steps <= 40ull * 2 * MANY); /* 2 log2 MANY is 31. */
 }
 
 int main(void)

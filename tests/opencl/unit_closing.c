@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A call that finds no device memory waits for the closings of queues that had begun before it, and for no others. */
+/** A call that finds no device memory waits for the queues that were being closed when it began, and for no others. */
 #include "clt.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void test_none(void **state)
     assert_int_equal(atomic_load(&waits), 0);
 }
 
-/** The attempt may have come too early for what it gave back. */
+/** A queue was closed during the attempt, perhaps too late for it. The call must try again. */
 static void test_ended_during_the_attempt(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void test_ended_during_the_attempt(void **state)
     assert_false(rt_closings_wait(&call));
 }
 
-/** In whatever order they end. */
+/** Each closing is waited for, in whatever order they end. */
 static void test_each_is_waited_for(void **state)
 {
     (void)state;
@@ -55,7 +55,8 @@ static void test_each_is_waited_for(void **state)
     assert_false(rt_closings_wait(&call));
 }
 
-/** A program of which threads go on and on gets an answer. */
+/** Later closings are not waited for. Otherwise a program whose threads close queues all the time would get no
+ * answer. */
 static void test_later_ones_do_not_count(void **state)
 {
     (void)state;
@@ -69,7 +70,7 @@ static void test_later_ones_do_not_count(void **state)
     assert_false(rt_closings_wait(&call));
 }
 
-/** A thread that gives back the last reference to a queue has begun to close it when the program released it. */
+/** A closing that a thread begins while it closes another queue counts as begun with the first one. */
 static void test_one_that_follows(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void test_one_that_follows(void **state)
     rt_closing_begin(&follows);
     rt_closing_end(&a);
     assert_true(rt_closings_wait(&call));
-    rt_closing_begin(&after); /* by itself */
+    rt_closing_begin(&after); /* This closing does not belong to the first one. */
     rt_closing_end(&follows);
     assert_true(rt_closings_wait(&call));
     assert_false(rt_closings_wait(&call));
@@ -118,7 +119,7 @@ static void *close_queue(void *closing)
     return again ? closing : NULL;
 }
 
-/** A thread that closes a queue waits for nobody. */
+/** A thread that closes a queue does not wait for other closings. */
 static void test_no_circle(void **state)
 {
     (void)state;

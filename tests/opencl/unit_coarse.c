@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Ranges of coarse dispatches: every work-item is run exactly once, by hardware that is full; when there are none. */
+/** Ranges of coarsened dispatches: every work-item runs exactly once, and the hardware is full. Some ranges are not
+ * coarsened. */
 #include "clt.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static bool choose(const struct rt_range *r, struct rt_range *hardware)
     return rt_coarse_choose(&kernel, LANES, WARPS, MAX, r, hardware);
 }
 
-/** As compiler.h has it. */
+/** Counts how often each work-item runs, by the formula of compiler.h. */
 static void count(const struct rt_range *r, const struct rt_range *hardware, uint8_t *times)
 {
     const uint32_t s = TC_COARSE_STRIDE;
@@ -62,21 +63,21 @@ static void test_how_many(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t global[3], offset, x; /* x: of the hardware; 0: not coarse */
+        uint32_t global[3], offset, x; /* `x` is the hardware's global size in x, or 0 if the range is not coarsened. */
     } cases[] = {
-        {{2048, 1, 1}, 0, 128},   /* half of the lanes of an engine have work */
-        {{2032, 1, 1}, 0, 128},   /* the last round is not whole */
-        {{1792, 1, 1}, 0, 0},     /* fewer have */
-        {{8192, 1, 1}, 0, 256},   /* all have, for two rounds */
-        {{65536, 1, 1}, 0, 256},  /* for 16 */
-        {{65536 + 4096, 1, 1}, 0, 4352}, /* more than one fill of the engine: one round */
+        {{2048, 1, 1}, 0, 128},   /* Half of the engine's lanes have work. */
+        {{2032, 1, 1}, 0, 128},   /* The last round is not full. */
+        {{1792, 1, 1}, 0, 0},     /* Fewer than half of the lanes would have work. */
+        {{8192, 1, 1}, 0, 256},   /* All lanes have work for two rounds. */
+        {{65536, 1, 1}, 0, 256},  /* All lanes have work for 16 rounds. */
+        {{65536 + 4096, 1, 1}, 0, 4352}, /* More than the engine holds at once: one round. */
         {{1 << 20, 1, 1}, 0, 65536},
-        {{1 << 16, 64, 1}, 0, 256}, /* in a row: the next fill goes over the next row */
-        {{256, 8, 1}, 0, 16},     /* rows count */
-        {{255, 64, 1}, 0, 0},     /* no whole round in a row */
+        {{1 << 16, 64, 1}, 0, 256}, /* The rounds are within a row. The next work-items run the next row. */
+        {{256, 8, 1}, 0, 16},     /* Rows count. */
+        {{255, 64, 1}, 0, 0},     /* A row does not fill a round. */
         {{4096, 65535, 65535}, 0, 16},
         {{2048, 1, 1}, 0x80000000u - 2048, 128},
-        {{2048, 1, 1}, 0x80000000u - 2047, 0}, /* ids of 2^31 and more */
+        {{2048, 1, 1}, 0x80000000u - 2047, 0}, /* The ids reach 2^31. */
         {{0xffffffffu, 1, 1}, 0, 0},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -90,7 +91,7 @@ static void test_how_many(void **state)
     }
 }
 
-/** Kernels that gain less take more. */
+/** A kernel that gains less needs a larger range. */
 static void test_long_kernels(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_long_kernels(void **state)
     assert_int_equal(h.global[0], 256);
 }
 
-/** A driver's sentence of another form is left alone. */
+/** The explanation of a fault. A report of the driver in another form is left as it is. */
 static void test_sentence(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static void test_sentence(void **state)
     struct tern_fault f = {.has_item = true, .item = {100 + 37, 0, 0}};
     strcpy(f.message, "process 'a': kernel k: work-item (137, 0, 0) of group (2, 0, 0): load from (0)");
     rt_coarse_explain(&kernel, &r, &h, &f, more);
-    /* number 37 is lane 5 of row 2: 256 rounds' work-items behind each other; the last of 16 rounds are whole */
+    /* Hardware work-item 37 is lane 5 of row 2. It runs 256 work-items: 16 in each of 16 rounds, of which the last is
+     * full for it. */
     assert_string_equal(f.message, "process 'a': kernel k: one of 256 work-items (x, 0, 0), the first with x = 617: "
                         "load from (0)");
     assert_non_null(strstr(more, "-g"));
@@ -123,7 +125,8 @@ static void test_sentence(void **state)
     strcpy(f.message, "kernel k: work-item (355, 0, 0) of group (15, 0, 0): ");
     rt_coarse_explain(&kernel, &r, &h, &f, more);
     assert_string_equal(f.message, "kernel k: one of 255 work-items (x, 0, 0), the first with x = 3955: ");
-    const struct tc_kernel rows = {.coarse = COPIES, .coarse_rows = 1}; /* any of a row's; 250 in the last round */
+    /* With coarse_rows, the fault is by any work-item of the row, which has 250 in the last round. */
+    const struct tc_kernel rows = {.coarse = COPIES, .coarse_rows = 1};
     f.has_item = true;
     f.item[0] = 100 + 255;
     strcpy(f.message, "kernel k: work-item (355, 0, 0) of group (15, 0, 0): ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The set of live objects: what is in it is found, in all threads while others add and remove;
- * and a check locks nothing. */
+/** The set of live objects: members are found in every thread while others add and remove, and a lookup takes no
+ * lock. */
 #include "clt.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 enum { OBJECTS = 4096, THREADS = 4, CHECKS = 50000, STEPS = 50000 };
 
-static char space[16 * OBJECTS * THREADS]; /* objects lie 16 bytes apart */
+static char space[16 * OBJECTS * THREADS]; /* Objects lie 16 bytes apart. */
 static atomic_uint locks;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
@@ -28,7 +28,7 @@ static const void *object(unsigned i)
     return &space[16 * i];
 }
 
-/** Random changes, against a table of what is in. */
+/** Random changes, compared with a table of the members. */
 static void test_against_a_table(void **state)
 {
     (void)state;
@@ -73,8 +73,8 @@ static void test_checks_lock_nothing(void **state)
 
 static atomic_uint mistakes;
 
-/** Adds and removes objects of its own, each of which must be seen or not as this thread left it; the even ones of
- *  OBJECTS stay all the time, the odd ones never come. */
+/** Adds and removes objects of its own, and checks that lookups agree. Of the first OBJECTS objects, the even ones are
+ *  always members and the odd ones never. */
 static void *churn(void *arg)
 {
     const unsigned first = OBJECTS * (unsigned)(uintptr_t)arg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Host memory below 4 GiB: what is taken is there, nothing is given twice, and nothing of others is touched. */
+/** Host memory below 4 GiB: memory that was taken is mapped, none is given out twice, and other mappings are not
+ * touched. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,8 @@
 #define PAGE RT_LOW_PAGE
 #define MIB (1u << 20)
 
-static unsigned calls, fail_mmap, fail_realloc; /* mmap: the call that fails, counted from 1; 0: none */
+/* fail_mmap: the number of the call that fails, from 1, or 0 for none. */
+static unsigned calls, fail_mmap, fail_realloc;
 
 void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
@@ -37,7 +39,7 @@ static char *at(uint32_t address)
     return (char *)(uintptr_t)address;
 }
 
-/** Something of the program's own there; NULL: there is something already. */
+/** Maps memory of the program there, or returns NULL if something is mapped already. */
 static void *occupy(uint32_t address, size_t size)
 {
     void *p = mmap(at(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1,
@@ -54,7 +56,8 @@ static void test_places(void **state)
     assert_int_equal(rt_low_take(&low, 1, RT_LOW_END, &owner[0], &a), 0);
     assert_int_equal(rt_low_take(&low, PAGE + 1, RT_LOW_END, &owner[1], &b), 0);
     assert_int_equal(a % PAGE, 0);
-    assert_true(a < RT_LOW_END && b + 2 * PAGE <= a); /* from the top, side by side if nothing is in between */
+    /* Memory is taken from the top down, side by side if nothing lies between. */
+    assert_true(a < RT_LOW_END && b + 2 * PAGE <= a);
     memset(at(b), 1, 2 * PAGE);
     assert_int_equal(*at(a), 0);
     assert_ptr_equal(rt_low_find(&low, at(a)), &owner[0]);
@@ -68,7 +71,7 @@ static void test_places(void **state)
     rt_low_give(&low, b);
     assert_null(rt_low_find(&low, at(b)));
     assert_int_equal(rt_low_take(&low, 2 * PAGE, RT_LOW_END, &owner[2], &c), 0);
-    assert_int_equal(c, b); /* the highest gap first */
+    assert_int_equal(c, b); /* The highest gap is used first. */
     assert_int_equal(*at(c), 0);
     rt_low_give(&low, c);
     assert_int_equal(rt_low_take(&low, 4 * MIB, RT_LOW_END, &owner[2], &c), 0);
@@ -94,7 +97,7 @@ static void test_what_cannot_be(void **state)
     assert_int_equal(a, 77);
 }
 
-/** What others have is passed by, and not looked at again each time. */
+/** Other mappings are skipped, and not tried again at each call. */
 static void test_others(void **state)
 {
     (void)state;
@@ -102,7 +105,7 @@ static void test_others(void **state)
     uint32_t a, b;
     void *top = occupy(RT_LOW_END - 64 * MIB, 64 * MIB);
     if (top == NULL) {
-        skip(); /* as with a sanitizer, whose shadow is there */
+        skip(); /* A sanitizer's shadow memory may be there. */
     }
     calls = 0;
     assert_int_equal(rt_low_take(&low, 1, RT_LOW_END, &low, &a), 0);
@@ -123,7 +126,7 @@ static void test_others(void **state)
     munmap(top, 64 * MIB);
 }
 
-/** All of it belongs to others, then a piece in the middle does not any more, at last that at the top. */
+/** All addresses are taken by others. Then a piece in the middle becomes free, and at last one at the top. */
 static void test_full(void **state)
 {
     (void)state;
@@ -134,7 +137,7 @@ static void test_full(void **state)
     for (uint32_t i = 0; i < LENGTH(taken); i++) {
         taken[i] = occupy(i == 0 ? RT_LOW_FIRST : i * piece, i == 0 ? piece - RT_LOW_FIRST : piece);
         for (uint32_t from = i * piece; taken[i] == NULL && from < (i + 1) * piece; from += PAGE) {
-            occupy(from, PAGE); /* around what is there; stays until the end */
+            occupy(from, PAGE); /* Maps the pages around other mappings. They stay mapped until the test ends. */
         }
     }
     assert_int_equal(rt_low_take(&low, 1, RT_LOW_END, &low, &a), -ENOSPC);
@@ -162,7 +165,7 @@ static void test_full(void **state)
     }
 }
 
-/** No memory for the pages, or for the array: nothing stays mapped. */
+/** Without memory for the pages or for the array, nothing stays mapped. */
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -175,7 +178,7 @@ static void test_no_memory(void **state)
     assert_int_equal(low.n, 0);
     unsigned failed = 0;
     for (unsigned i = 0; i < LENGTH(a); i++) {
-        fail_realloc = 1; /* of takes that need a larger array */
+        fail_realloc = 1; /* Only takes that need a larger array call realloc. */
         const int r = rt_low_take(&low, PAGE, RT_LOW_END, &low, &a[i]);
         fail_realloc = 0;
         if (r != 0) {
@@ -184,9 +187,9 @@ static void test_no_memory(void **state)
             failed++;
             assert_int_equal(rt_low_take(&low, PAGE, RT_LOW_END, &low, &a[i]), 0);
         }
-        assert_int_equal(a[i], a[0] - i * PAGE); /* a page that stayed would be a gap */
+        assert_int_equal(a[i], a[0] - i * PAGE); /* A page that stayed mapped would leave a gap. */
     }
-    assert_int_equal(failed, 3); /* at 0, 16 and 32 */
+    assert_int_equal(failed, 3); /* The array grows at 0, 16 and 32 entries. */
     for (unsigned i = 0; i < LENGTH(a); i++) {
         rt_low_give(&low, a[i]);
     }
@@ -194,7 +197,7 @@ static void test_no_memory(void **state)
 
 #define SLOTS 64u
 
-/** A random day against a list: sizes of a page to 8 MiB, with the first and the last word of each written. */
+/** Random takes and gives of a page to 8 MiB, compared with a list. The first and the last word of each are written. */
 static void test_random(void **state)
 {
     (void)state;

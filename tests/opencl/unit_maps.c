@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The mappings of a buffer: found by pointer, against looking through all of them, and in how many steps. */
+/** The mappings of a buffer: found by pointer, compared with a search of all, and with the steps counted. */
 #include "clt.h"
 
 #include "runtime/core/maps.h"
@@ -10,12 +10,12 @@ enum { FEW = 200, ROUNDS = 40000, MANY = 50000 };
 static struct rt_map maps[MANY];
 static char host[MANY];
 
-/** Mappings with few different pointers come and go; the youngest with a pointer goes first. */
+/** Mappings with few different pointers are put and taken. Of several with one pointer, the youngest is taken first. */
 static void test_against_a_table(void **state)
 {
     (void)state;
     struct rt_maps s = {0};
-    unsigned order[FEW] = {0}, clock = 0, n = 0; /* order: when it was put; 0: it is not there */
+    unsigned order[FEW] = {0}, clock = 0, n = 0; /* order: when the mapping was put, or 0 if it is not in the set. */
     uint32_t seed = 11;
     for (unsigned i = 0; i < FEW; i++) {
         maps[i].pointer = &host[4096 * (i % 7) + i % 50];
@@ -62,7 +62,7 @@ static void test_steps(void **state)
         maps[i].pointer = &host[i];
         rt_maps_put(&s, &maps[i]);
     }
-    for (unsigned i = 0; i < MANY; i++) { /* the oldest first, which is farthest from where a list would begin */
+    for (unsigned i = 0; i < MANY; i++) { /* The oldest mapping is taken first, which a list would find last. */
         assert_ptr_equal(rt_maps_take(&s, &host[i]), &maps[i]);
     }
     assert_true(s.steps <= 10ull * MANY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two calculations of the runtime by themselves: whether boxes of bytes overlap, against
- * painting them; and local sizes. */
+/** Two computations of the runtime: whether boxes of bytes overlap, compared with marking each byte, and local
+ * sizes. */
 #include "clt.h"
 
 #include <string.h>
@@ -45,10 +45,10 @@ static void test_overlap(void **state)
         }
         assert_int_equal(rt_side_end(a.start > b.start ? &a : &b, region), last + 1);
     }
-    assert_in_range(met, 2000, 18000); /* both answers were asked for */
+    assert_in_range(met, 2000, 18000); /* Both answers are frequent. */
 }
 
-/** More slices and rows than anybody can look at one by one. */
+/** Boxes with more slices and rows than a search one by one could visit. */
 static void test_overlap_of_many(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void test_overlap_of_many(void **state)
     const size_t many = (size_t)1 << BITS, region[3] = {3, many, many};
     const size_t row = 8, slice = row * many;
     for (size_t shift = 0; shift < 8; shift++) {
-        const bool meet = shift < 3 || shift > 5; /* within a row, or the row after it */
+        const bool meet = shift < 3 || shift > 5; /* The boxes meet within a row, or in the row after it. */
         const struct rt_side a = {5, row, slice};
         const struct rt_side at[] = {{5 + shift, row, slice}, {5 + shift + row * (many / 2), row, slice},
                                      {5 + shift + slice * (many / 2), row, slice},
@@ -82,7 +82,8 @@ static void test_sides(void **state)
     assert_false(rt_side_make(origin, region, 9, 0, &s));
     assert_false(rt_side_make(origin, region, 16, 63, &s));
     assert_false(rt_side_make(origin, region, 16, 72, &s));
-    assert_false(rt_side_make((const size_t[3]){0, 0, (size_t)1 << 61}, region, 10, 80, &s)); /* no size_t */
+    /* The size overflows a size_t. */
+    assert_false(rt_side_make((const size_t[3]){0, 0, (size_t)1 << 61}, region, 10, 80, &s));
     assert_false(rt_side_make((const size_t[3]){SIZE_MAX, 1, 0}, region, 0, 0, &s));
     assert_false(rt_side_make(origin, (const size_t[3]){1, (size_t)1 << 32, 1}, (size_t)1 << 32, 0, &s));
 }
@@ -103,7 +104,8 @@ static void test_local_size(void **state)
                 rt_group_choose(lanes, max, 3, false, global, local);
                 const uint32_t items = local[0] * local[1] * local[2];
                 assert_true(items >= 1 && items <= max && local[0] <= x && local[1] <= y && local[2] <= 3);
-                assert_true(local[0] == x || local[0] % lanes == 0); /* whole warps, or all of a short row */
+                /* The local size is a multiple of a warp, or a whole short row. */
+                assert_true(local[0] == x || local[0] % lanes == 0);
                 assert_true(y % local[1] == 0 && 3 % local[2] == 0);
                 if (x % 64 == 0 && max >= 64) {
                     assert_int_equal(local[0], 64);

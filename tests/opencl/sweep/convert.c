@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * convert_TYPE of all pairs of types, in each rounding mode, with and without saturation, against MPFR. To integers
- * without saturation, what does not fit is open.
+ * convert_TYPE between all pairs of types, in each rounding mode, with and without saturation, compared with MPFR. A
+ * value out of the range of an integer type may give any result without saturation.
  */
 #include "sweep.h"
 
@@ -40,7 +40,7 @@ static void set(mpfr_t x, enum sweep_type t, value v)
     }
 }
 
-/** x saturated; false if that changed it. */
+/** Saturates x. Returns whether x was in the type's range. */
 static bool integer(enum sweep_type t, mpfr_t x, value *out)
 {
     const unsigned bits = 8 * sweep_sizes[t];
@@ -60,7 +60,7 @@ static bool integer(enum sweep_type t, mpfr_t x, value *out)
     return !over && !under;
 }
 
-/** r is the plain conversion, s (to integers only) the saturating one. */
+/** r is the plain conversion. s, for integer types only, is the saturating one. */
 static double check(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                     value expected[2])
 {
@@ -100,7 +100,7 @@ static void sweep(enum sweep_type to)
         for (size_t m = 0; m < LENGTH(modes); m++) {
             const bool floats = sweep_is_float(from) || sweep_is_float(to);
             if (!floats && m > 1) {
-                continue; /* there is nothing to round */
+                continue; /* Without a float there is nothing to round. */
             }
             const char *suffix = modes[m].suffix;
             cases[n] = (struct sweep_case){.name = name, .code = texts[n], .in = {from}, .out = {to}, .check = check,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Values at which functions go wrong: the ends and middles of formats, and where arguments or results leave a range.
+ * Corner values, at which functions are likely to be wrong: the ends and middles of formats, and the limits of ranges
+ * of arguments and results.
  */
 #include "sweep.h"
 
@@ -74,7 +75,7 @@ double sweep_exact(const struct sweep_case *c, const union sweep_value got[2], c
     return same ? 0 : INFINITY;
 }
 
-/** An integer as it is stored in the type: cut off, then extended. */
+/** Returns an integer as the type stores it: truncated, then extended. */
 static union sweep_value fit(enum sweep_type t, int64_t x)
 {
     const unsigned drop = 64 - 8 * sweep_sizes[t];
@@ -98,7 +99,8 @@ static size_t add_floats(enum sweep_type t, const double *from, size_t n, union 
     return 2 * n;
 }
 
-/** Each number as such, and shifted so that the ends of 64 bits become those of the type; without repetition. */
+/** Adds each number, and the number shifted so that the ends of 64 bits become those of the type. Repeated values are
+ * added once. */
 static size_t add_integers(enum sweep_type t, const int64_t *from, size_t n, union sweep_value *to, size_t have)
 {
     for (size_t i = 0; i < 2 * n; i++) {

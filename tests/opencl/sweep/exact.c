@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions of float and double that are exact or correctly rounded, relational functions and the common functions,
- * against the host's C library and arithmetic, which round alike.
+ * Functions of float and double that are exact or correctly rounded, relational functions and the common functions.
+ * They are compared with the host's C library and arithmetic, which round in the same way.
  */
 #include "sweep.h"
 
@@ -10,7 +10,7 @@
 #include <mpfr.h>
 
 typedef union sweep_value value;
-/** is_double: else float. */
+/** Computes in double if is_double, otherwise in float. */
 typedef void exact_fn(bool is_double, const value *in, value *out);
 
 #define BOTH_TYPES(NAME, FLOAT, DOUBLE)                                        \
@@ -24,7 +24,7 @@ typedef void exact_fn(bool is_double, const value *in, value *out);
     }
 #define UNARY(NAME) BOTH_TYPES(NAME, out->f = NAME##f(in->f), out->d = NAME(in->d))
 #define BINARY(NAME) BOTH_TYPES(NAME, out->f = NAME##f(in[0].f, in[1].f), out->d = NAME(in[0].d, in[1].d))
-/** From expressions over x, y, z of either type. */
+/** Defines a reference by an expression over x, y, z of either type. */
 #define EXPRESSION(NAME, E)                                                    \
     static double double_##NAME(double x, double y, double z)                  \
     {                                                                          \
@@ -64,7 +64,7 @@ EXPRESSION(mix, x + (y - x) * z)
 EXPRESSION(maxmag, isnan(x) ? y : isnan(y) ? x : fabs(x) > fabs(y) ? x : fabs(x) < fabs(y) ? y : x > y ? x : y)
 EXPRESSION(minmag, isnan(x) ? y : isnan(y) ? x : fabs(x) < fabs(y) ? x : fabs(x) > fabs(y) ? y : x < y ? x : y)
 EXPRESSION(clamp, x < y ? y : x > z ? z : x)
-EXPRESSION(fmax, isnan(x) ? y : x < y ? y : x) /* the host's does not ignore a signalling NaN */
+EXPRESSION(fmax, isnan(x) ? y : x < y ? y : x) /* The host's fmax does not ignore a signalling NaN. */
 EXPRESSION(fmin, isnan(x) ? y : y < x ? y : x)
 EXPRESSION(max, x < y ? y : x)
 EXPRESSION(min, y < x ? y : x)
@@ -84,7 +84,8 @@ static void ref_ldexp(bool is_double, const value *in, value *out)
 static void ref_ilogb(bool is_double, const value *in, value *out)
 {
     const double x = is_double ? in->d : (double)in->f;
-    out->i = isnan(x) || isinf(x) ? INT_MAX : x == 0 ? INT_MIN : ilogb(x); /* FP_ILOGBNAN, FP_ILOGB0 */
+    /* FP_ILOGBNAN is INT_MAX and FP_ILOGB0 is INT_MIN. */
+    out->i = isnan(x) || isinf(x) ? INT_MAX : x == 0 ? INT_MIN : ilogb(x);
 }
 
 static void ref_frexp(bool is_double, const value *in, value *out)
@@ -112,7 +113,8 @@ static void ref_fract(bool is_double, const value *in, value *out)
     }
 }
 
-/** The quotient's low seven bits with its sign; 0 if there is no quotient. MPFR gives at least these bits. */
+/** Sets out[1] to the quotient's low seven bits with its sign, or 0 if there is no quotient. MPFR gives at least these
+ * bits. */
 static void ref_remquo(bool is_double, const value *in, value *out)
 {
     const double x = is_double ? in[0].d : (double)in[0].f, y = is_double ? in[1].d : (double)in[1].f;
@@ -132,10 +134,10 @@ static void ref_remquo(bool is_double, const value *in, value *out)
 
 struct exact {
     exact_fn *fn;
-    bool either_zero; /**< The sign of a zero is open. */
-    bool no_nan; /**< With a NaN the result is open. */
-    bool ordered; /**< It is open too unless b <= c. */
-    exact_fn *or; /**< This result is right too. */
+    bool either_zero; /**< Either sign of a zero is right. */
+    bool no_nan; /**< With a NaN argument any result is right. */
+    bool ordered; /**< Unless b <= c, any result is right. */
+    exact_fn *or; /**< The result of this function is right too. */
 };
 
 static double check(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
@@ -164,7 +166,7 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
     return sweep_exact(c, got, expected);
 }
 
-/** To 2^-16; open unless a < b, and where a difference would overflow. */
+/** The bound is 2^-16. Any result is right unless a < b, and where a difference would overflow. */
 static double check_smoothstep(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                                value expected[2])
 {
@@ -229,7 +231,7 @@ static double check_smoothstep(const struct sweep_case *c, unsigned width, const
 static const struct sweep_case of_float[] = {BOTH(SWEEP_FLOAT, SWEEP_UINT)};
 static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, SWEEP_ULONG)};
 
-/** Relational functions give 1 in scalar forms, -1 in vector forms. */
+/** A relational function returns 1 for true in scalar forms, -1 in vector forms. */
 typedef bool relation_fn(double x, double y);
 
 #define RELATION(NAME, E)                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Geometric functions of one to four elements, float and double, against MPFR, within the bounds of OpenCL C
- * 3.0, 7.4. The elements are of like and unlike sizes, from subnormal to nearly infinite: squares that
- * overflow or vanish are no excuse.
+ * Geometric functions of one to four elements, float and double, compared with MPFR within the bounds of OpenCL C 3.0,
+ * 7.4. The elements have equal and different magnitudes, from subnormal to nearly infinite. The bounds also hold where
+ * squares overflow or underflow.
  */
 #include "sweep.h"
 
@@ -10,7 +10,7 @@
 #include <mpfr.h>
 #include <stdio.h>
 
-enum { PAIRS = 400, PRECISION = 4600 }; /* sums of squares are exact */
+enum { PAIRS = 400, PRECISION = 4600 }; /* With this precision, sums of squares are exact. */
 
 static const char source[] =
     "kernel void f(global const T *a, global const T *b, global T *r) {\n"
@@ -34,7 +34,7 @@ struct job {
     const char *options;
 };
 
-/** One draw of a size for all elements, or one for each. */
+/** Draws elements of similar magnitude, or of any magnitude each. */
 static void fill(enum sweep_type t, double *v, uint32_t *seed)
 {
     const int range = t == SWEEP_FLOAT ? 149 : 1074, spread = clt_random(seed) % 3 == 0 ? range : 3;
@@ -49,8 +49,8 @@ static void fill(enum sweep_type t, double *v, uint32_t *seed)
     }
 }
 
-/** |got - x| in the given units, those of x's last place if unit is 0; infinity for what is not
- * a number or should not be. */
+/** Returns |got - x| in multiples of `unit`, or in units in the last place of x if `unit` is 0. Returns infinity for an
+ * unexpected NaN or sign. */
 static double error_of(enum sweep_type t, double got, mpfr_t x, double unit)
 {
     const bool f = t == SWEEP_FLOAT;
@@ -98,7 +98,7 @@ static void expect(struct results *all, const char *name, double got, mpfr_t x, 
     }
 }
 
-/** Sets x to the length of v, exactly but for its root. */
+/** Sets x to the length of v, which is exact except for the root's rounding. */
 static void set_length(mpfr_t x, const double *v, unsigned n)
 {
     mpfr_t e;
@@ -119,7 +119,7 @@ static void set_product(mpfr_t x, double a, double b)
     mpfr_mul_d(x, x, b, MPFR_RNDN);
 }
 
-/** r: dot, length, distance, 4 of normalize, 4 of cross. */
+/** r holds dot, length, distance, 4 values of normalize and 4 of cross. */
 static void compare(struct results *all, const double *r)
 {
     const unsigned n = all->job->n;
@@ -144,7 +144,7 @@ static void compare(struct results *all, const double *r)
         }
         expect(all, "normalize", r[3 + k], y, 0, f ? 2.0 + n : 4.5 + n);
     }
-    if (most < limit) { /* no product or difference overflows */
+    if (most < limit) { /* No product or difference overflows. */
         const double unit = fmax(most * most * epsilon, least);
         mpfr_set_zero(x, 1);
         for (unsigned k = 0; k < n; k++) {
@@ -158,7 +158,7 @@ static void compare(struct results *all, const double *r)
             mpfr_sub(x, x, y, MPFR_RNDN);
             expect(all, "cross", r[7 + k], x, unit, 3);
         }
-        set_length(x, apart, n); /* differences are rounded: one part in 2^24 of the result */
+        set_length(x, apart, n); /* The differences are rounded: one part in 2^24 of the result. */
         expect(all, "distance", r[2], x, 0, f ? 2.5 + 2 * n : 5.5 + 2 * n);
     }
     mpfr_clears(x, y, (mpfr_ptr)NULL);
@@ -176,7 +176,8 @@ static void run(const struct job *job)
     for (unsigned i = 0; i < PAIRS; i++) {
         fill(job->type, &in[0][4 * i], &seed);
         fill(job->type, &in[1][4 * i], &seed);
-        for (unsigned k = 0; k < 4 && i % 2 == 0; k++) { /* of like sizes, so that a difference means something */
+        /* Half of the pairs have elements of equal magnitude, so that their differences are not trivial. */
+        for (unsigned k = 0; k < 4 && i % 2 == 0; k++) {
             in[1][4 * i + k] = in[0][4 * i + (k + 1) % 4];
         }
     }

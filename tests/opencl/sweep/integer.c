@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Integer functions of all eight types, select, bitselect, any and all, against arithmetic of 128 bits. */
+/** Integer functions of all eight types, select, bitselect, any and all, compared with arithmetic of 128 bits. */
 #include "sweep.h"
 
 #include <math.h>
@@ -24,13 +24,13 @@ static wide number(enum sweep_type t, value v)
     return is_unsigned(t) ? (wide)v.u : (wide)v.i;
 }
 
-/** The bits of the type alone. */
+/** Returns the value's bits within the type. */
 static uint64_t plain(enum sweep_type t, value v)
 {
     return v.u << (64 - bits_of(t)) >> (64 - bits_of(t));
 }
 
-/** x modulo 2^bits. */
+/** Returns x modulo 2^bits. */
 static value wrapped(enum sweep_type t, wide x)
 {
     const unsigned drop = 64 - bits_of(t);
@@ -45,7 +45,7 @@ static value saturated(enum sweep_type t, wide x)
     return wrapped(t, x < least ? least : x > most ? most : x);
 }
 
-/** t is the first input's type, r the result's; false: the result is open. */
+/** t is the first input's type, r the result's. Returns false if any result is right. */
 typedef bool integer_fn(enum sweep_type t, enum sweep_type r, const value *in, value *out);
 
 #define REFERENCE(NAME, ...)                                                                       \
@@ -76,7 +76,7 @@ REFERENCE(any, out->i = a < 0)
 REFERENCE(all, out->i = a < 0)
 REFERENCE(bitselect, out->u = (in[0].u & ~in[2].u) | (in[1].u & in[2].u))
 
-/** Products of 64 bits have room for their sign unless they are unsigned. */
+/** A product of unsigned 64-bit values may exceed `wide`, which has a sign bit. */
 static bool ref_mad_sat(enum sweep_type t, enum sweep_type r, const value *in, value *out)
 {
     const wide a = number(t, in[0]), b = number(t, in[1]), c = number(t, in[2]);
@@ -124,7 +124,7 @@ static bool ref_rotate(enum sweep_type t, enum sweep_type r, const value *in, va
     return true;
 }
 
-/** The first operand is the upper half. */
+/** The first operand is the upper half of the result. */
 static bool ref_upsample(enum sweep_type t, enum sweep_type r, const value *in, value *out)
 {
     *out = wrapped(r, (wide)(plain(t, in[0]) << bits_of(t) | plain(t, in[1])));
@@ -153,7 +153,7 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
     return (*fn)(c->in[0], c->out[0], in, expected) ? sweep_exact(c, got, expected) : 0;
 }
 
-/** Of 24 bits only: what does not fit is open. */
+/** For operands that exceed 24 bits any result is right. */
 static double check_24(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                        value expected[2])
 {
@@ -167,9 +167,7 @@ static double check_24(const struct sweep_case *c, unsigned width, const value i
     return check(c, width, in, got, expected);
 }
 
-/**
- * By as many of the count's lower bits as the first operand has room for, which in the scalar form is promoted to int.
- */
+/** The shift count is taken modulo the width of the first operand. The scalar form promotes a narrow operand to int. */
 static double check_shift(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                           value expected[2])
 {
@@ -181,7 +179,7 @@ static double check_shift(const struct sweep_case *c, unsigned width, const valu
     return sweep_exact(c, got, expected);
 }
 
-/** The condition: not zero in the scalar form, the upper bit in vectors. */
+/** The condition is `not zero` in the scalar form, and the upper bit in vectors. */
 static double check_select(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                            value expected[2])
 {
@@ -264,9 +262,7 @@ static const struct sweep_case others[] = {
      .check = check_float_bits},
 };
 
-/**
- * any and all of vectors: each element of the input alone has its upper bit set, or clear, in a vector of the other.
- */
+/** any and all of vectors, in which one element has its upper bit set and the others clear, or the reverse. */
 static void test_any_all(void **state)
 {
     static const char source[] =
@@ -285,7 +281,9 @@ static void test_any_all(void **state)
         const unsigned size = 1u << t;
         unsigned char in[VECTORS * 16 * 8];
         int32_t r[VECTORS * 20];
-        for (unsigned v = 0; v < VECTORS; v++) { /* all but one: v-th; then one alone; then all and none */
+        /* First the v-th element is clear and the others set, then the reverse. The last two vectors have all and none
+         * set. */
+        for (unsigned v = 0; v < VECTORS; v++) {
             for (unsigned e = 0; e < 16; e++) {
                 const bool set = v < 16 ? e != v : v < 32 ? e == v - 16 : v == 32;
                 memset(in + (v * 16 + e) * size, set ? 0x00 : 0xff, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions with an error bound in units in the last place (OpenCL C 3.0, 7.4), float and double, against MPFR. Special
- * values are what MPFR gives, that is C99's annex F, which OpenCL follows; where OpenCL says otherwise there is a
- * function.
+ * Functions with an error bound in units in the last place (OpenCL C 3.0, 7.4), float and double, compared with MPFR.
+ * Special values follow C99's annex F, as MPFR and OpenCL do. A separate reference function gives the values on which
+ * OpenCL differs.
  */
 #include "sweep.h"
 
@@ -13,7 +13,7 @@
 enum { PRECISION = 200 };
 static const double PI = 0x1.921fb54442d18p1;
 
-/** Sets r (or r and s) from a, b as numbers, n as an integer. */
+/** Sets r (or r and s) from the numbers a and b and the integer n. */
 typedef void reference_fn(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n);
 
 #define REFERENCE(name, ...)                                                            \
@@ -22,7 +22,7 @@ typedef void reference_fn(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n);
         (void)s, (void)b, (void)n;                                                      \
         __VA_ARGS__;                                                                    \
     }
-/** The host's double function, which is within some units of double: see estimate. */
+/** Defines the host's double function, whose error is a few units of double (see estimate). */
 #define NEAR(name, ...)               \
     static double near_##name(double x) \
     {                                 \
@@ -96,7 +96,7 @@ static void ref_radians(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
     mpfr_div_ui(r, r, 180, MPFR_RNDN);
 }
 
-/** 1 / sqrt(-0) is -infinity, unlike MPFR's. */
+/** OpenCL defines 1 / sqrt(-0) as -infinity, MPFR does not. */
 static void ref_rsqrt(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
 {
     (void)s, (void)b, (void)n;
@@ -127,7 +127,7 @@ static void ref_rootn(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
     }
 }
 
-/** Far beyond the range MPFR would compute long and hard. */
+/** Far outside the range, where MPFR would compute for very long, the result is set directly. */
 static void ref_tgamma(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
 {
     (void)s, (void)b, (void)n;
@@ -137,7 +137,7 @@ static void ref_tgamma(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
         mpfr_t f;
         mpfr_init2(f, PRECISION);
         mpfr_floor(f, a);
-        mpfr_div_2ui(f, f, 1, MPFR_RNDN); /* the sign is that of floor(a) even or odd */
+        mpfr_div_2ui(f, f, 1, MPFR_RNDN); /* The sign depends on whether floor(a) is even. */
         mpfr_set_zero(r, mpfr_integer_p(f) ? 1 : -1);
         mpfr_clear(f);
     } else {
@@ -154,11 +154,11 @@ static void ref_lgamma(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
 
 struct bounded {
     reference_fn *fn;
-    /** Beyond this size of the first argument the function
-     *  need not be right (half_ and native_ functions); 0: always. */
+    /** The error is checked up to this absolute value of the first argument (half_ and native_ functions). 0 stands for
+     *  all. */
     double domain;
-    bool absolute; /**< The bound is absolute, not in units in the last place. */
-    double (*near[2])(double x); /**< Of each output; only of functions of one argument. */
+    bool absolute; /**< The bound is an absolute error, not in units in the last place. */
+    double (*near[2])(double x); /**< The host's function of each output, for functions of one argument only. */
 };
 
 static void set(mpfr_t x, enum sweep_type t, union sweep_value v)
@@ -170,7 +170,7 @@ static void set(mpfr_t x, enum sweep_type t, union sweep_value v)
     }
 }
 
-/** x rounded to the type, subnormals and overflow included. */
+/** Returns x rounded to the type, with subnormals and overflow. */
 static union sweep_value rounded(enum sweep_type t, mpfr_t x)
 {
     union sweep_value v = {.u = 0};
@@ -182,7 +182,7 @@ static union sweep_value rounded(enum sweep_type t, mpfr_t x)
     return v;
 }
 
-/** |got - x| in units in the last place of x: the gap below x if x is a power of two. */
+/** Returns |got - x| in units in the last place of x. For a power of two the unit is the gap below x. */
 static double ulps(enum sweep_type t, union sweep_value got, mpfr_t x, union sweep_value expected, bool absolute)
 {
     const bool f = t == SWEEP_FLOAT;
@@ -197,7 +197,7 @@ static double ulps(enum sweep_type t, union sweep_value got, mpfr_t x, union swe
     }
     mpfr_t d;
     mpfr_init2(d, PRECISION);
-    if (isinf(g)) { /* as if it were the next number */
+    if (isinf(g)) { /* Infinity counts as the next number after the largest. */
         mpfr_set_si_2exp(d, g < 0 ? -1 : 1, f ? 128 : 1024, MPFR_RNDN);
     } else {
         mpfr_set_d(d, g, MPFR_RNDN);
@@ -217,8 +217,9 @@ static double ulps(enum sweep_type t, union sweep_value got, mpfr_t x, union swe
 }
 
 /**
- * The error of a float result as the host's double function tells it, which has 29 more bits; NaN where it cannot tell.
- * Only for ranges, and only to leave out what is right beyond doubt: MPFR decides what is wrong.
+ * Estimates the error of a float result with the host's double function, which has 29 more bits. Returns NaN if that
+ * does not decide. Used in ranges only, and only to skip results that are certainly right: MPFR decides which are
+ * wrong.
  */
 static double estimate(double near, float got, bool absolute)
 {
@@ -236,7 +237,7 @@ static double estimate(double near, float got, bool absolute)
     return fabs(got - near) / (absolute ? 1 : ldexp(1, e - 24 > -149 ? e - 24 : -149));
 }
 
-/** Of both outputs; the larger one, or NaN. */
+/** Estimates the larger error of the outputs. Returns NaN unless that is clearly below the bound. */
 static double estimates(const struct sweep_case *c, const struct bounded *how, double x, const union sweep_value got[2])
 {
     double most = NAN;
@@ -294,7 +295,7 @@ static double check(const struct sweep_case *c, unsigned width, const union swee
 #define WITH_INT(NAME, T, BOUND)                                                                                       \
     {#NAME, "r = " #NAME "(a, b);", {T, SWEEP_INT}, {T}, .bound = BOUND, .check = check, .reference = HOW(NAME)}
 
-/* The bounds are those of float unless double's is named. */
+/* The bounds are those of float unless double's are named. */
 #define BOTH(T, SQRT, DIVIDE)                                                                                          \
     ONE(acos, T, 4), ONE(acosh, T, 4), ONE(acospi, T, 5), ONE(asin, T, 4), ONE(asinh, T, 4), ONE(asinpi, T, 5),        \
     ONE(atan, T, 5), ONE(atanh, T, 5), ONE(atanpi, T, 5), ONE(cbrt, T, 2), ONE(cos, T, 4), ONE(cosh, T, 4),            \
@@ -307,7 +308,7 @@ static double check(const struct sweep_case *c, unsigned width, const union swee
     {"sincos", "r = sincos(a, &s);", {T}, {T, T}, .bound = 4, .check = check,                            \
      .reference = &(const struct bounded){.fn = ref_sincos, .near = {near_sin, near_cos}}}
 
-/* The device says CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT. */
+/* The device reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT. */
 static const struct sweep_case of_float[] = {BOTH(SWEEP_FLOAT, 0.5, 0.5)};
 static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, 0.5, 0.5)};
 
@@ -335,7 +336,7 @@ static const struct sweep_case of_half[] = {
      .reference = HOW(divide)},
     {"half_powr", "r = half_powr(a, b);", {SWEEP_FLOAT, SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 8192, .check = check,
      .reference = HOW(powr)},
-    /* native_ functions have no bounds but what docs/compiler.md says of them */
+    /* The bounds of native_ functions are those of docs/compiler.md. */
     NATIVE(exp, 3, IN(exp, 80)),
     NATIVE(exp2, 2, IN(exp2, 126)),
     NATIVE(log, 4, IN(log, 0x1.fffffep127)),
@@ -349,7 +350,7 @@ static const struct sweep_case of_half[] = {
      .check = check, .reference = HOW(divide)},
 };
 
-/** OpenCL sets no bound on the logarithm of gamma: what is tested is its order of magnitude and its special values. */
+/** OpenCL sets no bound for lgamma. The test checks its order of magnitude and its special values. */
 static const struct sweep_case of_lgamma[] = {
     ONE(lgamma, SWEEP_FLOAT, 0x1p20),
     ONE(lgamma, SWEEP_DOUBLE, 0x1p40),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * shuffle and shuffle2 of all widths, with masks of random bits, of which only the lower ones count. Of one type of
- * each size, or all types if TERN_SWEEP is set.
+ * shuffle and shuffle2 of all widths, with masks of random bits of which only the lower ones are used. One type of each
+ * size is tested, or all types if TERN_SWEEP is set.
  */
 #include "sweep.h"
 
@@ -58,7 +58,8 @@ static void run(enum sweep_type t)
             const unsigned n = widths[form / 2 / LENGTH(widths)], two = form & 1;
             const unsigned count = widths[form / 2 % LENGTH(widths)];
             for (unsigned e = 0; e < count; e++, result += size) {
-                const unsigned which = m[(item * 16 + e) * size] & (n * (1 + two) - 1); /* the lowest byte is enough */
+                /* The mask's lowest byte holds every bit that is used. */
+                const unsigned which = m[(item * 16 + e) * size] & (n * (1 + two) - 1);
                 const unsigned at = which < n ? which : 16 + which - n;
                 if (memcmp(result, x + (item * ELEMENTS + at) * size, size) != 0) {
                     fail_msg("shuffle%s of %s%u by %s%u, element %u, mask %u: wrong", two ? "2" : "", sweep_names[t], n,

@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum { BATCH = 16, SHOWN = 6 };
-enum { GRAIN = 48 }; /* a multiple of every width */
-enum { CHUNK = 1 << 18 }; /* arguments of a range at a time */
+enum { GRAIN = 48 }; /* A multiple of every width. */
+enum { CHUNK = 1 << 18 }; /* Arguments of a range that run at once. */
 
 static const unsigned widths[] = {1, 2, 3, 4, 8, 16};
 
-/** The combinations of a case: inputs[k][i], n of them, a multiple of GRAIN. */
+/** The combinations of a case: inputs[k][i] for i < n, where n is a multiple of GRAIN. */
 struct combinations {
     union sweep_value *inputs[3];
     size_t n;
@@ -40,14 +40,15 @@ bool sweep_is_range(void)
 
 static union sweep_value unpack(enum sweep_type t, const void *from, size_t i);
 
-/** The n values from this bit pattern on, of a type of at most 32 bits; the last value fills the grain. */
+/** Returns n values with consecutive bit patterns from `first` on, of a type of at most 32 bits. The last value is
+ * repeated up to a multiple of GRAIN. */
 static struct combinations patterns(enum sweep_type t, uint64_t first, size_t n)
 {
     struct combinations made = {.n = (n + GRAIN - 1) / GRAIN * GRAIN};
     made.inputs[0] = malloc(made.n * sizeof(union sweep_value));
     assert_non_null(made.inputs[0]);
     for (size_t i = 0; i < made.n; i++) {
-        const uint64_t bits = first + (i < n ? i : n - 1); /* little endian: the low bytes count */
+        const uint64_t bits = first + (i < n ? i : n - 1); /* The host is little-endian, so the low bytes are used. */
         made.inputs[0][i] = unpack(t, &bits, 0);
     }
     return made;
@@ -72,8 +73,8 @@ static struct combinations combine(const struct sweep_case *c, uint32_t *seed)
     }
     for (size_t i = 0; i < made.n; i++) {
         const size_t at[3] = {i % each[0], i / each[0] % each[1], i / each[0] / each[1] % each[2]};
-        const bool mixed = (i & 1) != 0; /* corners with random values */
-        if (inputs == 1 && i >= product && mixed) { /* all ranges of one argument, evenly */
+        const bool mixed = (i & 1) != 0; /* Every second combination mixes corners with random values. */
+        if (inputs == 1 && i >= product && mixed) { /* The values of a single argument cover all bit patterns evenly. */
             made.inputs[0][i] = sweep_part(c->in[0], i - product, made.n - product, seed);
             continue;
         }
@@ -86,7 +87,7 @@ static struct combinations combine(const struct sweep_case *c, uint32_t *seed)
     return made;
 }
 
-/** The kernel of a case for one width, appended to text. */
+/** Appends the kernel of a case for one width to text. */
 static void write_kernel(FILE *text, const struct sweep_case *c, unsigned number, unsigned width)
 {
     const unsigned inputs = count_of(c->in, 3), outputs = count_of(c->out, 2);
@@ -113,7 +114,7 @@ static void write_kernel(FILE *text, const struct sweep_case *c, unsigned number
     for (unsigned k = 0; k < outputs; k++) {
         fprintf(text, "%s%s %c; ", sweep_names[c->out[k]], suffix, 'r' + (int)k);
     }
-    for (const char *p = c->code; *p != 0; p++) { /* # is the width */
+    for (const char *p = c->code; *p != 0; p++) { /* '#' stands for the width. */
         if (*p == '#') {
             fputs(suffix, text);
         } else {
@@ -132,7 +133,7 @@ static void write_kernel(FILE *text, const struct sweep_case *c, unsigned number
 
 static void *pack(enum sweep_type t, const union sweep_value *from, size_t n)
 {
-    const size_t size = sweep_sizes[t]; /* little endian: the low bytes come first */
+    const size_t size = sweep_sizes[t]; /* The host is little-endian, so the low bytes come first. */
     unsigned char *to = malloc(n * size);
     assert_non_null(to);
     for (size_t i = 0; i < n; i++) {
@@ -190,7 +191,7 @@ static void show_wrong(const struct sweep_case *c, unsigned width, const union s
     printf(", error %.3g\n", error);
 }
 
-/** Compares the results of one form; returns how many are wrong. */
+/** Compares the results of one form and returns how many are wrong. */
 static size_t compare(const struct sweep_case *c, unsigned width, const struct combinations *data,
                       void *const results[2], double *worst)
 {
@@ -246,7 +247,8 @@ static size_t run_form(cl_kernel k, const struct sweep_case *c, unsigned width, 
     return wrong;
 }
 
-/** Scalar, and one vector form that differs from case to case; all forms if asked for more. */
+/** A case runs in its scalar form and in one vector form, which differs from case to case. With TERN_SWEEP it runs in
+ * all. */
 static bool has_form(const struct sweep_case *c, size_t number, unsigned width_index)
 {
     if (width_index == 0 || sweep_is_range()) {
@@ -282,7 +284,7 @@ static size_t run_case(cl_program p, const struct sweep_case *c, size_t number, 
     return wrong;
 }
 
-/** What TERN_SWEEP_CASE calls a case. */
+/** Returns the case's name as in TERN_SWEEP_CASE. */
 static const char *label(const struct sweep_case *c)
 {
     static char text[160];
@@ -290,7 +292,7 @@ static const char *label(const struct sweep_case *c)
     return text;
 }
 
-/** Runs the range of a case, until something is wrong. */
+/** Runs the range of a case up to the first chunk with a wrong result. */
 static size_t run_range(cl_program p, const struct sweep_case *c, unsigned in_batch)
 {
     char *end, name[32];

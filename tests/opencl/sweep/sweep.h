@@ -4,13 +4,13 @@
  * and vector forms, and compares each result with a reference computed on the host.
  *
  * A case is one function with fixed element types. Its code is a statement over the inputs a, b, c and the outputs r,
- * s; in the form of width N these are vectors of N elements, or scalars where the case says so. References see scalars
- * only.
+ * s. In the form of width N these are vectors of N elements, or scalars where the case says so. References compute with
+ * scalars only.
  *
- * Functions of one argument of at most 16 bits see all of its values.
+ * Functions of one argument of at most 16 bits run with all of its values.
  *
  * TERN_SWEEP=N       N random combinations a case and all vector widths (default: 96, two widths)
- * TERN_SWEEP_SEED=N  of the random values (default 1)
+ * TERN_SWEEP_SEED=N  seed of the random values (default 1)
  * TERN_SWEEP_ONLY=F  only functions whose name begins with F
  * TERN_SWEEP_RANGE=FIRST+COUNT  instead, of functions of one argument of 32 bits, the COUNT arguments from bit pattern
  *                    FIRST on, scalar form only; "list" only prints which functions these are. For sweep/ranges.
@@ -38,7 +38,7 @@ enum sweep_type {
     SWEEP_TYPES
 };
 
-/** An element. Integers narrower than 64 bits are extended by their sign, or with zeros if they are unsigned. */
+/** An element. Integers narrower than 64 bits are sign-extended, or zero-extended if they are unsigned. */
 union sweep_value {
     int64_t i;
     uint64_t u;
@@ -47,45 +47,46 @@ union sweep_value {
 };
 
 struct sweep_case {
-    const char *name; /**< Of the function. */
-    const char *code; /**< "r = f(a, b);" */
-    enum sweep_type in[3], out[2]; /**< SWEEP_NONE: there is no such one. */
+    const char *name; /**< The function's name. */
+    const char *code; /**< The statement that is run, such as "r = f(a, b);". */
+    enum sweep_type in[3], out[2]; /**< Unused inputs and outputs are SWEEP_NONE. */
     unsigned scalar; /**< Bit i: input i is a scalar in vector forms too. */
-    bool no_vectors; /**< There is only the scalar form. */
-    double bound; /**< Of what check returns. */
-    /** The error of got, in units in the last place: 0 if
-     *  it is right, infinity if it is not near. width: of the form. */
+    bool no_vectors; /**< Only the scalar form exists. */
+    double bound; /**< Maximum value that check may return. */
+    /** Returns the error of got in units in the last place: 0 if it is right, infinity if it is not near. width: of the
+     *  form. */
     double (*check)(const struct sweep_case *c, unsigned width, const union sweep_value in[3],
                     const union sweep_value got[2], union sweep_value expected[2]);
-    const void *reference; /**< For check. */
+    const void *reference; /**< Data of check. */
 };
 
 extern const char *const sweep_names[SWEEP_TYPES];
 extern const unsigned sweep_sizes[SWEEP_TYPES];
 
 /**
- * Runs the cases, built with these options, prints the first wrong results of each, and fails the test if there are
+ * Runs the cases, built with these options, and prints the first wrong results of each. The test fails if there are
  * any.
  */
 void sweep_run(const struct sweep_case *cases, size_t n, const char *options);
 
-/** The corner values of a type; few: those for three arguments. */
+/** Returns the corner values of a type. With `few`, a smaller set for functions of three arguments. */
 size_t sweep_corners(enum sweep_type t, bool few, union sweep_value *values);
 enum { SWEEP_MOST_CORNERS = 160 };
-/** A random value: any bits, or near one, or small. */
+/** Returns a random value: any bits, a value near one, or a small one. */
 union sweep_value sweep_random(enum sweep_type t, uint32_t *state);
-/** A random value of part i of n equal parts of all bit patterns. */
+/** Returns a random value of part i of n equal parts of all bit patterns. */
 union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *state);
 
-/** A range is swept: a reference may take the host's word where that is sure, for speed. */
+/** Returns whether a range is swept. A reference may then use the host's double function for speed where that
+ * decides. */
 bool sweep_is_range(void);
 
 bool sweep_is_float(enum sweep_type t);
 bool sweep_is_nan(enum sweep_type t, union sweep_value v);
 double sweep_number(enum sweep_type t, union sweep_value v);
-/** The same value, zeros by their sign; any NaN is like another. */
+/** Returns whether the values are equal, with zeros compared by sign and all NaNs equal. */
 bool sweep_same(enum sweep_type t, union sweep_value a, union sweep_value b);
-/** For check: 0 if got is the same as expected (both outputs), else infinity. */
+/** A result for check: 0 if got equals expected (both outputs), else infinity. */
 double sweep_exact(const struct sweep_case *c, const union sweep_value got[2], const union sweep_value expected[2]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sweeps that must fail at one argument and no other, for check-ranges. Each is fabs with one wrong result. */
+/** Sweeps of fabs with one wrong result each, for check-ranges: a sweep must fail at that argument and at no other. */
 #include "sweep.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Clients that are children of a test with a ternd of its own (served.h), on libtern. */
+/** Clients that are children of a test with its own ternd (served.h). They use libtern. */
 #ifndef CHILDREN_H
 #define CHILDREN_H
 
@@ -8,7 +8,7 @@
 
 #include "served.h"
 
-/** A child that does what a client does, and tells each step by a byte. */
+/** A child that acts as a client and reports each step by a byte. */
 struct client {
     pid_t pid;
     int says;
@@ -54,7 +54,7 @@ static inline void ended(struct client *c, int want)
     close(c->says);
 }
 
-/** Waits until the test has come to a step. */
+/** Waits until the test has reached this step. */
 static inline void until_step(const atomic_uint *now, unsigned step)
 {
     while (*now < step) {
@@ -62,7 +62,7 @@ static inline void until_step(const atomic_uint *now, unsigned step)
     }
 }
 
-/** Bytes of device memory that count for the user; UINT64_MAX: ternd does not know him. */
+/** Returns the bytes of device memory that count for the user, or UINT64_MAX if ternd does not know the user. */
 static inline uint64_t account(uid_t uid)
 {
     uint64_t memory = UINT64_MAX;
@@ -76,7 +76,7 @@ static inline uint64_t account(uid_t uid)
     return memory;
 }
 
-/** In a client: a failed assertion is the end of it. */
+/** Checks a condition in a client, which exits with 1 if the condition is false. */
 #define must(condition) \
     do { \
         if (!(condition)) { \

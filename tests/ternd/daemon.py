@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ternd for a test: started, listening, and ended as it should."""
+"""Runs a ternd for a test: starts it, waits until it listens, and ends it."""
 import json
 import os
 import pathlib
@@ -8,11 +8,12 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 500  # seconds; only what fails waits so long
+PATIENCE = 500  # Seconds. Only a failing test waits this long.
 
 
 class Ternd:
-    """Runs `ternd --socket SOCKET ARGS`; more: what subprocess.Popen takes. It listens, or has ended (`listens`)."""
+    """Runs `ternd --socket SOCKET ARGS`. `more` goes to subprocess.Popen. After the constructor, ternd listens or has
+    ended (`listens`)."""
 
     def __init__(self, ternd, socket, *args, **more):
         self.log = tempfile.TemporaryFile("w+", encoding="utf-8")
@@ -29,15 +30,16 @@ class Ternd:
         return self.process.pid
 
     def said(self):
-        """Its messages so far."""
+        """Returns its messages so far."""
         self.log.flush()
-        with open(f"/proc/self/fd/{self.log.fileno()}", encoding="utf-8") as log:  # at its beginning
+        # This opens the file at its beginning.
+        with open(f"/proc/self/fd/{self.log.fileno()}", encoding="utf-8") as log:
             return log.read()
 
     def holds(self, tern, environment):
-        """What clients may not leave behind, or take away, once it publishes that. The environment is its own:
-        XDG_RUNTIME_DIR is where it has its statistics. The thread that moves memory does not count: it begins when it
-        is needed first, and stays."""
+        """Returns what clients may neither leave behind nor take away, as soon as ternd publishes it. `environment` is
+        ternd's own: its statistics are in XDG_RUNTIME_DIR. The thread that moves memory is not counted, since it starts
+        when it is first needed, and stays."""
         proc = pathlib.Path(f"/proc/{self.pid}")
         end = time.monotonic() + PATIENCE
         while True:
@@ -53,12 +55,12 @@ class Ternd:
             time.sleep(0.01)
 
     def names(self):
-        """Of its threads."""
+        """Returns the names of its threads."""
         names = []
         for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
             try:
                 names.append((task / "comm").read_text().strip())
-            except OSError:  # it has just ended
+            except OSError:  # The thread has just ended.
                 pass
         return names
 
@@ -67,14 +69,14 @@ class Ternd:
         return len(names) - names.count("tern-pager")
 
     def stop(self):
-        """Returns when none of its threads runs any more: SIGSTOP is told to one, and the others go on until it has
-        run."""
+        """Returns when all threads have stopped. SIGSTOP is delivered to one thread, and the others run until that
+        thread has handled it."""
         self.process.send_signal(signal.SIGSTOP)
         if os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code != os.CLD_STOPPED:
             raise AssertionError(f"ternd has ended: {self.said()}")
 
     def waiting(self, socket):
-        """How many connections it has not accepted."""
+        """Returns the number of connections that it has not accepted."""
         lines = [x.split() for x in pathlib.Path("/proc/net/unix").read_text().splitlines()]
         return sum(x[5:6] == ["02"] and x[-1].startswith(str(socket)) for x in lines)
 
@@ -82,7 +84,7 @@ class Ternd:
         self.process.send_signal(signal.SIGCONT)
 
     def end(self, how=signal.SIGTERM, patience=PATIENCE):
-        """Its status; None: it does not end by this, and was killed."""
+        """Returns its exit status, or None if it did not end and was killed."""
         self.process.send_signal(how)
         try:
             return self.process.wait(patience)

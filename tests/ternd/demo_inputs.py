@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the demo (tests/demo) for a test."""
+"""Small inputs of the demo (tests/demo) for a test."""
 import PIL.Image
 
 
 def make_inputs(folder):
-    """Small ones: files, a picture and a matrix."""
+    """Makes files, a picture and a matrix."""
     (folder / "files").mkdir(mode=0o755)
     for i in range(1, 5):
         (folder / "files" / str(i)).write_bytes(bytes(i * k % 256 for k in range(100 * i)))

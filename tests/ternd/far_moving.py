@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of migration to another machine share: a migration that stays in the foreground, over a pipe or a wire."""
+"""Common parts of the tests of migration to another machine: migrations in the foreground, over a pipe or a Wire."""
 import pathlib
 import subprocess
 
@@ -17,7 +17,7 @@ class Far(Moving):
 
     @staticmethod
     def moves(p):
-        """Waits until its programs have moved: false, they have not, and it ends."""
+        """Waits until its programs have moved. Returns false if they have not and it ends."""
         while (line := p.stdout.readline()) and "has moved" not in line:
             pass
         return bool(line)
@@ -40,7 +40,7 @@ class Far(Moving):
         return f"exec:exec {MIGRATE} serve --to {target.socket}"
 
     def away(self, source, to, *args):
-        """It has moved when this returns."""
+        """Starts a migration. Returns when the programs have moved."""
         p = self.popen([MIGRATE, "--from", str(source.socket), "--to", to, "--foreground", *args])
         if not self.moves(p):
             p.wait(PATIENCE)
@@ -48,7 +48,7 @@ class Far(Moving):
         return p
 
     def over(self, source, target, **wire):
-        """The link, and the two proxies, which begin."""
+        """Returns the link and the two proxies, which start to migrate."""
         w = Wire(**wire)
         self.addCleanup(w.end)
         a, b = w.ends
@@ -64,7 +64,7 @@ class Far(Moving):
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
     def mover(self, daemon, *args):
-        """A program that says when it may move, and what it then expects."""
+        """Returns a program that says when it may move, and a function that expects its next line."""
         p = self.popen([MOVE_CLIENT, *args], {"TERND_SOCKET": str(daemon.socket)}, stdin=subprocess.PIPE)
 
         def expect(line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link between two proxies (driver/ternd/far/far.h) that a test can see, change and cut."""
+"""A link between two proxies (driver/ternd/far/far.h) whose data a test can see, change and cut."""
 import select
 import socket
 import struct
@@ -10,14 +10,14 @@ START, RESULT, FROM_SOURCE, FROM_TARGET = 6, 16, 0, 1
 
 
 class Wire:
-    """Carries bytes between `ends`, whose others are for the proxies. cut: how many bytes of a direction go at most."""
+    """Carries bytes between the proxies, which have `ends`. `cut` gives the maximum bytes of a direction."""
 
     def __init__(self, cut=None, change=None):
         pairs = [socket.socketpair() for _ in "12"]
         self.mine, self.ends = [p[0] for p in pairs], [p[1] for p in pairs]
         self.cut, self.change = cut or {}, change
         self.passed = [0, 0]
-        self.begun = None  # bytes of the source before the first START
+        self.begun = None  # Bytes of the source before the first START.
         self.rest = [b"", b""]
         self.lock = threading.Lock()
         self.open = True
@@ -26,7 +26,7 @@ class Wire:
         self.thread.start()
 
     def frames(self, way, data):
-        """What is whole of the frames so far, changed: bytes to send."""
+        """Returns the frames that are complete so far, changed, to be sent."""
         self.rest[way] += data
         out = b""
         while len(self.rest[way]) >= HEAD.size:
@@ -41,7 +41,7 @@ class Wire:
         return out
 
     def forward(self, way):
-        """One piece: false, the link ends."""
+        """Forwards one piece. Returns false if the link ends."""
         try:
             data = self.mine[way].recv(65536)
         except OSError:
@@ -70,7 +70,7 @@ class Wire:
             s.close()
 
     def end(self):
-        """Cuts it now; or does nothing if it has ended."""
+        """Cuts the link, or does nothing if it has ended."""
         self.wake[1].close()
         self.thread.join()
         self.wake[0].close()

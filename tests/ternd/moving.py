@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of migration between two ternd share: daemons, programs that compute and check, moves.
+"""Common parts of the tests of migration between two ternd: daemons, programs that compute and check, migrations.
 
-Arguments of a test: TERND TERN CLIENT ICD MOVE_CLIENT."""
+Arguments of a test: TERND TERN CLIENT ICD MOVE_CLIENT.
+"""
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ from daemon import PATIENCE, Ternd
 TERND, TERN, CLIENT, ICD, MOVE_CLIENT = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:6])
 del sys.argv[1:6]
 MIGRATE = str(pathlib.Path(TERN).parent.parent / "lib/tern/tern-migrate")
-# A busy machine keeps a ternd from answering for longer than whoever waits for it does by default.
+# On a busy machine, a ternd may take longer to answer than clients wait by default.
 os.environ["TERND_PATIENCE"] = str(PATIENCE)
 
 
@@ -53,13 +54,13 @@ class Moving(unittest.TestCase):
         return p
 
     def completed(self, daemon):
-        """Buffers that have ended on the daemon's device, of each process that is there now."""
+        """Returns the buffers that have ended on the daemon's device, for each context that exists now."""
         r = subprocess.run([TERN, "top", "--once", "--json"], env=daemon.environment, stdout=subprocess.PIPE, text=True,
                            check=True)
         return [c["completed"] for d in json.loads(r.stdout)["devices"] for c in d["contexts"]]
 
     def works(self, daemon, clients, more=5):
-        """Waits until each of so many clients has done something on this device."""
+        """Waits until each of so many clients has done more work on this device."""
         end = time.monotonic() + PATIENCE
         first = None
         while True:
@@ -88,7 +89,7 @@ class Moving(unittest.TestCase):
             time.sleep(0.01)
 
     def settles(self, daemon, want):
-        """A daemon has what it had before any client."""
+        """Waits until a daemon has what it had before any client."""
         end = time.monotonic() + PATIENCE
         while (has := daemon.holds(TERN, daemon.environment)) != want:
             self.assertLess(time.monotonic(), end, f"{has}, not {want}: {daemon.said()}")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A client of a test with a ternd of its own (served.h) that writes its messages itself. */
+/** A client that writes its messages itself, for tests with their own ternd (served.h). */
 #ifndef RAW_H
 #define RAW_H
 
@@ -63,7 +63,7 @@ static inline void *raw_slot(const struct raw *r)
     return (char *)r->shared + TERN_WIRE_SLOT_OFFSET + (size_t)r->attached.slot * TERN_WIRE_SLOT;
 }
 
-/** A request: the reply's status; -ECONNRESET: disconnected. */
+/** Sends a request. Returns the reply's status, or -ECONNRESET if ternd has disconnected the client. */
 static inline int raw_call(struct raw *r, uint32_t op, uint32_t object, uint64_t v0, uint64_t v1, uint64_t v2,
                            struct tern_wire_reply *reply)
 {
@@ -86,7 +86,7 @@ static inline uint32_t raw_make(struct raw *r, uint32_t op, uint32_t object, uin
     return reply.object;
 }
 
-/** An entry in the ring, as it is, and a wake-up. */
+/** Puts an entry into the ring without any check, and wakes ternd. */
 static inline void raw_put(struct raw *r, const struct tern_wire_entry *e, const void *more, size_t size)
 {
     uint8_t *ring = (uint8_t *)r->shared + TERN_WIRE_SUBMISSION_OFFSET;
@@ -98,7 +98,7 @@ static inline void raw_put(struct raw *r, const struct tern_wire_entry *e, const
     tern_socket_wake(r->session);
 }
 
-/** ternd ends the session. */
+/** Waits until ternd has ended the session, and checks that nothing of it is left. */
 static inline void disconnected(struct raw *r)
 {
     char byte[8];

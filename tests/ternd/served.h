@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A ternd in this process, so that a test sees what it holds: a device and a socket in a folder of its own, around each
- * test. Clients are its children, or connections that the test makes itself.
+ * Runs a ternd in the test's own process, with a device and a socket in a new folder for each test, so that the test
+ * can read ternd's state. Clients are children of the test, or connections that the test makes itself.
  */
 #ifndef SERVED_H
 #define SERVED_H
@@ -27,7 +27,8 @@ static int served_listener;
 static pthread_t served_thread;
 static struct ternd_limits_file *served_limits;
 static const char *served_config = "small,mem=64M,timeout=200000";
-static uid_t (*served_uid)(pid_t pid); /**< Whose the programs are, to ternd; NULL: whose they are. */
+/** Returns the user that ternd sees as the owner of a process; NULL: the real owner. */
+static uid_t (*served_uid)(pid_t pid);
 static uint32_t pages_before;
 static unsigned descriptors_before;
 
@@ -85,7 +86,7 @@ static inline uint32_t served_connections(void)
     return n;
 }
 
-/** Returns when all connections that were made before have been accepted: one more has, and was refused. */
+/** Returns when all connections made before it have been accepted: it makes one more and waits for its refusal. */
 static inline void served_all(void)
 {
     char byte = 0;
@@ -97,15 +98,15 @@ static inline void served_all(void)
     close(fd);
 }
 
-/** All clients have gone: nothing of them is left. */
+/** Waits until all clients have gone, and checks that nothing of them is left. */
 static inline void nothing_left(void)
 {
     served_all();
     while (served_connections()) {
-        nap(); /* ctest ends a test that hangs */
+        nap(); /* If this never ends, ctest ends the test. */
     }
     while (free_pages(server.dev) < pages_before) {
-        nap(); /* frees that have begun */
+        nap(); /* Memory is still being freed. */
     }
     assert_int_equal(free_pages(server.dev), pages_before);
     assert_int_equal(server.dev->process_count, 0);
@@ -121,7 +122,7 @@ static inline void nothing_left(void)
     }
     pthread_mutex_unlock(&server.lock);
     while (descriptors() > descriptors_before) {
-        nap(); /* of a connection that is being closed; ctest ends a test that has left one */
+        nap(); /* A connection is still being closed. ctest ends a test that has left one open. */
     }
     assert_int_equal(descriptors(), descriptors_before);
 }
@@ -161,13 +162,13 @@ static inline int serve_end(void **state)
     close(served_listener);
     served_uid = NULL;
     pthread_mutex_lock(&server.lock);
-    TERN_LIST_EACH(node, &server.sessions) /* of a test that failed */
+    TERN_LIST_EACH(node, &server.sessions) /* A test that failed may have left sessions. */
     {
         ternd_session_break(TERN_LIST_ENTRY(node, struct ternd_session, node), "the test has ended");
     }
     pthread_mutex_unlock(&server.lock);
     while (served_connections()) {
-        nap(); /* of a test that does not ask whether anything is left */
+        nap(); /* A test may end without a call of nothing_left(). */
     }
     ok(tern_os_device_close(server.dev));
     ternd_destroy(&server);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 4096u /* elements of a buffer */
+#define MOST 4096u /* Elements of a buffer. */
 #define BINS 64u
 
 static const char source[] =

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients of a ternd that die in a kernel or at any moment, stand still, or flood, while others work: the others notice
- * nothing, and nothing of these clients stays. Each client is a child of this process, on libtern.
+ * Clients of a ternd that die in a kernel or at any moment, are stopped, or flood it, while others work. The others are
+ * not affected, and nothing of these clients is left. Each client is a child of this process and uses libtern.
  *
- * test_flood: nothing but memory limits what a client has submitted (C2). test_saves: checkpoints are refused.
- * test_call_that_breaks: when the connection of a call breaks, everything that the program has ends.
- * test_no_more_connections: threads share the connections that there are when no more can be made.
+ * test_flood: only memory limits what a client has submitted (C2). test_saves: checkpoints are refused.
+ * test_call_that_breaks: if the connection of a call breaks, all of the program's work ends. test_no_more_connections:
+ * if no more connections can be made, threads share the existing ones.
  */
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------ what clients do */
 
-/** Checked work, until it is done. */
+/** Does work whose results it checks, and ends. */
 static void work(void)
 {
     uint8_t got[8192];
@@ -37,16 +37,16 @@ static void work(void)
     client_close();
 }
 
-/** A kernel that never ends runs, more is queued, memory is in use, a thread waits. */
 static void *wait_for_fence(void *fence)
 {
     tern_fence_wait(fence, 1, -1);
     return NULL;
 }
 
+/** Runs a kernel that never ends, with more work queued, memory in use and a thread that waits. */
 static void spin(void)
 {
-    const uint32_t loop = 0x0000006f; /* j . */
+    const uint32_t loop = 0x0000006f; /* The instruction `j .`. */
     struct tern_allocation *code, *stack, *more;
     struct tern_fence *fence;
     pthread_t t;
@@ -67,7 +67,7 @@ static void spin(void)
     do {
         must(tern_device_counters(dev, 0, &c) == 0);
         must(tern_context_query(ctx, &s) == 0);
-    } while (c.issue < 1000); /* it is in the middle of the kernel */
+    } while (c.issue < 1000); /* The engine is in the middle of the kernel. */
     must(s.submitted == 3 && s.completed == 0);
     say('r');
     pause();
@@ -81,7 +81,7 @@ static void count(void *user, const struct tern_completion *c)
     must(c->fence == ++told && c->result == TERN_COMPLETED);
 }
 
-/** More completions than the ring has room for come while it stands still. */
+/** Gets more completions than the ring has room for while the process is stopped. */
 static void sleep_over_completions(void)
 {
     const unsigned n = 3 * TERN_WIRE_COMPLETIONS;
@@ -90,7 +90,7 @@ static void sleep_over_completions(void)
     client_open(0, count);
     must(tern_fence_create(p, 0, &gate) == 0);
     b.size = 0;
-    work_wait(&b, tern_fence_address(gate), 1); /* all end when it stands still */
+    work_wait(&b, tern_fence_address(gate), 1); /* All submissions end while the process is stopped. */
     must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
     for (unsigned i = 1; i < n; i++) {
         must(tern_submit_null(ctx, "null", &fence) == 0);
@@ -104,7 +104,7 @@ static void sleep_over_completions(void)
     client_close();
 }
 
-/** As much as it may have, then it is told so; when it has ended, it may go on. */
+/** Submits until its limit, where it is refused. When its work has ended, it may submit again. */
 static void flood(void)
 {
     uint64_t fence = 0;
@@ -115,7 +115,8 @@ static void flood(void)
     b.size = 0;
     work_wait(&b, tern_fence_address(gate), 1);
     must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
-    for (unsigned n = 0; !r && n < 1000; n++) { /* of a MiB, by the slot of a connection */
+    /* Each submission has 1 MiB and goes through the slot of a connection. */
+    for (unsigned n = 0; !r && n < 1000; n++) {
         for (b.size = 0; b.size < 1u << 20;) {
             assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)), 0);
         }
@@ -142,7 +143,7 @@ static void test_killed_in_the_middle_of_a_kernel(void **state)
     ended(&spins, SIGKILL);
     ended(&works, 0);
     nothing_left();
-    works = start(work); /* and the engines are everybody's again */
+    works = start(work); /* The engines are free for others again. */
     ended(&works, 0);
     nothing_left();
 }
@@ -199,7 +200,6 @@ static void test_many(void **state)
     nothing_left();
 }
 
-/** A process that its own thread kills while others are in calls for it; and what is left is destroyed at once. */
 static void *kill_process(void *proc)
 {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -207,6 +207,7 @@ static void *kill_process(void *proc)
     return NULL;
 }
 
+/** Kills its own process in one thread while others are in calls for it, and destroys what is left at once. */
 static void kill_own(void)
 {
     struct tern_fence *fence;
@@ -226,7 +227,7 @@ static void kill_own(void)
     must(pthread_join(t, NULL) == 0);
     must(tern_process_status(p, &f) == -EIO && f.code == TERN_FAULT_KILLED);
     must(tern_submit_null(ctx, "late", NULL) == -EIO);
-    must(tern_process_destroy(p) == 0); /* with all its objects */
+    must(tern_process_destroy(p) == 0); /* This destroys all objects of the process. */
     must(tern_device_close(dev) == 0);
 }
 
@@ -238,7 +239,8 @@ static void test_kills_its_own_process(void **state)
     nothing_left();
 }
 
-/** Checkpoints are of devices in the program itself: refused, with a sentence that says what there is. */
+/** ternd does not save checkpoints, which exist only for a program's own device. It refuses with a message that names
+ * `tern migrate`. */
 static void save(void)
 {
     struct tern_checkpoint *k = NULL;
@@ -256,7 +258,8 @@ static void test_saves(void **state)
     nothing_left();
 }
 
-/** Of this process: a connection to the test's ternd, the session's first and then those for calls; -1: no more. */
+/** Returns this process's nth connection to the test's ternd, or -1. The session's connection is the first; those for
+ * calls follow. */
 static int connection_to_ternd(int nth)
 {
     for (int fd = 3; fd < 1024; fd++) {
@@ -270,10 +273,10 @@ static int connection_to_ternd(int nth)
     return -1;
 }
 
-/** A submission that goes by a call, whose connection breaks: nobody may wait for its end for ever. */
+/** The connection of a call breaks during a submission. No thread may wait for the submission's end for ever. */
 static void lose_a_call(void)
 {
-    const size_t size = 96u << 10; /* more than goes by the ring */
+    const size_t size = 96u << 10; /* Too large for the ring, so the submission is a call. */
     uint8_t *packets = calloc(1, size);
     uint64_t fence;
     client_open(-1, NULL);
@@ -303,7 +306,7 @@ static void *query(void *failed)
     return NULL;
 }
 
-/** No more connections can be made: those that there are do the calls of all threads. */
+/** With no more connections possible, the existing ones serve the calls of all threads. */
 static void share_connections(void)
 {
     char aside[sizeof served_at.sun_path + 8];

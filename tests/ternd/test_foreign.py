@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenCL program that knows nothing of Tern, hashcat of Debian, moves back and forth between two ternd while it
-searches for words by their MD5, and finds all of them. It is taken out of its packages, and not installed.
+"""An OpenCL program that was written without knowledge of Tern, Debian's hashcat, moves back and forth between two
+ternd while it searches for words by their MD5. It finds all of them. The program is extracted from its packages and not
+installed.
 
     test_foreign.py TERND TERN CLIENT ICD MOVE_CLIENT
 
-Exit: 77 the packages cannot be had."""
+Exit status 77: the packages are not available.
+"""
 import hashlib
 import os
 import pathlib
@@ -14,15 +16,16 @@ import sys
 import tempfile
 import unittest
 
-from moving import ICD, TERN, Moving  # reads the arguments
+from moving import ICD, TERN, Moving  # This import reads the arguments.
 
 PACKAGES = ("hashcat", "hashcat-data", "libminizip1")
-WORDS = ("tern", "kite", "xyzz")  # begin, middle and end of the search
+WORDS = ("tern", "kite", "xyzz")  # Words at the beginning, the middle and the end of the search.
 MOVES = 3
 
 
 def unpack(folder):
-    """hashcat in a folder of its own, as its makers' archive has it. None: the packages cannot be had."""
+    """Extracts hashcat into a folder laid out as in its upstream archive. Returns None if the packages are not
+    available."""
     try:
         subprocess.run(["apt-get", "download", *PACKAGES], cwd=folder, check=True, capture_output=True, timeout=300)
     except (OSError, subprocess.SubprocessError) as e:
@@ -72,7 +75,7 @@ class Foreign(Moving):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as where:
-        os.chmod(where, 0o755)  # apt's own user downloads
+        os.chmod(where, 0o755)  # apt downloads as a user of its own.
         Foreign.program = unpack(pathlib.Path(where))
         if not Foreign.program:
             sys.exit(77)

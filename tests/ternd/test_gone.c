@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** ternd is killed in the middle of any call: all calls end, with a sentence, and what can be closed is. */
+/** ternd is killed during any call. All calls end with an error message, and all objects can be destroyed. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -169,7 +169,7 @@ static void test_in_the_middle_of_calls(void **state)
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(pthread_join(t[i], NULL), 0);
     }
-    assert_int_equal(told, 6); /* each submission is told once, also now */
+    assert_int_equal(told, 6); /* Each submission's end is reported once, here too. */
     struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_process_status(p, &f), -EIO);
     assert_int_equal(f.code, TERN_FAULT_DEVICE);
@@ -177,7 +177,7 @@ static void test_in_the_middle_of_calls(void **state)
     is_gone(tern_process_create(dev, "late", &other));
     uint64_t value;
     is_gone(tern_fence_value(fence, &value));
-    assert_int_equal(tern_process_destroy(p), -EBUSY); /* as ever */
+    assert_int_equal(tern_process_destroy(p), -EBUSY); /* A process with objects is busy, as with a running ternd. */
     tern_context_destroy(waits);
     tern_context_destroy(busy);
     ok(tern_completion_queue_destroy(q));
@@ -187,7 +187,7 @@ static void test_in_the_middle_of_calls(void **state)
     ok(tern_device_close(dev));
 }
 
-/** A thread that waits, with nothing else under way in its program. */
+/** One thread waits, and no other call of its program is in progress. */
 static void test_while_one_waits(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_while_one_waits(void **state)
     ok(tern_device_close(dev));
 }
 
-/** What a client has of it goes, and a new ternd at the same place serves the same program. */
+/** A client closes what it has of a dead ternd. Then a new ternd at the same path serves the same program. */
 static void test_again(void **state)
 {
     (void)state;
@@ -216,7 +216,8 @@ static void test_again(void **state)
     ok(tern_process_kill(p));
     ok(tern_process_destroy(p));
     ok(tern_device_close(dev));
-    assert_int_equal(unlink(path), 0); /* to see when the new one is there: it would take the place of a stale one */
+    /* begin_ternd() waits for a new socket. The new ternd would otherwise replace the stale one. */
+    assert_int_equal(unlink(path), 0);
     begin_ternd();
     ok(tern_device_open(NULL, NULL, &dev));
     ok(tern_process_create(dev, "again", &p));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A client that sends what no library would, as hellos, requests, entries and positions of rings: it gets an error or
- * is disconnected, and nothing of it stays.
+ * A client that sends hellos, requests, entries and ring positions that no library would send. It gets an error or is
+ * disconnected, and nothing of it is left.
  */
 #include "raw.h"
 
-/** It has been disconnected for what ternd takes before the next request, or takes as one: there is no second reply. */
+/** Checks that the client has been disconnected. One request may still be answered, a second not. */
 static void cut_off(struct raw *r)
 {
     raw_call(r, TERN_WIRE_NOP, 0, 0, 0, 0, NULL);
@@ -27,7 +27,7 @@ static void refused(const void *hello, size_t size, const char *why)
         fail();
     }
     char byte;
-    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* and it is over */
+    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* ternd has closed the connection. */
     close(fd);
 }
 
@@ -45,7 +45,7 @@ static void test_hello(void **state)
     h.version = TERN_WIRE_VERSION + 1;
     snprintf(text, sizeof text, "version %u of the protocol is needed, not %u", TERN_WIRE_VERSION, h.version);
     refused(&h, sizeof h, text);
-    refused(&h, 12, text); /* that version's hello may be shorter */
+    refused(&h, 12, text); /* A hello of another version may be shorter. */
     h = good;
     h.spec ^= 1;
     refused(&h, sizeof h, "interface description");
@@ -76,7 +76,7 @@ static void test_requests_of_wrong_form(void **state)
         {39, 1, 39}, {40, 1, 8}, {39, 1, 40}, {0, 1, 40}, {UINT32_MAX, 1, 40}, {40, 0, 40}, {40, TERN_WIRE_OPS, 40},
         {40, UINT32_MAX, 40}, {sizeof(struct tern_wire_request) + 8, 1, sizeof(struct tern_wire_request) + 8},
     };
-    assert_int_equal(offsetof(struct tern_wire_request, text), 40); /* the least that is right */
+    assert_int_equal(offsetof(struct tern_wire_request, text), 40); /* The shortest valid request. */
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct raw r = raw_open();
         char message[sizeof(struct tern_wire_request) + 8] = {0};
@@ -88,7 +88,7 @@ static void test_requests_of_wrong_form(void **state)
     }
 }
 
-/** Numbers of objects that it does not have, of another kind, or another client's. */
+/** Object numbers that the client does not have, for every operation. */
 static void test_objects_of_others(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void test_objects_of_others(void **state)
     const uint32_t all[] = {p, m, c, f, 0, 77, UINT32_MAX};
     for (uint32_t op = TERN_WIRE_PROCESS_DESTROY; op < TERN_WIRE_OPS; op++) {
         if (op == TERN_WIRE_CONTEXT_SUBMIT || op >= TERN_WIRE_PARTITION_CREATE) {
-            continue; /* names it in the entry; or a partition, by name */
+            continue; /* These name their object in the ring's entry, or a partition by name. */
         }
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
             assert_int_equal(raw_call(&other, op, all[i], 1, 0, 0, NULL), -EINVAL);
@@ -128,7 +128,7 @@ static uid_t pretend(pid_t pid)
     return said_to_be;
 }
 
-/** Calls, and so a slot of its memory, of a session that another user has, or whose token is not known. */
+/** A connection for calls, and so a slot, of another user's session, or with an unknown token. */
 static void test_slots_of_others(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_values_out_of_range(void **state)
     nothing_left();
 }
 
-/** It goes while a call of it would wait for weeks. */
+/** The client goes while one of its calls would wait for weeks. */
 static void test_gone_in_a_call(void **state)
 {
     (void)state;
@@ -231,7 +231,8 @@ static void test_tail_that_is_impossible(void **state)
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         struct raw r = raw_open();
         raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
-        assert_int_equal(ftruncate(r.memory, 0), -1); /* nor can it take the memory away under ternd's feet */
+        /* The client cannot shrink or grow the memory that ternd has mapped. */
+        assert_int_equal(ftruncate(r.memory, 0), -1);
         assert_int_equal(ftruncate(r.memory, 1ll << 40), -1);
         atomic_store(&r.shared->submissions.tail, tails[i]);
         tern_socket_wake(r.session);
@@ -239,7 +240,7 @@ static void test_tail_that_is_impossible(void **state)
     }
 }
 
-/** Nobody reads what ternd says, and the pipe is full: it goes on. */
+/** Nobody reads ternd's messages, and the pipe is full. ternd goes on. */
 static void test_nobody_reads_messages(void **state)
 {
     (void)state;
@@ -311,20 +312,21 @@ static void test_entries_that_are_wrong(void **state)
         raw_put(&r, &entries[i].e, nop, sizeof nop);
         cut_off(&r);
     }
-    struct raw r = raw_open(); /* the good one is none of them */
+    struct raw r = raw_open(); /* The valid entry is accepted. */
     const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
     raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1);
     raw_put(&r, &good, nop, sizeof nop);
     while (!atomic_load(&r.shared->completions.tail)) {
         nap();
     }
-    memcpy(raw_slot(&r), &good, sizeof good);   /* and by the slot: its fence is out of turn */
+    memcpy(raw_slot(&r), &good, sizeof good);   /* Sent again through the slot, the entry's fence is out of order. */
     const int status = raw_call(&r, TERN_WIRE_CONTEXT_SUBMIT, 0, whole, 0, 0, NULL);
-    assert_true(status == 0 || status == -ECONNRESET); /* the reply, or the end before it */
+    assert_true(status == 0 || status == -ECONNRESET); /* The reply, or the end of the session before it. */
     disconnected(&r);
 }
 
-/** However it says that it sleeps on its completions, it has them, is woken once at most, and nothing else happens. */
+/** However the client says that it sleeps, its completions arrive, it is woken once at most, and nothing else
+ * happens. */
 static void test_sleeps_as_it_likes(void **state)
 {
     (void)state;
@@ -352,7 +354,7 @@ static void test_sleeps_as_it_likes(void **state)
     nothing_left();
 }
 
-/** Twice the same, while another works with it. */
+/** An object is destroyed twice. */
 static void test_destroyed_twice(void **state)
 {
     (void)state;
@@ -367,7 +369,7 @@ static void test_destroyed_twice(void **state)
     cut_off(&r);
 }
 
-/** It says that it has taken completions which are not there. */
+/** The client says that it has taken completions that do not exist. */
 static void test_head_that_is_impossible(void **state)
 {
     (void)state;
@@ -380,7 +382,7 @@ static void test_head_that_is_impossible(void **state)
     disconnected(&r);
 }
 
-/** It submits on and on, takes nothing, and does not keep to what it was told that it may have. */
+/** A client submits without end, takes no completions, and exceeds the limit that it was told. */
 static void test_flood(void **state)
 {
     (void)state;
@@ -391,7 +393,7 @@ static void test_flood(void **state)
     uint8_t *ring = (uint8_t *)r.shared + TERN_WIRE_SUBMISSION_OFFSET;
     uint64_t fence = 0, tail = 0;
     int status = 0;
-    while (!status) { /* ends when its session does */
+    while (!status) { /* This ends with the client's session. */
         for (uint64_t n = 0; n < 4096 && TERN_WIRE_SUBMISSION_BYTES % sizeof e == 0; n++) {
             struct tern_wire_entry next = e;
             next.fence = ++fence;
@@ -409,7 +411,7 @@ static void test_flood(void **state)
 
 /* ------------------------------------------------------------------ what a user may have */
 
-/** Statistics and traces say whose a process is; what one user's have done is not held against another's. */
+/** Statistics and traces show the owner of a process. Offences of one user's program do not count for another user. */
 static void test_owners(void **state)
 {
     (void)state;
@@ -437,7 +439,7 @@ static void test_owners(void **state)
     nothing_left();
 }
 
-/** A device with one address space has one session (A2), and then the next. */
+/** A device with one address space has one session at a time (A2). */
 static void test_single_use(void **state)
 {
     (void)state;
@@ -476,25 +478,26 @@ static void test_limits(void **state)
 {
     (void)state;
     const uint32_t rw = TERN_MEM_READ | TERN_MEM_WRITE;
-    struct raw r = raw_open(), other = raw_open(); /* of one user */
+    struct raw r = raw_open(), other = raw_open(); /* Both sessions belong to one user. */
     const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
     const uint32_t q = raw_make(&other, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
     assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_CREATE, p, 65537, rw, 0, NULL), -ENOSPC);
     const uint32_t m = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 61440, rw, 0);
     assert_int_equal(raw_call(&other, TERN_WIRE_ALLOCATION_CREATE, q, 4097, rw, 0, NULL), -ENOSPC);
-    struct tern_wire_reply handle; /* what is imported counts as well */
+    struct tern_wire_reply handle; /* Imported memory counts as well. */
     assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_EXPORT, m, rw, 0, 0, &handle), 0);
     assert_int_equal(raw_call(&other, TERN_WIRE_ALLOCATION_IMPORT, q, rw, handle.value[0], handle.value[1], NULL),
                      -ENOSPC);
-    raw_make(&other, TERN_WIRE_FENCE_CREATE, q, 0, 0, 0); /* a page too */
+    raw_make(&other, TERN_WIRE_FENCE_CREATE, q, 0, 0, 0); /* A fence takes a page. */
     assert_int_equal(raw_call(&r, TERN_WIRE_FENCE_CREATE, p, 0, 0, 0, NULL), -ENOSPC);
     const struct tern_wire_entry e = {
         .length = sizeof e, .op = TERN_WIRE_ENTRY_ALLOCATION_DESTROY, .object = m};
     assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, m, 0, 0, 0, NULL), -ENOSPC);
     raw_put(&r, &e, NULL, 0);
-    const uint32_t large = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 57344, rw, 0); /* it can be had again, */
+    /* Freed memory can be allocated again. */
+    const uint32_t large = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 57344, rw, 0);
     const uint32_t small = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 4096, rw, 0);
-    for (int i = 0; i < 2; i++) { /* and stay on the device: which counts once */
+    for (int i = 0; i < 2; i++) { /* Memory that stays on the device counts once. */
         assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, large, 0, 0, 0, NULL), 0);
     }
     for (int i = 0; i < 2; i++) {
@@ -510,7 +513,7 @@ static void test_limits(void **state)
     assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_PRIORITY, c, TERN_BAND_IDLE, 0, 0, NULL), 0);
     assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_DESTROY, c, 0, 0, 0, NULL), 0);
     raw_make(&other, TERN_WIRE_CONTEXT_CREATE, q, 0, 0, 0);
-    struct tern_wire_hello h = good_hello(TERN_WIRE_CALLS); /* more calls at a time than it may have */
+    struct tern_wire_hello h = good_hello(TERN_WIRE_CALLS); /* The user may have no more connections for calls. */
     struct tern_wire_welcome w;
     memcpy(h.token, r.welcome.token, sizeof h.token);
     const int fd = reach(&h, sizeof h, &w, NULL);

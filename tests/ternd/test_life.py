@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ternd as a program: its arguments, its socket, a second ternd, stale sockets, sockets of systemd, limits and damaged
-ones, partitions, and its end."""
+"""ternd as a program: its arguments, its socket, a second ternd, stale sockets, sockets of systemd, valid and damaged
+limits, partitions, and its end."""
 import json
 import os
 import pathlib
@@ -34,7 +34,7 @@ class Life(unittest.TestCase):
         return {**plain, "TERN_BACKEND": "model", **more}
 
     def start(self, *args, **env):
-        """A ternd that listens."""
+        """Starts a ternd and waits until it listens."""
         daemon = Ternd(TERND, self.socket, *args, env=self.environment(**env))
         self.addCleanup(daemon.log.close)
         self.addCleanup(daemon.kill)
@@ -48,7 +48,7 @@ class Life(unittest.TestCase):
         return r.stderr
 
     def info(self, **env):
-        """What tern info says, without saying which backend."""
+        """Returns the output of `tern info` without TERN_BACKEND."""
         environment = self.environment(**env)
         del environment["TERN_BACKEND"]
         return subprocess.run([TERN, "info", "--json"], env=environment, capture_output=True, text=True, check=False)
@@ -88,7 +88,8 @@ class Life(unittest.TestCase):
             self.assertIn("ends on", self.end(daemon, how))
 
     def test_holds_what_it_held_after_it_has_moved_memory(self):
-        """Its thread for that, which began with it, is none that a client has left."""
+        """ternd holds as much as before a client, after it has moved memory. Its thread for that starts with the first
+        move and does not count."""
         daemon = self.start("--config", "small,mem=16M", XDG_RUNTIME_DIR=str(self.folder))
         env = self.environment(TERND_SOCKET=str(self.socket), XDG_RUNTIME_DIR=str(self.folder))
         del env["TERN_BACKEND"]
@@ -105,7 +106,7 @@ class Life(unittest.TestCase):
         self.end(daemon)
 
     def test_partitions(self):
-        """tern partition, and a program in one."""
+        """`tern partition`, and a program in a partition."""
         def run(status, *args, **more):
             r = subprocess.run([TERN, *args], env=self.environment(TERND_SOCKET=str(self.socket), **more),
                                capture_output=True, text=True, check=False, timeout=PATIENCE)
@@ -177,7 +178,8 @@ class Life(unittest.TestCase):
                               cwd=self.folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
     def test_commands_with_a_device_of_their_own(self):
-        """Beside a ternd, by TERND_SOCKET or at its standard place, each says what it does about that."""
+        """Commands that open their own device say so if a ternd is named by TERND_SOCKET or listens at the standard
+        path."""
         (self.folder / "tern").mkdir()
         self.socket = self.folder / "tern" / "ternd.sock"
         daemon = self.start("--config", "small,mem=16M")
@@ -203,7 +205,8 @@ class Life(unittest.TestCase):
                 self.assertEqual(r.returncode, 0, r.stderr)
                 self.assertIn(f"tern restore: the ternd at {self.socket} is not used", r.stderr)
         r = self.run_tern("restore", file.name, "--backend", "model", "--config", "default", **named)
-        self.assertEqual((r.returncode, r.stderr), (0, ""))  # it was told which
+        # The backend and the configuration are given, so there is no message.
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
         r = self.run_tern("bench", "submit", "--count", "20", "--json", TERN_BACKEND="", **named, **icd)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertIn(f"backend model, device small,mem=16M, as of the ternd at {self.socket}", r.stderr)
@@ -213,7 +216,8 @@ class Life(unittest.TestCase):
 
     @unittest.skipIf(pathlib.Path("/run/tern/ternd.sock").exists(), "a ternd of the system is at the first place")
     def test_what_takes_a_program_past_it(self):
-        """At its standard place, by a variable of the environment: that is said, once, and what to do."""
+        """A variable of the environment keeps a program from the ternd at the standard path. One message says this and
+        what to do."""
         (self.folder / "tern").mkdir()
         self.socket = self.folder / "tern" / "ternd.sock"
         daemon = self.start("--config", "small")
@@ -225,7 +229,7 @@ class Life(unittest.TestCase):
         r = self.run_tern("info", "--json", XDG_RUNTIME_DIR=str(self.folder), TERN_BACKEND="")
         self.assertEqual((json.loads(r.stdout)["service"], r.stderr), (str(self.socket), ""))
         self.assertEqual(daemon.end(), 0)
-        for stale in False, True:  # nobody listens there
+        for stale in False, True:  # Nobody listens there.
             if stale:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
                     s.bind(str(self.socket))
@@ -274,14 +278,14 @@ class Life(unittest.TestCase):
         _, said = daemon.communicate(timeout=PATIENCE)
         self.assertEqual(daemon.returncode, 0)
         self.assertTrue(all(line.startswith("<6>ternd: ") for line in said.splitlines()), said)
-        self.assertTrue(self.socket.exists())  # it is systemd's
+        self.assertTrue(self.socket.exists())  # The socket belongs to systemd.
         r = subprocess.run(["bash", "-c", f'export LISTEN_PID=$$ LISTEN_FDS=1; exec {TERND} 3</dev/null'],
                            env=self.environment(), capture_output=True, text=True, check=False)
         self.assertIn("no listening Unix socket", r.stderr)
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
     def test_units(self):
-        """systemd understands each line of them, and finds the sandbox tight."""
+        """systemd accepts each line of the units and rates the sandbox as tight."""
         for name in "ternd.socket", "ternd.service":
             text = (UNITS / f"{name}.in").read_text().replace("@CMAKE_INSTALL_FULL_BINDIR@/ternd", TERND)
             self.assertNotIn("@CMAKE", text)
@@ -334,10 +338,11 @@ class Life(unittest.TestCase):
             self.addCleanup(s.close)
         deadline = time.monotonic() + PATIENCE
         info = self.info(TERND_SOCKET=str(self.socket))
-        while info.returncode == 0 and time.monotonic() < deadline:  # until both have been accepted
+        # This waits until both connections have been accepted.
+        while info.returncode == 0 and time.monotonic() < deadline:
             info = self.info(TERND_SOCKET=str(self.socket))
         self.assertIn("has 2 connections, and may have no more", info.stderr)
-        self.end(daemon)  # also with connections that say nothing
+        self.end(daemon)  # ternd ends although connections have sent nothing.
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that compute and check move between two ternd and do not notice (M5): two programs, back and forth 20 times.
-Fences, callbacks, times, requests that wait and new calls go on after the move, and the first ternd may end. If the
+Fences, callbacks, times, waiting requests and new calls go on after the move, and the first ternd may end. If the
 target refuses or is killed, or the migration is cancelled, the programs go on at the source."""
 import pathlib
 import signal
@@ -112,7 +112,8 @@ class Migrate(Moving):
         r = self.move(here, there)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.works(there, 1)
-        self.assertEqual(there.end(), 0, there.said())  # its sockets are closed, as those that it has accepted
+        # This closes the target's own sockets and those that it has accepted.
+        self.assertEqual(there.end(), 0, there.said())
         client.communicate(timeout=PATIENCE)
         self.assertEqual(client.returncode, 1)
         self.assertEqual(here.end(), 0, here.said())
@@ -145,7 +146,8 @@ class Migrate(Moving):
                 self.assertEqual(r.returncode, 0, r.stderr)
             print("m", file=p.stdin, flush=True)
             self.assertEqual(p.stdout.readline(), "done\n")
-            print("p", file=p.stdin, flush=True)  # what it keeps on the device counts where it is now
+            # Memory that the program keeps on the device counts for its user on the target.
+            print("p", file=p.stdin, flush=True)
             self.assertEqual(p.stdout.readline(), "pins\n" if text else "pins no more\n")
             _, err = p.communicate("e\n", timeout=PATIENCE)
             self.assertEqual(p.returncode, 0, err)
@@ -172,13 +174,13 @@ class Migrate(Moving):
             r = self.move(here, there)
             self.assertEqual(r.returncode, 0, f"move {i}: {r.stderr}")
             if i == 4:
-                self.assertEqual(here.end(), 0, here.said())  # nothing of it is needed any more
+                self.assertEqual(here.end(), 0, here.said())  # Nothing of the first ternd is needed any more.
             here, there = there, here
             descriptors = pathlib.Path(f"/proc/{here.pid}/fd")
             before = len(list(descriptors.iterdir()))
             print("m", file=p.stdin, flush=True)
             expect("done")
-            if i == 0:  # calls of five threads at the same time, of which two may have had a connection before
+            if i == 0:  # Five threads make calls at the same time. Two of them may have had a connection before.
                 self.assertGreaterEqual(len(list(descriptors.iterdir())), before + 3)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)

@@ -22,15 +22,15 @@ SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 
 from moving import MOVE_CLIENT, PATIENCE, TERN, Moving  # pylint: disable=wrong-import-position
 
 SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 4, 9
-STREAMS, WHAT = 3, 32                      # of a migration; bytes of struct tern_wire_descriptor
-END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
-HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
-HOW = "=QIIIIII"                           # struct tern_wire_migrate
-ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status
+STREAMS, WHAT = 3, 32                      # Streams of a migration; bytes of struct tern_wire_descriptor.
+END, OF_SESSIONS = 1, (26, 27, 28)         # Types of records.
+HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; the fields that every welcome begins with.
+HOW = "=QIIIIII"                           # struct tern_wire_migrate.
+ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status.
 
 
 class Link:
-    """What `tern migrate` does, but that the bytes between the two ternd go through this process."""
+    """Acts as `tern migrate`, except that the bytes between the two ternd go through this process."""
 
     def __init__(self, source, target):
         self.control = [self.greet(source, SEND), self.greet(target, RECEIVE)]
@@ -44,7 +44,7 @@ class Link:
     @staticmethod
     def greet(daemon, kind):
         version, spec = 0, 0
-        while True:  # a ternd that refuses says what it needs
+        while True:  # A ternd that refuses says which version it needs.
             s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             s.connect(str(daemon.socket))
             s.send(struct.pack(HELLO, 0x6e726554, version, spec, kind, b"", b"", b"default"))
@@ -57,7 +57,8 @@ class Link:
             version, spec = now, needed
 
     def run(self, cut=None, wrong=None):
-        """Until both have said how it ended: their statuses, and how many bytes came from the source."""
+        """Runs until both sides have reported how it ended. Returns their statuses and the number of bytes from the
+        source."""
         sent, status = 0, {}
         while len(status) < 2:
             ready, _, _ = select.select([*self.ends, *(c for i, c in enumerate(self.control) if i not in status)], [],
@@ -83,10 +84,10 @@ class Link:
         return fds
 
     def forward(self, s, sent, cut, wrong):
-        """One piece; how much of it is the source's."""
+        """Forwards one piece. Returns how many of its bytes came from the source."""
         try:
             data, fds, _, _ = socket.recv_fds(s, 65536, 8)
-        except ConnectionResetError:  # it was closed with something unread
+        except ConnectionResetError:  # The peer closed it with unread data.
             data, fds = b"", []
         first = s is self.ends[0]
         other = self.ends[first]
@@ -101,7 +102,7 @@ class Link:
         try:
             change = self.change if first else bytes
             fds = self.passed(fds) if first else fds
-            if fds:  # they came with the last bytes, which say what they are
+            if fds:  # Descriptors came with the last bytes, which describe them.
                 other.sendall(change(data[:-WHAT]))
                 socket.send_fds(other, [data[-WHAT:]], fds)
             else:
@@ -118,7 +119,7 @@ class Link:
 
 
 class Forgery(Link):
-    """A record of a session, of which a byte is another and all checksums are right."""
+    """Changes one byte of a session's record and keeps all checksums right."""
 
     def __init__(self, source, target, which, rng):
         super().__init__(source, target)
@@ -134,7 +135,7 @@ class Forgery(Link):
         return head + struct.pack("<I", xxh3(head) & 0xffffffff) + bytes(fields)
 
     def change(self, data):
-        """What is to be sent for what has come: whole headers and records; at last GO."""
+        """Returns the complete headers and records of the received data, to be sent; at last GO."""
         if self.streams == STREAMS:
             return data
         self.rest += data
@@ -157,11 +158,11 @@ class Forgery(Link):
 
 
 class Lost(Link):
-    """Ends when the source has said that the programs are the target's, and has not told the target."""
+    """Ends the link when the source has decided that the programs are the target's, before the target hears of it."""
 
     def forward(self, s, sent, cut, wrong):
         source, target = self.ends
-        if s is target:  # READY; the next byte is GO
+        if s is target:  # These are READY and GO.
             source.sendall(s.recv(1))
             source.recv(1)
             for e in self.ends:
@@ -172,7 +173,7 @@ class Lost(Link):
 
 
 class Cut(Moving):
-    """Instead of the tests that it inherits."""
+    """Cuts, wrong bytes and forgeries of the link between two ternd."""
 
     test_programs_move_back_and_forth = test_limits_are_those_of_the_target = None
     test_fences_callbacks_times_and_calls_follow = None
@@ -190,12 +191,12 @@ class Cut(Moving):
         here, there = there, here
         for i in range(TIMES):
             for how in ("cut", "wrong"):
-                at = whole - 2 - i if i < TIMES // 2 else rng.randrange(whole - 1)  # the last is GO
+                at = whole - 2 - i if i < TIMES // 2 else rng.randrange(whole - 1)  # The last byte is GO.
                 what = f"{how} at {at} of {whole}, seed {SEED}"
                 self.works(here, 2, 1)
                 source, target, sent = Link(here, there).run(**{how: at})
                 self.assertEqual(source == 0, target == 0, what)
-                if source == 0:  # it was shorter this time; or the byte is one that only brings a descriptor
+                if source == 0:  # The stream was shorter this time, or the byte only carries a descriptor.
                     here, there = there, here
                     whole = sent
                 self.works(here, 2, 1)
@@ -208,7 +209,7 @@ class Cut(Moving):
 
 
     def test_go_that_is_lost(self):
-        """The source has decided, and the target never hears of it: neither has the programs, which end."""
+        """The source has decided, and GO never reaches the target. The programs have no ternd any more and end."""
         here, there = self.daemon("a"), self.daemon("b")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
         client = self.client(here, 7)
@@ -223,7 +224,7 @@ class Cut(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_forged_sessions(self):
-        """Whatever the target makes of it, refuses it or not: when the program has gone, nothing of it is left."""
+        """Whether the target refuses a forged session or not, nothing is left of the program after its end."""
         rng = random.Random(SEED)
         here, there = self.daemon("a"), self.daemon("b")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
@@ -253,7 +254,7 @@ class Cut(Moving):
         client = self.client(here, 8)
         self.works(here, 1)
         link = Link(here, there)
-        self.assertTrue(select.select([link.ends[0]], [], [], PATIENCE)[0])  # it sends, and nobody takes that
+        self.assertTrue(select.select([link.ends[0]], [], [], PATIENCE)[0])  # ternd sends, and nobody receives.
         self.assertEqual(there.end(), 0, there.said())
         for s in [*link.ends, *link.control]:
             s.close()
@@ -267,7 +268,7 @@ class Cut(Moving):
             s.close()
         self.settles(there, empty)
         client.communicate(timeout=PATIENCE)
-        self.assertEqual(client.returncode, 1)  # its ternd is gone
+        self.assertEqual(client.returncode, 1)  # The client's ternd is gone.
         self.assertEqual(there.end(), 0, there.said())
 
 

@@ -29,7 +29,7 @@ def openssl(folder, *args):
 
 class Programs(Far):
     def test_programs_go_on(self):
-        """Two of them; when they have ended, so have the proxies."""
+        """Two programs move. When they have ended, the proxies end too."""
         here, there, empty = self.pair()
         clients = [self.client(here, seed) for seed in (1, 2)]
         self.works(here, 2)
@@ -43,7 +43,7 @@ class Programs(Far):
         self.all_end((here, there), empty)
 
     def test_fences_callbacks_times_and_calls_follow(self):
-        """There and back, as between two ternd of a machine: each time through two proxies more."""
+        """The programs move there and back, as between two ternd of one machine. Each migration adds two proxies."""
         here, there, empty = self.pair()
         daemons = here, there
         p, expect = self.mover(here, "burst")
@@ -56,7 +56,7 @@ class Programs(Far):
             before = self.descriptors(here)
             print("m", file=p.stdin, flush=True)
             expect("done")
-            if i == 0:  # calls of five threads at the same time, of which two may have had a connection before
+            if i == 0:  # Five threads make calls at the same time. Two of them may have had a connection before.
                 self.assertGreaterEqual(self.descriptors(here), before + 3)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
@@ -75,7 +75,7 @@ class Programs(Far):
         r = self.move(there, third)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.settles(there, empty[there])
-        self.assertEqual(there.end(), 0, there.said())  # nothing of it is needed: new calls go to the third
+        self.assertEqual(there.end(), 0, there.said())  # Nothing of this ternd is needed: new calls go to the third.
         print("m", file=p.stdin, flush=True)
         expect("done")
         _, err = p.communicate("e\n", timeout=PATIENCE)
@@ -84,7 +84,7 @@ class Programs(Far):
         self.all_end((here, third), empty)
 
     def test_it_has_moved_when_the_target_says_so(self):
-        """Until then the programs cannot be moved on, and the source's ternd knows earlier."""
+        """The programs cannot move again until the target has confirmed. The source's ternd is told before that."""
         here, there, empty = self.pair()
         client = self.client(here, 6)
         self.works(here, 1)
@@ -101,7 +101,7 @@ class Programs(Far):
         lines = []
         reader = threading.Thread(target=lambda: lines.extend((self.moves(source), may.is_set())))
         reader.start()
-        reader.join(0.5)  # if it did not wait, it would have said so by now
+        reader.join(0.5)  # Without the wait, the command would have reported the move by now.
         self.assertEqual(lines, [])
         may.set()
         reader.join(PATIENCE)
@@ -125,7 +125,8 @@ class Programs(Far):
         self.all_end((here, there), empty)
 
     def test_what_is_lost_is_as_a_ternd_that_has_died(self):
-        """The target's ternd is killed or ended, a proxy killed or ended: calls fail, and nothing waits or is left."""
+        """The target's ternd or a proxy is killed or ended. Calls fail, no thread waits for ever, and nothing is
+        left."""
         for who in ("ternd", "ternd ends", "source", "source ends", "target"):
             with self.subTest(who=who):
                 here, there, empty = self.pair()
@@ -150,7 +151,8 @@ class Programs(Far):
                 self.all_end((here,) if who.startswith("ternd") else (here, there), empty)
 
     def test_what_a_killed_proxy_leaves_is_removed(self):
-        """By the next proxy, and by ternd when it begins; but nothing of one that lives, and nothing else."""
+        """The next proxy, and a new ternd, remove the files of killed proxies. They keep files of living processes and
+        all others."""
         here, there = self.daemon("a"), self.daemon("b")
 
         def names():
@@ -172,17 +174,17 @@ class Programs(Far):
         clients, gone = [], subprocess.Popen(["true"])
         gone.wait()
         kept = {"sock.1.lock", f"sock.{gone.pid}", "sock.x.lock", f"sock.{gone.pid}.lock.old", f"sock.0{gone.pid}.lock"}
-        for name in kept:  # of a process that lives; no socket; no names of a proxy's
+        for name in kept:  # A lock of a living process, a file that is no socket, and names that no proxy uses.
             (here.socket.parent / name).touch()
         first = killed()
         self.assertEqual(names(), kept | own(first))
-        second = killed()  # removes the first one's
-        (here.socket.parent / f"sock.{gone.pid}.lock").touch()  # of what is no socket the lock alone goes
+        second = killed()  # This proxy removes the first one's files.
+        (here.socket.parent / f"sock.{gone.pid}.lock").touch()  # If the name is no socket, only the lock is removed.
         living = self.client(here, 30)
         self.works(here, 1, 1)
         third = self.away(here, self.pipe(there))
         self.assertEqual(names(), kept | own(third))
-        here.kill()  # whose programs are on the other one
+        here.kill()  # The programs of this ternd are on the other one.
         args = [TERND, "--socket", str(here.socket), "--backend", "model", "--config", "small,mem=64M"]
         third.kill()
         third.wait(PATIENCE)
@@ -199,7 +201,8 @@ class Programs(Far):
 
     @unittest.skipIf(os.geteuid(), "only root may give programs to another user")
     def test_they_are_the_user_s_that_serve_names(self):
-        """By the limits of the target's ternd, also for new connections."""
+        """The programs belong to the user that `serve` names, and its limits on the target hold, also for new
+        connections."""
         here = self.daemon("a")
         there = self.daemon("b", limits="[user nobody]\nconnections = 12\nmemory = 40K\n[user root]\nmemory = 4K\n")
         for folder in (self.folder, there.socket.parent):
@@ -208,7 +211,7 @@ class Programs(Far):
         p, expect = self.mover(here)
         print("m", file=p.stdin, flush=True)
         expect("ready")
-        for _ in range(REFUSALS):  # at once, wherever in the stream the source is then
+        for _ in range(REFUSALS):  # The refusal comes at once, at any position of the source's stream.
             r = self.run_move(here, self.pipe(there))
             self.assertEqual(r.returncode, 1)
             self.assertIn("of device memory would be more", r.stderr)
@@ -249,7 +252,7 @@ class Programs(Far):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_over_tls_and_in_the_background(self):
-        """What it needs of a TCP port; and the command returns once the programs have moved."""
+        """A migration by TLS over a TCP port. The command returns once the programs have moved."""
         here, there, empty = self.pair()
         openssl(self.folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
                 "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key", "-out",
@@ -259,7 +262,8 @@ class Programs(Far):
         tls = ["--cert", f"{self.folder}/cert", "--key", f"{self.folder}/key", "--ca", f"{self.folder}/cert"]
         serve = self.popen([MIGRATE, "serve", "--to", str(there.socket), "--listen", "127.0.0.1:0", *tls])
         where = re.fullmatch(r"listening on (\S+)\n", serve.stderr.readline())[1]
-        silent = [socket.create_connection(where.split(":")) for _ in range(20)]  # which delay none of the others
+        # Silent connections delay none of the others.
+        silent = [socket.create_connection(where.split(":")) for _ in range(20)]
         for x in silent:
             self.addCleanup(x.close)
         client = self.client(here, 7)
@@ -272,7 +276,7 @@ class Programs(Far):
         self.assertEqual(r.returncode, 1)
         self.assertIn("127.0.0.1:65537: a port is 0 to 65535", r.stderr)
         self.works(here, 1)
-        for turn in range(2):  # it goes on to listen
+        for turn in range(2):  # `serve` goes on listening.
             another = self.client(here, 8 + turn)
             self.works(here, 2 - turn)
             r = self.run_move(here, f"tls://{where}", *tls)
@@ -280,13 +284,13 @@ class Programs(Far):
             self.assertIn(f"{2 - turn} program", r.stdout)
             self.works(there, 2)
             self.end(another)
-            for x in silent:  # they wait as before: no proxy has one of them, and none has been given up
+            for x in silent:  # They still wait: no proxy has taken one of them, and none was closed.
                 with self.assertRaises(BlockingIOError):
                     x.recv(1, socket.MSG_DONTWAIT)
         self.end(client)
         self.settles(there, empty[there])
         end = time.monotonic() + PATIENCE
-        while list(here.socket.parent.glob("sock.*.lock")):  # the last proxy has gone, too
+        while list(here.socket.parent.glob("sock.*.lock")):  # The last proxy has gone, too.
             if list(here.socket.parent.glob("sock.*.lock")) == [here.socket.with_name("sock.lock")]:
                 break
             self.assertLess(time.monotonic(), end)

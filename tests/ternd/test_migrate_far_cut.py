@@ -21,20 +21,20 @@ from far_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wr
 from moving import PATIENCE  # pylint: disable=wrong-import-position
 
 BEFORE, AFTER, FORGERIES, SILENT = 4, 4, 16, 70
-LITTLE = 30  # seconds: nobody who is to be heard needs so long, on a busy host too
-WHAT = struct.Struct("=IIII16s")  # struct tern_wire_descriptor
+LITTLE = 30  # Seconds: a reply never takes this long, even on a busy host.
+WHAT = struct.Struct("=IIII16s")  # struct tern_wire_descriptor.
 STREAM, DESCRIPTOR, SUBMISSIONS, REQUEST, OPENED, COMPLETIONS, REPLY = 3, 5, 7, 9, 13, 14, 15
 OF_SOURCE, OF_TARGET = (START, SUBMISSIONS, REQUEST, DESCRIPTOR), (COMPLETIONS, REPLY, OPENED)
 
 
 class Cut(Far):
     def both_end(self, source, target):
-        """The proxies, by themselves: their exit statuses and messages."""
+        """Waits until both proxies end by themselves. Returns their exit statuses and messages."""
         said = [p.communicate(timeout=PATIENCE)[1] for p in (source, target)]
         return source.returncode, target.returncode, said
 
     def test_before_the_programs_are_the_target_s(self):
-        """They go on where they are, and the target has nothing of them."""
+        """Cut before the programs are the target's, they go on at the source, and the target has nothing of them."""
         rng = random.Random(SEED)
         here, there, empty = self.pair()
         client = self.client(here, 1)
@@ -49,11 +49,11 @@ class Cut(Far):
         lost = 0
         for i in range(BEFORE):
             self.works(here, 1, 1)
-            # of the source any byte; of the target those of its hello and READY
+            # Cuts at any byte of the source, or within the target's hello and READY.
             cut = {FROM_TARGET: rng.randrange(1, 400)} if i % 2 else {FROM_SOURCE: rng.randrange(1, whole)}
             what = f"{cut} of {whole}, seed {SEED}"
             wire, source, target = self.over(here, there, cut=cut)
-            if self.moves(source):  # what it sent was shorter this time
+            if self.moves(source):  # The source sent fewer bytes this time.
                 client.kill()
                 self.both_end(source, target)
                 wire.end()
@@ -71,8 +71,9 @@ class Cut(Far):
         self.all_end((here, there), empty)
 
     def test_go_that_is_lost(self):
-        """The source's proxy has the programs, and the target never hears of it: they find ternd gone."""
-        self.plain["TERND_PATIENCE"] = str(LITTLE)  # so long the target waits
+        """The source's proxy has taken over the programs, and GO never reaches the target. The programs find ternd
+        gone."""
+        self.plain["TERND_PATIENCE"] = str(LITTLE)  # The target waits this long.
         here, there, empty = self.pair()
         client = self.client(here, 3)
         self.works(here, 1)
@@ -87,14 +88,14 @@ class Cut(Far):
         self.all_end((here, there), empty)
 
     def test_after(self):
-        """At a random moment while three programs work: each finds ternd gone."""
+        """The link is cut at a random moment while three programs work. Each finds ternd gone."""
         rng = random.Random(SEED)
         for i in range(AFTER):
             here, there, empty = self.pair()
             clients = [self.client(here, 10 * i + k) for k in range(2)]
             mover, expect = self.mover(here)
             print("m", file=mover.stdin, flush=True)
-            expect("ready")  # and waits for a fence, in a thread
+            expect("ready")  # The program then waits for a fence in a thread.
             wire, source, target = self.over(here, there)
             self.assertTrue(self.moves(source))
             time.sleep(rng.random() / 2)
@@ -109,7 +110,8 @@ class Cut(Far):
             self.all_end((here, there), empty)
 
     def test_completions_that_cannot_be(self):
-        """Their context is not there, their turn has not come or is over: the program ends, and another goes on."""
+        """Completions for a context that does not exist, too early or for the second time. Their program ends, and
+        another one goes on."""
         for word, add, times in ((0, 8, 1), (0, 1 << 40, 1), (8, 1, 1), (8, -1, 1), (8, 0, 2)):
             here, there, empty = self.pair()
             clients = [self.client(here, k) for k in (1, 2)]
@@ -141,7 +143,7 @@ class Cut(Far):
             self.all_end((here, there), empty)
 
     def test_who_connects_to_the_proxy(self):
-        """Calls of a session, by its user, with its token; nobody else, and nobody keeps others waiting."""
+        """Only the session's user with its token may connect for calls, and no connection delays others."""
         here, there, empty = self.pair()
         for folder in (self.folder, here.socket.parent):
             folder.chmod(0o755)
@@ -173,7 +175,8 @@ class Cut(Far):
                 self.assertLess(self.hello(path, version, spec, 2, token[0]), 0)
             finally:
                 os.seteuid(0)
-        self.assertEqual(self.hello(path, version, spec, 2, token[0]), 0)  # they are sent away after 5 s
+        # The silent connections are closed after 5 s.
+        self.assertEqual(self.hello(path, version, spec, 2, token[0]), 0)
         for s in silent:
             s.close()
         self.works(there, 1)
@@ -184,30 +187,30 @@ class Cut(Far):
 
     @staticmethod
     def hello(path, version, spec, kind, token):
-        """The status of the welcome."""
+        """Returns the welcome's status."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.settimeout(PATIENCE)
             s.connect(str(path))
             try:
                 s.send(struct.pack("=IIII16s32s64s", 0x6e726554, version, spec & 0xffffffff, kind, token, b"", b""))
             except BrokenPipeError:
-                pass  # a refusal has come before
+                pass  # ternd has already sent a refusal.
             try:
                 answer = s.recv(65536)
-            except ConnectionResetError:  # said once, before what was sent before the end
+            except ConnectionResetError:  # The error is reported once, before the data that came before the end.
                 answer = s.recv(65536)
             return struct.unpack_from("=IIIi", answer)[3]
 
     @staticmethod
     def said_by_ternd(path):
-        """Version and interface that it needs."""
+        """Returns the version and the interface that ternd needs."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.connect(str(path))
             s.send(struct.pack("=IIII112x", 0x6e726554, 0, 0, 1))
             return struct.unpack_from("=III", s.recv(65536))[1:]
 
     def forge(self, rng, kinds):
-        """Changes a frame of these kinds: its head, or the first words behind it."""
+        """Changes a frame of one of these kinds, in its header or in the first words after it."""
         state = {"left": rng.randrange(1, 6), "done": None}
 
         def change(_, kind, frame):
@@ -226,7 +229,7 @@ class Cut(Far):
         return change, state
 
     def test_forged(self):
-        """Whatever the two make of it: they end by themselves and with a status, and nothing is left."""
+        """Whatever the proxies do with a forged frame, they end by themselves with a status, and nothing is left."""
         rng = random.Random(SEED)
         here, there, empty = self.pair()
         lost = 0

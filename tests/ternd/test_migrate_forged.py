@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ternd that sends sessions that cannot be: one field of a record is another, all checksums are right. The target
-refuses it with the sentence that says what, nothing is left there, and the program goes on where it was.
+"""A ternd that sends invalid sessions: one field of a record is wrong, and all checksums are right. The target refuses
+the migration with a message that names the field. Nothing is left there, and the program goes on at the source.
 
     test_migrate_forged.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
@@ -24,7 +24,7 @@ def number(kind, value):
 
 
 def encode(value):
-    """As CBOR."""
+    """Returns the value in CBOR."""
     if isinstance(value, int):
         return number(0, value)
     if isinstance(value, (bytes, str)):
@@ -36,7 +36,7 @@ def encode(value):
 
 
 class Message:
-    """The end of a connection to a ternd, of which the last message is kept."""
+    """The end of a connection to a ternd. It keeps the last message."""
 
     def __init__(self, s):
         self.s, self.fileno, self.close, self.last = s, s.fileno, s.close, b""
@@ -47,7 +47,7 @@ class Message:
 
 
 class Forged(Forgery):
-    """Of the records of sessions the first that `forge` changes is sent so."""
+    """Sends the sessions' records with one of them changed: the first that `change_fields` accepts."""
 
     def __init__(self, source, target, change_fields):
         super().__init__(source, target, 0, None)
@@ -78,7 +78,7 @@ def pipe(_):
 
 
 def memory(more, seals):
-    """Of the size of what it stands for and so many bytes more."""
+    """Returns a maker of a memfd that is `more` bytes larger than the one that it replaces."""
     def make(fd):
         made = os.memfd_create("other", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(made, os.fstat(fd).st_size + more)
@@ -88,7 +88,7 @@ def memory(more, seals):
 
 
 class Wrong(Forged):
-    """Instead of one of the descriptors comes what `make` gives for it."""
+    """Replaces one of the descriptors by the result of `make`."""
 
     def __init__(self, source, target, which, make):
         super().__init__(source, target, lambda f, kind, now: False)
@@ -106,8 +106,8 @@ class Wrong(Forged):
 
 
 def put(record, **fields):
-    """Of the first such record: 'who', a session in the first stream, 'has', in the third, an object of a kind, a call.
-    Values may be functions of what was there and of the forgery."""
+    """Changes the first such record: 'who' is a session in the first stream, 'has' one in the third, an object kind or
+    'call' the first of these. A value may be a function of the record and the forgery."""
     def change(f, kind, now):
         here = (record == "who" and kind == SESSION and f.records == 1 or
                 record == "has" and kind == SESSION and f.records == 2 or
@@ -120,7 +120,7 @@ def put(record, **fields):
 
 
 def second(kind, **fields):
-    """Of the second object of this kind."""
+    """Changes the second object of this kind."""
     def change(f, is_kind, now):
         here = is_kind == OBJECT and now["kind"] == kind and any(k == kind for k, _ in f.names)
         return here and put(kind, **fields)(f, is_kind, now)
@@ -128,7 +128,7 @@ def second(kind, **fields):
 
 
 def second_call(f, kind, now):
-    """It has the slot of the first."""
+    """Gives the second call the slot of the first."""
     here = kind == CALL and f.calls == 1
     if here:
         now["slot"] = 0
@@ -177,7 +177,8 @@ DESCRIPTORS = [
     (1, memory(0, 0), SHARED), (1, memory(0, GROW | SEAL), SHARED), (1, memory(0, SHRINK | SEAL), SHARED),
     (1, memory(0, SHRINK | GROW), SHARED), (1, memory(4096, SHRINK | GROW | SEAL), SHARED),
     (1, memory(-4096, SHRINK | GROW | SEAL), SHARED),
-    # when the first call has its socket: so often that the user's connections would be used up if they were not given
+    # This happens after the first call has its socket. It is repeated so often that leaked connections would reach the
+    # user's limit.
     *[(3, pipe, "connection is not that")] * 12,
 ]
 
@@ -215,7 +216,7 @@ class Forgeries(Moving):
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
         self.assertEqual(p.stdout.readline(), "begins\n")
-        for said in "ready", "done", "ready":  # it has calls of several threads
+        for said in "ready", "done", "ready":  # The program makes calls in several threads.
             print("m", file=p.stdin, flush=True)
             self.assertEqual(p.stdout.readline(), said + "\n")
         for i, (change, says) in enumerate(FORGERIES):

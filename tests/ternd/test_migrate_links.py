@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs move over several links, compressed or not (`--links`, `--compress`). Links that are lost while memory
-comes, or behind the last record, are made again, by the test or by `tern migrate` itself; if they stay lost, the
-programs go on at the source.
+"""Programs move over several links, compressed or not (`--links`, `--compress`). Links that are lost while memory is
+sent, or after the last record, are made again, by the test or by `tern migrate`. If they stay lost, the programs go on
+at the source.
 
     test_migrate_links.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
@@ -21,20 +21,20 @@ from test_migrate_cut import ENDED, HOW, PROGRESS, RECEIVE, SEND, WHAT, Link  # 
 
 MAGIC = b"\x89TERN\r\x1a\n"[:5]
 LOST, STUCK = 3, 5
-LEAST = 1500  # bytes that the processes' stream of these programs has at least
-LARGE = 32 << 20  # and of one that has much memory
-SESSIONS, MEMORY = 1, 2  # the second stream of the three is that of the processes
-LAST = 64  # bytes, more than the last record has
+LEAST = 1500  # Minimum bytes of the stream of these programs' processes.
+LARGE = 32 << 20  # The same for a program with much memory.
+SESSIONS, MEMORY = 1, 2  # Streams by number: the second of the three carries the processes and their memory.
+LAST = 64  # Bytes, more than the last record has.
 
 
 def ends(data):
-    """Whether the last record is the end of a link."""
+    """Returns whether the last record is the end of a link."""
     return any(len(data) >= 32 + n and struct.unpack_from("<HHI", data, len(data) - 32 - n) == (1, 0, n)
                for n in range(10, 19))
 
 
 class Mending(Link):
-    """What `tern migrate` does, but that it cuts the links after so many bytes of the processes' stream, each time."""
+    """Acts as `tern migrate`, but cuts the links after given numbers of bytes of a stream, one number for each cut."""
 
     def __init__(self, source, target, links, cuts, refuse=False):  # pylint: disable=super-init-not-called
         self.control = [self.greet(source, SEND), self.greet(target, RECEIVE)]
@@ -44,11 +44,11 @@ class Mending(Link):
         self.give()
 
     def watch(self, cuts, which):
-        """After how many bytes of which stream the links are cut."""
-        self.at_end = self.answer = lambda: False  # whether to cut behind the last record, or instead of an answer
+        """Sets the numbers of bytes after which the links are cut, and the stream in which they count."""
+        self.at_end = self.answer = lambda: False  # Whether to cut after the last record, or instead of an answer.
         self.cuts, self.which = list(cuts), which
         self.pairs, self.stream, self.fresh, self.sent, self.done = [], 0, False, 0, 0
-        self.last = {}  # bytes that came from each socket
+        self.last = {}  # The last bytes from each socket.
 
     def give(self):
         for _ in range(self.links):
@@ -76,7 +76,7 @@ class Mending(Link):
             self.lost[i] = True
         if all(self.lost) and not (self.refuse and not self.cuts):
             self.lost = [False, False]
-            for pair in self.pairs:  # they were left by both
+            for pair in self.pairs:  # Both sides have left these links.
                 for s in pair:
                     s.close()
             self.pairs = []
@@ -87,7 +87,7 @@ class Mending(Link):
                 self.control[k].send(self.how)
 
     def forwards(self, link, first):
-        """One piece of what goes from the source (first) or to it."""
+        """Forwards one piece from the source (first) or to it."""
         s, other = self.pairs[link] if first else self.pairs[link][::-1]
         try:
             data, fds, _, _ = socket.recv_fds(s, 65536, 8)
@@ -96,7 +96,7 @@ class Mending(Link):
         if first and link == 0 and data.startswith(MAGIC):
             self.stream += not self.fresh
             self.fresh = False
-        self.last[s] = (self.last.get(s, b"") + data)[-LAST:]  # a record may come in two pieces
+        self.last[s] = (self.last.get(s, b"") + data)[-LAST:]  # A record may come in two pieces.
         counts = first and self.stream == self.which
         behind = counts and ends(self.last[s]) and self.at_end()
         end = counts and self.cuts and self.sent + len(data) > self.cuts[0]
@@ -106,12 +106,12 @@ class Mending(Link):
         self.sent += len(data) if counts else 0
         try:
             if fds:
-                other.sendall(piece[:-WHAT])  # they came with the last bytes, which say what they are
+                other.sendall(piece[:-WHAT])  # Descriptors came with the last bytes, which describe them.
                 socket.send_fds(other, [piece[-WHAT:]], fds)
             elif piece:
                 other.sendall(piece)
         except OSError:
-            pass  # it is found by whoever reads there
+            pass  # The reader of the other end detects the error.
         for fd in fds:
             os.close(fd)
         if end or behind:
@@ -123,8 +123,8 @@ class Mending(Link):
             self.pairs = self.pairs if any(self.pairs) else []
 
     def wait(self, others):
-        """Until some have something: which of the others, and of the sockets of links by their place. What comes over
-        a link waits while its reader does not take it: it may need what comes over another one first."""
+        """Waits for data. Returns the ready sockets among `others`, and the ready sockets of links with their places. A
+        link is not read while its receiver takes nothing: that receiver may first need data of another link."""
         where = {s: (n, i == 0) for n, pair in enumerate(self.pairs) for i, s in enumerate(pair)}
         to = {s: self.pairs[n][first] for s, (n, first) in where.items()}
         free = select.select([], list(to.values()), [], 0)[1]
@@ -135,7 +135,7 @@ class Mending(Link):
         return [s for s in ready if s not in where], {s: where[s] for s in ready if s in where}
 
     def run(self, cut=None, wrong=None):
-        """Until both have said how it ended."""
+        """Runs until both sides have reported how it ended."""
         status = {}
         while len(status) < 2:
             said, came = self.wait([c for i, c in enumerate(self.control) if i not in status])
@@ -150,7 +150,7 @@ class Mending(Link):
 
 
 class Relay(Mending):
-    """The target as `tern migrate` sees it: its links go through this process, which cuts them."""
+    """Stands between `tern migrate` and the target. The links go through this process, which cuts them."""
 
     def __init__(self, path, target, cuts, which=MEMORY):  # pylint: disable=super-init-not-called
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -161,7 +161,7 @@ class Relay(Mending):
         self.watch(cuts, which)
 
     def asks(self, tool, target):
-        """A message of `tern migrate`, mostly with a link; whether there was one."""
+        """Forwards a message of `tern migrate`, usually with a link. Returns the message, which is empty at the end."""
         data, fds, _, _ = socket.recv_fds(tool, 65536, 8)
         if fds:
             mine, theirs = socket.socketpair()
@@ -173,7 +173,7 @@ class Relay(Mending):
         return data
 
     def run(self, cut=None, wrong=None):
-        """Until `tern migrate` has ended."""
+        """Runs until `tern migrate` has ended."""
         with self.listener, self.listener.accept()[0] as tool, \
                 socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as target:
             target.connect(str(self.target.socket))
@@ -245,7 +245,7 @@ class Links(Moving):
             here, there = there, here
             self.works(here, 2, 1)
             self.settles(there, empty[there])
-        self.assertGreaterEqual(cuts, 8)  # the first one of each
+        self.assertGreaterEqual(cuts, 8)  # At least one cut in each migration.
         for p in clients:
             self.end(p)
         for d in (here, there):
@@ -253,7 +253,7 @@ class Links(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def through(self, relay, here, links):
-        """`tern migrate` to whoever is behind the relay: its status and what it says."""
+        """Runs `tern migrate` to the target behind the relay. Returns its exit status, report and messages."""
         move = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(relay.path), "--json", "--links",
                                  str(links)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(move.communicate)
@@ -263,7 +263,8 @@ class Links(Moving):
         return move.returncode, json.loads(out), err
 
     def test_tern_migrate_makes_them_again(self):
-        """Its own links, which are cut while memory comes, of which there is much; or sessions, which is the end."""
+        """`tern migrate` makes its own links again when they are cut while much memory is sent. A cut while sessions
+        are sent ends the migration."""
         rng = random.Random(SEED)
         here, there = self.daemon("a"), self.daemon("b")
         empty = here.holds(TERN, here.environment)
@@ -291,7 +292,8 @@ class Links(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_lost_behind_the_last_record(self):
-        """The source has written all, and the target read it. What it says of that is repeated if it did not go."""
+        """The source has written everything, and the target has read it. The target repeats an answer that was not
+        sent."""
         here, there = self.daemon("a"), self.daemon("b")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
         client = self.client(here, 19)
@@ -316,7 +318,8 @@ class Links(Moving):
             self.works(here, 1)
             self.settles(there, empty[there])
         link = Mending(here, there, 1, [])
-        link.answer = lambda: not link.done  # it went, and was lost: the target reads on, the source cannot know
+        # The answer was sent and lost. The target reads on, and the source cannot know.
+        link.answer = lambda: not link.done
         source, target = link.run()
         self.assertLess(source, 0)
         self.assertLess(target, 0)
@@ -327,7 +330,7 @@ class Links(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_links_that_stay_lost(self):
-        """Nobody makes them again, at once or after two times; or nothing ever comes over them."""
+        """Lost links are not made again, at once or after two times, or nothing ever comes over the new ones."""
         rng = random.Random(SEED)
         here, there = self.daemon("a"), self.daemon("b")
         empty = here.holds(TERN, here.environment)

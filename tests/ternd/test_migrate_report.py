@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tern migrate --report` and `--json`: both give the same rounds, bytes and times, and refusals with their reason. The
-page cannot be written, at the beginning or at the end; its name is a device, a folder or a link; standard output is
-full."""
+"""`tern migrate --report` and `--json` give the same rounds, bytes and times, and refusals with their reason. Further
+tests: the page cannot be written, at the beginning or at the end; its name is a device, a folder or a link; standard
+output is full."""
 import json
 import pathlib
 import re
@@ -19,7 +19,7 @@ def texts(element):
 
 
 class Report(Moving):
-    """The daemons' names have characters that HTML and JSON give a meaning."""
+    """The daemons' names contain characters that have a meaning in HTML and JSON."""
 
     def page(self, path):
         self.assertFalse(path.with_name(path.name + ".part").exists())
@@ -122,7 +122,7 @@ class Report(Moving):
         self.end(client)
 
     def test_moved_but_not_told(self):
-        """The status says both; what was to be told is lost, and the programs are not."""
+        """The exit status says that the programs have moved and that the report is lost."""
         here, there = self.daemon("a"), self.daemon("b")
         client = self.client(here, 7)
         for i, json_ in enumerate(((), ("--json",))):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ternd that does not answer, at once or behind its welcome: `tern migrate`, to a ternd of this machine or another,
-and clients end by their time limit or by an interrupt, and say why. The limit is TERND_PATIENCE: short where it ends
-the wait, long where an interrupt does; a wrong value is refused."""
+"""A ternd that does not answer, from the start or after its welcome. `tern migrate`, to this machine or another, and
+clients end by their time limit or by an interrupt, and say why. TERND_PATIENCE sets the limit: short where it ends the
+wait, long where an interrupt does. A wrong value is refused."""
 import json
 import pathlib
 import re
@@ -16,18 +16,18 @@ import unittest
 from far_moving import Far
 from moving import MIGRATE, PATIENCE, TERN, TERND
 
-LITTLE, MUCH = 15, 600  # seconds: what is not silent answers within the first, on a busy host too
+LITTLE, MUCH = 15, 600  # Seconds: an answer comes within LITTLE, even on a busy host.
 UNKNOWN = "does not answer; whether the programs have moved is not known"
 
 
 class Silent(Far):
     def patient(self, seconds):
-        """All that is started from now on."""
+        """Sets TERND_PATIENCE for all programs started after this."""
         self.plain["TERND_PATIENCE"] = str(seconds)
 
     def fake(self, name, behind=None):
-        """Where it listens, and an event: somebody has come. behind: a ternd that gives its welcomes, else there are
-        none; then the event is that somebody has gone on behind the welcome, with a link or a call."""
+        """Makes a silent ternd. Returns its path and an event that a client came. With `behind`, it sends the welcome
+        of that real ternd, and the event says that the client continued after the welcome."""
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         path, kept, reached = self.folder / name, [s], threading.Event()
         s.bind(str(path))
@@ -59,7 +59,7 @@ class Silent(Far):
         return self.popen([MIGRATE, "--from", str(source), "--to", str(target), *args], **more)
 
     def taken(self, p):
-        """Waits until the program has read its interrupt; or has ended."""
+        """Waits until the program has taken its interrupt or has ended."""
         end = time.monotonic() + PATIENCE
         while p.poll() is None:
             status = pathlib.Path(f"/proc/{p.pid}/status").read_text(encoding="ascii")
@@ -127,7 +127,7 @@ class Silent(Far):
         self.assertEqual(here.end(), 0, here.said())
 
     def test_a_source_that_is_stopped(self):
-        """The target gives up after its own time, and then nothing is awaited for ever."""
+        """The target gives up after its own time limit, and no program waits for ever."""
         self.patient(LITTLE)
         here, there = self.daemon("a"), self.daemon("b")
         a, said = self.fake("fake a", here)

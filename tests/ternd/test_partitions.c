@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Partitions through ternd: who may do what, requests that no library would send, and what stays when clients go. */
+/** Partitions through ternd: which user may do what, requests that no library would send, and what remains when clients
+ * go. */
 #include "raw.h"
 
 #define MIB (1u << 20)
@@ -29,7 +30,8 @@ static int serve_tenants(void **state)
     return r;
 }
 
-/** What becomes of a hello of this user that names a partition; 0: *info is what the program is told. */
+/** Sends a hello of this user that names a partition. Returns the welcome's status. On 0, *out receives the device
+ * information. */
 static int hello_of(uid_t uid, const char *partition, struct tern_device_info *out)
 {
     struct tern_wire_hello h = good_hello(TERN_WIRE_SESSION);
@@ -51,13 +53,13 @@ static struct raw as(uid_t uid)
     return raw_open();
 }
 
-/** A request with a text. */
+/** Sends a request with a text, and returns the reply's status. */
 static int call(struct raw *r, uint32_t op, const char *text, uint64_t v0, uint64_t v1, uint64_t v2,
                 struct tern_wire_reply *reply)
 {
     struct tern_wire_reply own;
     struct tern_wire_request q = {.op = op, .value = {v0, v1, v2}};
-    const size_t n = strnlen(text, sizeof q.text); /* of all bytes that there are, it has no end */
+    const size_t n = strnlen(text, sizeof q.text); /* A text that fills the whole field has no terminating zero. */
     memcpy(q.text, text, n);
     q.length = (uint32_t)(offsetof(struct tern_wire_request, text) + n);
     reply = reply ? reply : &own;
@@ -72,7 +74,7 @@ static int create(struct raw *r, const char *name, uint64_t memory, uint64_t hos
     return call(r, TERN_WIRE_PARTITION_CREATE, name, memory, host, share, NULL);
 }
 
-/** A process in a partition: its number; or -errno. */
+/** Creates a process in a partition. Returns the process's number, or -errno. */
 static int process_in(struct raw *r, const char *partition)
 {
     uint64_t where[3] = {0};
@@ -106,7 +108,7 @@ static void test_rights(void **state)
 {
     (void)state;
     struct raw root = as(ROOT), nobody = as(NOBODY), maker = as(MAKER);
-    assert_int_equal(hello_of(TENANT, "", NULL), -EINVAL); /* its own is not there yet */
+    assert_int_equal(hello_of(TENANT, "", NULL), -EINVAL); /* The user's own partition does not exist yet. */
     assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), 0);
     assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), -EEXIST);
     assert_true(info(&nobody, "a").share == 300 && info(&nobody, "a").owner == ROOT);
@@ -141,7 +143,7 @@ static void test_rights(void **state)
     assert_int_equal(process_in(&tenant, "mine"), -EACCES);
     assert_int_equal(process_in(&root, "nowhere"), -ENOENT);
 
-    raw_close(&maker); /* its processes end, its partition stays */
+    raw_close(&maker); /* The client's processes end, and its partition remains. */
     raw_close(&tenant);
     while (info(&root, "mine").processes || info(&root, "a").processes) {
         nap();
@@ -153,7 +155,7 @@ static void test_rights(void **state)
     nothing_left();
 }
 
-/** What the program has of the partition's memory is that much, and comes back with it. */
+/** A program's memory is taken from its partition, and returns to it when the program ends. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -181,7 +183,7 @@ static void test_memory(void **state)
     nothing_left();
 }
 
-/** A program sees the memory of its partition, which it names, or which is its user's. */
+/** A program sees the memory of its partition, which it names or which is its user's. */
 static void test_hello(void **state)
 {
     (void)state;
@@ -196,7 +198,7 @@ static void test_hello(void **state)
     const struct {
         uid_t uid;
         const char *name;
-        uint64_t bytes; /* 0: refused */
+        uint64_t bytes; /* 0 if the hello is refused. */
         int error;
     } who[] = {
         {ROOT, "a", 8 * MIB, 0}, {ROOT, "mine", 16 * MIB, 0}, {TENANT, "", 8 * MIB, 0}, {TENANT, "a", 8 * MIB, 0},
@@ -240,13 +242,13 @@ static void test_hostile(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         assert_true(create(&root, "a", values[i], 0, 100) < 0);
         assert_true(create(&root, "a", MIB, values[i] ? values[i] : 1, 100) < 0 ||
-                    values[i] == UINT64_MAX); /* TERN_PARTITION_HOST */
+                    values[i] == UINT64_MAX); /* UINT64_MAX is TERN_PARTITION_HOST. */
         call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL);
         assert_true(create(&root, "a", MIB, 0, values[i] < 2 ? 1001 : values[i]) < 0);
         assert_int_equal(call(&root, TERN_WIRE_PARTITION_SHARE, "default", values[i] == 1 ? 0 : values[i], 0, 0, NULL),
                          -EINVAL);
     }
-    assert_int_equal(process_in(&root, longest), -ENOENT); /* 24 bytes without an end */
+    assert_int_equal(process_in(&root, longest), -ENOENT); /* 24 bytes without a terminating zero. */
     assert_int_equal(process_in(&root, "\x01"), -ENOENT);
     assert_int_equal(call(&root, TERN_WIRE_PARTITION_LIST, "", UINT64_MAX, 0, 0, &reply), 0);
     assert_int_equal(reply.value[0], 1);
@@ -256,7 +258,7 @@ static void test_hostile(void **state)
     nothing_left();
 }
 
-/** Programs of all users move: that is not for each of them, whatever partitions are its. */
+/** Only root may move programs, since a migration moves the programs of all users. */
 static void test_moves(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCL programs that know nothing of ternd: clinfo and 16 demos at once, and demos of four users, two of which do not
-get what they ask for. All results are right, and nothing is left.
+"""Unmodified OpenCL programs with ternd: clinfo and 16 demos at the same time, and demos of four users, two of which
+are refused what they ask for. All results are right, and nothing is left.
 
-The results of the demo (tests/demo) are checked by programs of others: hashlib, NumPy, and OpenBLAS in the demo itself.
-The programs begin at once: ternd is stopped until each has reached it."""
+Independent programs check the results of the demo (tests/demo): hashlib, NumPy, and OpenBLAS in the demo itself. All
+programs begin at the same time: ternd is stopped until each has reached it.
+"""
 import hashlib
 import json
 import os
@@ -42,7 +43,7 @@ class Programs(unittest.TestCase):
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
         self.plain["TERND_PATIENCE"] = str(PATIENCE)
         self.socket = self.folder / "sock"
-        self.cache = self.folder / "cache"  # of compiled kernels
+        self.cache = self.folder / "cache"  # Cache of compiled kernels.
 
     def serve(self, *args):
         environment = {**self.plain, "XDG_RUNTIME_DIR": str(self.folder)}
@@ -74,7 +75,7 @@ class Programs(unittest.TestCase):
                           **{"cache": self.cache, **who})
 
     def begin_at_once(self, daemon, starts):
-        """The programs, each of which has reached ternd before any is let in."""
+        """Starts the programs and lets all in at once, after each has reached ternd."""
         def reached():
             return daemon.waiting(self.socket)
 
@@ -123,7 +124,7 @@ class Programs(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to run programs of several users")
     def test_users_at_once(self):
-        """Each has its own limits, and what one may not have no other one notices."""
+        """Each user has its own limits. A refusal for one user does not affect the others."""
         uid = USERS["plain"]
         if subprocess.run(["test", "-x", DEMO], user=uid, group=uid, extra_groups=[], check=False).returncode:
             self.skipTest(f"user {uid} cannot reach {DEMO}")
@@ -134,7 +135,8 @@ class Programs(unittest.TestCase):
         refused = {"little memory": f"would be more than user {USERS['little memory']} may have: 8 of 8 KiB are in use",
                    "few contexts": f"no queue: user {USERS['few contexts']} has 1 contexts, and may have no more"}
         daemon = self.serve("--limits", str(limits))
-        self.expect_demo(self.demo(self.output("first")), self.folder / "first")  # what is compiled others need not
+        # This run fills the cache of compiled kernels for the others.
+        self.expect_demo(self.demo(self.output("first")), self.folder / "first")
         before = daemon.look()
         starts, outputs = [], {}
         for user, uid in USERS.items():

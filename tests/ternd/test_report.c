@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The page of a migration's report, of made-up rounds: every chart shows something, and what makes none is said. */
+/** The HTML page of a migration's report, made from invented rounds. Every chart shows something, and a text says why
+ * if there is none. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "ternd/tool/report.h"
 
 #define MANY 40u
-#define AXIS 172.0 /* where the axis of a chart is, from its top */
+#define AXIS 172.0 /* Distance of a chart's axis from its top. */
 
 static uint32_t random_state = 1;
 
@@ -40,7 +41,7 @@ static double attribute(const char *from, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
-/** The heights of a curve, upwards, in the order of its points; how many, of MANY at most. */
+/** Reads the heights of a curve's points above the axis, in order, MANY at most. Returns their number. */
 static size_t read_curve(const char *chart, const char *end, double heights[MANY])
 {
     size_t n = 0;
@@ -58,7 +59,7 @@ static size_t read_curve(const char *chart, const char *end, double heights[MANY
     return n;
 }
 
-/** A bar with both sizes, or a curve that does not lie on the axis. */
+/** Returns whether the chart has a bar with a width and a height, or a curve that leaves the axis. */
 static bool shows(const char *chart, const char *end)
 {
     double heights[MANY];
@@ -76,7 +77,7 @@ static bool shows(const char *chart, const char *end)
     return false;
 }
 
-/** More pages left, a higher point. */
+/** A round with more pages left has a higher point. */
 static void check_curve(const struct move_report *r, const char *chart)
 {
     double heights[MANY];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that programs of two users share through ternd: each has the rights of its handle and pays for what it maps.
- * One may do what it has no right to, end, be killed, or be stopped while its work uses the memory, and the other goes
- * on.
+ * Memory that programs of two users share through ternd. Each user has the rights of its handle and pays for what it
+ * maps. One program may exceed its rights, end, be killed, or be stopped while its work uses the memory, and the other
+ * goes on.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -18,8 +18,8 @@
 static struct {
     uint8_t rw[TERN_HANDLE_BYTES], ro[TERN_HANDLE_BYTES];
     atomic_int maker;
-    atomic_uint step; /**< Of the test: clients do what it says. */
-    uint32_t more;    /**< Bytes that are not on the device unless something goes. */
+    atomic_uint step; /**< The test's step, which the clients follow. */
+    uint32_t more;    /**< Bytes that fit on the device only if other memory is evicted. */
 } *table;
 
 static uid_t uid_of(pid_t pid)
@@ -56,9 +56,9 @@ static void make(void)
     must(fill(ctx, a, 0, SIZE, 1) == 0);
     say('m');
     until_step(&table->step, 2);
-    must_be(a, 4096, 2); /* what the other one wrote; */
-    must_be(a, 8192, 1); /* what it had no right to write */
-    must(fill(ctx, a, 8192, 4096, 3) == 0); /* and this one goes on */
+    must_be(a, 4096, 2); /* The importer wrote this page. */
+    must_be(a, 8192, 1); /* The importer had no right to write this page. */
+    must(fill(ctx, a, 8192, 4096, 3) == 0); /* The maker's work goes on. */
     say('c');
     pause();
 }
@@ -88,11 +88,11 @@ static void import(void)
     wrong[7] ^= 1;
     must(tern_allocation_import(p, wrong, RW, 0, &own) == -ENOENT);
     say('i');
-    until_step(&table->step, 4); /* who made it is dead */
+    until_step(&table->step, 4); /* The maker is dead. */
     must_be(w, 8192, 3);
     must_be(w, 4096, 2);
     must(fill(ctx, w, 0, SIZE, 4) == 0);
-    must_be(r, SIZE - 4096, 4); /* of a process in error the memory can be read */
+    must_be(r, SIZE - 4096, 4); /* Memory of a process in error can be read. */
     must(tern_allocation_import(p, table->rw, RW, 0, &own) == -ENOENT);
     tern_allocation_destroy(r);
     tern_context_destroy(c);
@@ -117,7 +117,7 @@ static void test_shared(void **state)
     heard(&maker, 'c');
     assert_int_equal(kill(maker.pid, SIGKILL), 0);
     ended(&maker, SIGKILL);
-    while (account(MAKER)) { /* whoever still maps it, the maker does not pay for */
+    while (account(MAKER)) { /* The maker does not pay for memory that others still map. */
         nap();
     }
     assert_true(free_pages(server.dev) < pages_before - SIZE / 4096);
@@ -131,7 +131,7 @@ static void test_shared(void **state)
     nothing_left();
 }
 
-/** The importer dies first, in the middle of its work, and another one comes, over and over. */
+/** The importer dies first, in the middle of its work, and another one takes its place, repeatedly. */
 static void hold(void)
 {
     struct tern_allocation *w;
@@ -176,7 +176,7 @@ static void test_importers_die(void **state)
     nothing_left();
 }
 
-/** Work that names one allocation, and sets all of it. */
+/** Fills an allocation with work that names it alone. */
 static void fill_all(struct tern_allocation *a, uint8_t value)
 {
     const uint32_t at = tern_allocation_address(a);
@@ -186,7 +186,7 @@ static void fill_all(struct tern_allocation *a, uint8_t value)
     must_be(a, (uint32_t)tern_allocation_size(a) - 4096, value);
 }
 
-/** Uses it without an end: what it has on the engine is a kernel that loops. */
+/** Uses the memory without end: its job on the engine is a kernel that loops. */
 static void hold_on(void)
 {
     static const uint32_t loop[] = {0x0000006f};
@@ -220,8 +220,8 @@ static void need_room(void)
     say('m');
     until_step(&table->step, 1);
     must(tern_allocation_create(p, table->more, RW, 0, &more) == 0);
-    fill_all(more, 7); /* what is shared has gone to the host */
-    fill_all(a, 8);    /* and comes back */
+    fill_all(more, 7); /* The shared memory is evicted to the host. */
+    fill_all(a, 8);    /* The shared memory returns. */
     must_be(more, 0, 7);
     say('c');
     until_step(&table->step, 2);
@@ -230,7 +230,8 @@ static void need_room(void)
     client_close();
 }
 
-/** One that maps memory, has work that uses it, and is stopped, delays nobody: the memory goes, and comes back. */
+/** A stopped program maps memory, and its work uses the memory. The program delays nobody: the memory is evicted and
+ * returns. */
 static void test_importer_is_stopped(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users who take as many connections to ternd as they get, and say nothing or only their hello: they keep nobody else
-out, however few files ternd may open. No connection is ended for its silence here: that takes an hour. Arguments: TERND
-TERN."""
+"""Users that take all the connections to ternd that they get, and send nothing or only their hello, do not keep others
+out, however few files ternd may open. The end of a connection that is silent for an hour is not tested here. Arguments:
+TERND TERN."""
 import contextlib
 import os
 import pathlib
@@ -19,7 +19,8 @@ from daemon import PATIENCE, Ternd
 TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
 FIRST_UID = 70001
-# What a user runs: makes connections that send the same, says so, and for each line how many of them are there.
+# Program of a user: makes connections, sends the same hello on each, prints "made", and for each line of input prints
+# how many connections are open.
 USER = """
 import os, socket, sys
 path, uid, n, hello = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), bytes.fromhex(sys.argv[4])
@@ -68,7 +69,7 @@ class Silent(unittest.TestCase):
         return d
 
     def hello(self):
-        """What a program sends first: a session's."""
+        """Returns the hello of a session, as a program sends it."""
         at = self.folder / "listens"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.bind(str(at))
@@ -83,7 +84,7 @@ class Silent(unittest.TestCase):
 
     @contextlib.contextmanager
     def user(self, daemon, uid, n, hello=b""):
-        """A function that says how many of the connections are there."""
+        """Runs the user's program. Yields a function that returns how many of its connections are open."""
         p = subprocess.Popen([sys.executable, "-c", USER, str(daemon.socket), str(uid), str(n), hello.hex()],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -99,7 +100,7 @@ class Silent(unittest.TestCase):
             p.communicate()
 
     def status(self, daemon, uid, hello):
-        """Of the welcome that a program of the user gets, and its text."""
+        """Returns the status and the text of the welcome that a program of the user gets."""
         code = ("import os,socket,sys\n"
                 "os.setuid(int(sys.argv[2])) if int(sys.argv[2]) != os.getuid() else None\n"
                 "s=socket.socket(socket.AF_UNIX,socket.SOCK_SEQPACKET);s.connect(sys.argv[1])\n"
@@ -142,11 +143,12 @@ class Silent(unittest.TestCase):
                 before = len(os.listdir(f"/proc/{daemon.pid}/fd"))
                 with stack:
                     lives = [stack.enter_context(self.user(daemon, FIRST_UID + i, n, sent)) for i in range(users)]
-                    self.info(daemon)  # root's
+                    self.info(daemon)  # A program of root.
                     self.assertGreater(sum(x() for x in lives), 0)
-                    self.assertEqual(self.status(daemon, FIRST_UID + users, hello), (0, ""))  # another user's
+                    # A program of another user.
+                    self.assertEqual(self.status(daemon, FIRST_UID + users, hello), (0, ""))
                     self.assertGreater(sum(x() for x in lives), 0)
-                    if not sent:  # what is silent makes room for a program of the same user
+                    if not sent:  # Silent connections make room for a program of the same user.
                         self.assertEqual(self.status(daemon, FIRST_UID, hello), (0, ""))
                     else:
                         status, text = self.status(daemon, FIRST_UID, hello)

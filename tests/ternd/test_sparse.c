@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sparse memory through ternd: what is committed counts for its user, and who has no more ends alone. */
+/** Sparse memory through ternd: committed memory counts for its user, and only the program of a user without room
+ * ends. */
 #include <sys/mman.h>
 
 #include "children.h"
@@ -7,7 +8,7 @@
 #define MIB (1u << 20)
 #define BLOCK (4 * MIB)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
-#define TABLES 8192 /* bytes: what sparse memory of which nothing is committed counts */
+#define TABLES 8192 /* Bytes that sparse memory counts while nothing is committed. */
 #define GREEDY 70001
 #define MODEST 70002
 
@@ -31,7 +32,8 @@ static int fill(struct tern_allocation *a, uint32_t offset, uint8_t value)
     return r ? r : tern_wait(ctx, fence, -1);
 }
 
-/** 512 MiB of addresses, and leave for 23 MiB: three blocks by work, two by the host, then one too many. */
+/** Maps 512 MiB of addresses with a limit of 23 MiB: three blocks are committed by work, two by the host. The next
+ * block is one too many. */
 static void greedy(void)
 {
     struct tern_allocation *s, *t;
@@ -74,7 +76,7 @@ static void greedy(void)
     must(tern_device_close(dev) == 0);
 }
 
-/** Works with memory of its own all the time. */
+/** Works with its own memory all the time. */
 static void modest(void)
 {
     struct tern_allocation *s;
@@ -106,7 +108,7 @@ static void test_limit(void **state)
     table->step = 2;
     heard(&g, 'e');
     while (account(GREEDY) != TABLES + BLOCK) {
-        nap(); /* the free ends by itself */
+        nap(); /* The memory is freed in the background. */
     }
     table->step = 3;
     ended(&g, 0);
@@ -114,7 +116,7 @@ static void test_limit(void **state)
     nothing_left();
 }
 
-/** What a client had committed no longer counts when it was killed. */
+/** Committed memory of a killed client no longer counts. */
 static void test_killed(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What processes and users get of an engine through ternd, in its cycles. The device stands still while the clients
- * queue all their work, so that all have some from its first cycle until the first client is done; what had ended by
- * then is compared, by the device's clock, however the host schedules them.
+ * The shares of an engine, in cycles, that processes and users get through ternd. The device is halted while the
+ * clients queue all their work, so that all have work from its first cycle until the first client has finished. The
+ * work that had ended by then is compared, by the device's clock, so the host's scheduling does not matter.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -11,10 +11,10 @@
 
 #define MOST 64u
 #define JOBS 240u
-#define FILL (16u << 10) /* bytes; in each job */
+#define FILL (16u << 10) /* Bytes that one packet fills. */
 #define FILLS 16u
 #define QUANTUM 8000u
-#define STEP 65536u /* cycles that a simulated device may go on before the scheduler hears of what was submitted */
+#define STEP 65536u /* Cycles that a simulated device may run before the scheduler sees a submission. */
 
 /** Shared with the clients. */
 static struct {
@@ -23,11 +23,11 @@ static struct {
         atomic_int pid;
         uid_t uid;
         unsigned jobs;
-        uint64_t end[JOBS]; /**< Device time. */
+        uint64_t end[JOBS]; /**< The device's time when each job ended. */
     } client[MOST];
 } *table;
 
-static unsigned self; /**< Of a client: its number. */
+static unsigned self; /**< In a client: its own number. */
 
 static uid_t uid_of(pid_t pid)
 {
@@ -77,14 +77,14 @@ static void flood_engine(void)
     for (unsigned i = 0; i < table->client[self].jobs; i++) {
         must(tern_submit(ctx, b.w, b.size, "work", &fence) == 0);
     }
-    must(tern_context_query(ctx, &s) == 0 && s.submitted == fence); /* ternd has taken all */
+    must(tern_context_query(ctx, &s) == 0 && s.submitted == fence); /* ternd has taken all submissions. */
     say('s');
     must(tern_wait(ctx, fence, -1) == 0);
     say('d');
     pause();
 }
 
-/** Small work of the band REALTIME, again and again, while the others flood: how long it waits. */
+/** Submits small work in the band REALTIME repeatedly while the others flood, and checks how long it waits. */
 static void be_urgent(void)
 {
     uint64_t fence = 0;
@@ -104,7 +104,8 @@ static void be_urgent(void)
     pause();
 }
 
-/** n clients as the table says: how many jobs of each had ended when the first client was done. */
+/** Runs n clients as the table says. out[i] receives the number of client i's jobs that had ended when the first client
+ * was done. */
 static void share(unsigned n, struct client *c, unsigned *out)
 {
     for (self = 0; self < n; self++) {
@@ -113,7 +114,7 @@ static void share(unsigned n, struct client *c, unsigned *out)
     for (unsigned i = 0; i < n; i++) {
         heard(&c[i], 'r');
     }
-    tern_ticket_lock(&server.dev->hal_lock); /* the device stands still */
+    tern_ticket_lock(&server.dev->hal_lock); /* The device is halted. */
     table->go = true;
     for (unsigned i = 0; i < n; i++) {
         heard(&c[i], 's');
@@ -170,7 +171,7 @@ static int serve_users(void **state)
 
 static int serve_users_end(void **state)
 {
-    for (unsigned i = 0; i < MOST; i++) { /* of a test that failed */
+    for (unsigned i = 0; i < MOST; i++) { /* A test that failed may have left clients. */
         if (table->client[i].pid) {
             kill(table->client[i].pid, SIGKILL);
         }
@@ -180,7 +181,7 @@ static int serve_users_end(void **state)
     return r;
 }
 
-/** A user with three times the share, and one process against four. */
+/** A user with three times the share and one process, against a user with four processes. */
 static void test_shares(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void test_shares(void **state)
     end_all(5, c);
 }
 
-/** Jain's index over 64 processes of one user. */
+/** Jain's fairness index of 64 processes of one user is at least 0.99. */
 static void test_many_processes(void **state)
 {
     (void)state;

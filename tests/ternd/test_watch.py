@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be seen of the clients of a ternd: all of them, in tern top and in its trace, but only by ternd's user."""
+"""The clients of a ternd are all visible in `tern top` and in its trace, but only to ternd's user."""
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ class Watch(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.folder.chmod(0o755)  # so that it is the files that keep others out
+        self.folder.chmod(0o755)  # Other users may enter the folder, so that only the files' own modes keep them out.
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
         self.plain["TERND_PATIENCE"] = str(PATIENCE)
         self.trace = self.folder / "trace.json"
@@ -46,12 +46,12 @@ class Watch(unittest.TestCase):
         return p
 
     def top(self, *args, **who):
-        """What tern top shows."""
+        """Returns the output of `tern top --once`."""
         return subprocess.run([TERN, "top", "--once", *args], env={**self.plain, "XDG_RUNTIME_DIR": str(self.folder)},
                               stdout=subprocess.PIPE, text=True, check=True, **who).stdout
 
     def seen(self, **who):
-        """The same: {process name: completed buffers}."""
+        """Returns {process name: completed buffers} from `tern top`."""
         devices = json.loads(self.top("--json", **who))["devices"]
         return {c["process_name"]: c["completed"] for d in devices for c in d["contexts"]}
 
@@ -60,7 +60,7 @@ class Watch(unittest.TestCase):
                        check=True)
 
     def device(self, condition):
-        """What it shows of ternd's device, as soon as that is so."""
+        """Returns the data of ternd's device as soon as the condition holds."""
         end = time.monotonic() + PATIENCE
         while True:
             device = json.loads(self.top("--json"))["devices"][0]
@@ -70,7 +70,7 @@ class Watch(unittest.TestCase):
             time.sleep(0.1)
 
     def test_partitions(self):
-        """Share, memory and engine time of each partition; which one a context is of."""
+        """Share, memory and engine time of each partition, and the partition of each context."""
         self.device(lambda d: [p["name"] for p in d["partitions"]] == ["default"])
         self.assertNotIn("PARTITION", self.top())
         self.partition("create", "part", "--memory", "16M", "--share", "300")

@@ -13,14 +13,14 @@ static bool is_set(const char *name)
 
 void backend_prefer_model(const char *command)
 {
-    if (!is_set("TERN_BACKEND") && !is_set("TERND_SOCKET")) { /* a ternd has the backend that it has */
+    if (!is_set("TERN_BACKEND") && !is_set("TERND_SOCKET")) { /* A ternd chooses its own backend. */
         setenv("TERN_BACKEND", "model", 1);
         fprintf(stderr, "tern %s: backend model, the functional model, whose cycles are estimates; TERN_BACKEND=rtl is "
                 "the simulated hardware\n", command);
     }
 }
 
-/** Is a key of this name among them? */
+/** Returns whether a key of this name is among the keys. */
 static bool among(const char *keys, const char *name, size_t length)
 {
     for (const char *at = keys; *at; at += strcspn(at, ",")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a bench is: work on one command queue whose events give the cycles, a check of the result on the host, and what
- * the work needs at least, from which its limit follows (limit.h). docs/benches.md tells all of them.
+ * A bench: work on one command queue whose events give the cycles, a check of the result on the host, and the minimum
+ * work, from which its limit follows (limit.h). docs/benches.md describes each bench.
  */
 #ifndef TERN_BENCH_H
 #define TERN_BENCH_H
@@ -10,11 +10,11 @@
 
 #include <CL/cl.h>
 
-/** What the work needs at least, over all work-items; all 0: it has no limit. */
+/** Minimum work of a bench, over all work-items. All 0: it has no limit. */
 struct bench_work {
-    double bytes;        /**< Between engine and memory: each input read once, each output written once. */
-    double fma;          /**< Additions, multiplications and fused ones of floats. */
-    double instructions; /**< Those, other arithmetic, loads and stores; 0: no kernel does it. */
+    double bytes;        /**< Bytes between engine and memory: each input is read once, each output written once. */
+    double fma;          /**< Float additions, multiplications and fused multiply-adds. */
+    double instructions; /**< The instructions above, other arithmetic, loads and stores. 0: the work is no kernel's. */
 };
 
 static inline struct bench_work bench_work(double bytes, double fma, double instructions)
@@ -26,30 +26,31 @@ struct bench_env {
     cl_context context;
     cl_command_queue queue;
     cl_program program;
-    void (*sample)(void *user, bool after); /**< Called before and after each measured command, the first time only
-                                                 before; the last call counts. */
+    void (*sample)(void *user, bool after); /**< Called before the first measured command with false, and after each
+                                             * measured command with true. The last call with true counts. */
     void *user;
-    bool measured;          /**< There was a measured command. */
-    cl_ulong ns;            /**< Out: device time of the measured commands. */
-    struct bench_work work; /**< Out. */
+    bool measured;          /**< A command was measured. */
+    cl_ulong ns;            /**< Output: device time of the measured commands, in ns. */
+    struct bench_work work; /**< Output: the minimum work. */
 };
 
-/** OpenCL C that the benches build: kernels.cl, workloads.cl, and SHA-256 of the demo. */
+/** OpenCL C sources that the benches build: kernels.cl, workloads.cl, and SHA-256 of the demo. */
 enum bench_source { SOURCE_KERNELS, SOURCE_WORKLOADS, SOURCE_SHA256, N_SOURCES };
 
 struct bench {
     const char *name;
-    /** Runs and checks; false: wrong result or an OpenCL error (a sentence is on stderr). */
+    /** Runs the bench and checks its result. Returns false on a wrong result or an OpenCL error, with a message on
+     * stderr. */
     bool (*run)(struct bench_env *env);
     enum bench_source source;
-    bool full;        /**< It takes long: only by its name, or with --full. */
-    unsigned kcycles; /**< Thousands of cycles on the default device, about: what part of the time it takes. */
+    bool full;        /**< The bench takes long, and runs only by its name or with --full. */
+    unsigned kcycles; /**< Approximate thousands of cycles on the default device. The progress bar uses them. */
 };
 
 extern const struct bench tern_benches[];
 extern const unsigned tern_n_benches;
 
-/** The text of a source. */
+/** Returns the text of a source, and its size. */
 const char *bench_text(enum bench_source source, size_t *size);
 
 #endif

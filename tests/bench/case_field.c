@@ -73,7 +73,8 @@ bool case_stencil3d(struct bench_env *env)
     return job_end(&j, right);
 }
 
-/** The force on body i along axis c by all n, and the sum of the magnitudes of its parts. */
+/** Returns the force of all n bodies on body i along axis c, and in *magnitude the sum of the magnitudes of its
+ * terms. */
 static double pull_on(const float *body, int n, int i, int c, double *magnitude)
 {
     double sum = 0;
@@ -109,7 +110,8 @@ bool case_nbody(struct bench_env *env)
     for (int i = 0; j.ok && i < 4 * N; i++) {
         double magnitude = 0;
         const double want = i % 4 < 3 ? pull_on(body, N, i / 4, i % 4, &magnitude) : 0;
-        right = right && fabs((double)force[i] - want) <= 2e-6 * magnitude; /* 8 errors of rounding a part, at most */
+        /* This bound allows 8 rounding errors a term. */
+        right = right && fabs((double)force[i] - want) <= 2e-6 * magnitude;
     }
     free(body);
     return job_end(&j, right);
@@ -145,6 +147,6 @@ bool case_mandelbrot(struct bench_env *env)
         steps += n;
     }
     env->work = bench_work(sizeof out, 6 * steps, 8 * steps + N * N);
-    /* x * x + y * y may be contracted, which moves a few border pixels */
+    /* The compiler may contract x * x + y * y, which moves a few border pixels. */
     return job_end(&j, differ <= N * N / 100);
 }

@@ -7,7 +7,7 @@
 
 #include "job.h"
 
-/** A work-item has each x each elements of the product of two n x n matrices. */
+/** Multiplies two n x n matrices, each x each elements of the product a work-item. */
 static bool gemm(struct bench_env *env, const char *kernel, int n, int each, size_t gx, size_t gy)
 {
     const size_t items = (size_t)n * (size_t)n, side = (size_t)(n / each);
@@ -85,7 +85,8 @@ bool case_sgemv(struct bench_env *env)
     return job_end(&j, right);
 }
 
-/** 2,048 rows and columns; 0 to 31 elements a row, 15.5 on average, in columns at random: one of 132 is not zero. */
+/** 2,048 rows and columns, with 0 to 31 elements a row, 15.5 on average, in random columns: one element of 132 is not
+ * zero. */
 bool case_spmv(struct bench_env *env)
 {
     enum { N = 2048, MOST = 31 };
@@ -95,7 +96,7 @@ bool case_spmv(struct bench_env *env)
     uint32_t seed = 13, n = 0;
     for (uint32_t r = 0; r < N; r++) {
         const uint32_t length = random32(&seed) >> 27;
-        for (uint32_t k = 0; k < length; k++) { /* ascending within the row, one in each part of it */
+        for (uint32_t k = 0; k < length; k++) { /* Columns ascend within a row, one in each part of it. */
             column[n++] = (uint32_t)(((uint64_t)k * N + (random32(&seed) >> 21)) / length);
         }
         start[r + 1] = n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Benches of what passes through once: vectors, copies, and a kernel of which nothing is left but its start. */
+/** Benches that access each element once: vectors and copies. Another one measures the start of an empty kernel. */
 #include "cases.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ bool case_saxpy(struct bench_env *env)
     return stream(env, "saxpy", 65536);
 }
 
-/** n elements of float4: copied, or saxpy. */
+/** n elements of float4: a copy, or saxpy. */
 static bool stream4(struct bench_env *env, bool copy, size_t n)
 {
     const size_t group = group_size(env, 256), floats = 4 * n, words = copy ? 2 : 3;
@@ -152,7 +152,8 @@ bool case_fill_1m(struct bench_env *env)
     return mover(env, false);
 }
 
-/** 64 work-items that do nothing: what a dispatch costs. Warm: the second time, with code and tables in caches. */
+/** 64 work-items that do nothing measure the cost of a dispatch. Warm: the second dispatch, with code and tables in
+ * caches. */
 static bool empty(struct bench_env *env, bool warm)
 {
     const size_t n = 64, group = group_size(env, 64);

@@ -49,7 +49,7 @@ bool case_histogram(struct bench_env *env)
     return job_end(&j, memcmp(want, got, sizeof got) == 0);
 }
 
-/** Exclusive prefix sums by three kernels: of blocks, of the blocks' sums, and the addition of these. */
+/** Exclusive prefix sums by three kernels: within blocks, of the blocks' sums, and the addition of these. */
 bool case_scan(struct bench_env *env)
 {
     enum { N = 65536, GROUP = 64, BLOCK = 4 * GROUP, BLOCKS = N / BLOCK };
@@ -61,8 +61,8 @@ bool case_scan(struct bench_env *env)
     env->work = bench_work(8 * N, 0, 3 * N);
     job_buffer(&j, N * 4, in);
     job_buffer(&j, N * 4, NULL);
-    job_buffer(&j, BLOCK * 4, NULL); /* the blocks' sums */
-    job_buffer(&j, 4, NULL);         /* the sum of all */
+    job_buffer(&j, BLOCK * 4, NULL); /* The blocks' sums. */
+    job_buffer(&j, 4, NULL);         /* The total. */
     job_kernel(&j, "scan_blocks", 3);
     job_arg(&j, 3, GROUP * 4, NULL);
     job_launch(&j, 1, &items, &group);
@@ -90,7 +90,7 @@ static int word_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Blocks of two keys a work-item are sorted in local memory; what reaches beyond is a kernel for each step. */
+/** Blocks of two keys a work-item are sorted in local memory. Each step beyond a block is a kernel. */
 bool case_bitonic(struct bench_env *env)
 {
     enum { N = 4096, LOG = 12, STEPS = LOG * (LOG + 1) / 2 };
@@ -125,7 +125,7 @@ bool case_bitonic(struct bench_env *env)
     return job_end(&j, right);
 }
 
-/** Messages of 64 bytes, of two blocks each with their padding. */
+/** Messages of 64 bytes, each two blocks with its padding. */
 bool case_sha256(struct bench_env *env)
 {
     enum { N = 1024, SIZE = 64, ROUNDS = 64 * 25, SCHEDULE = 48 * 13, WORDS = 16 * 2, SUMS = 8 };

@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-/* case_stream.c: what passes through once */
+/* case_stream.c: each element is accessed once. */
 bool case_vecadd(struct bench_env *env);
 bool case_saxpy(struct bench_env *env);
 bool case_copy4(struct bench_env *env);
@@ -18,7 +18,7 @@ bool case_fill_1m(struct bench_env *env);
 bool case_empty_cold(struct bench_env *env);
 bool case_empty_warm(struct bench_env *env);
 
-/* case_matrix.c: matrices and vectors of floats */
+/* case_matrix.c: matrices and vectors of floats. */
 bool case_sgemm(struct bench_env *env);
 bool case_sgemm_tiled(struct bench_env *env);
 bool case_sgemm_4x4(struct bench_env *env);
@@ -27,13 +27,13 @@ bool case_sgemv(struct bench_env *env);
 bool case_spmv(struct bench_env *env);
 bool case_softmax(struct bench_env *env);
 
-/* case_field.c: fields and bodies in space */
+/* case_field.c: fields and bodies in space. */
 bool case_stencil(struct bench_env *env);
 bool case_stencil3d(struct bench_env *env);
 bool case_nbody(struct bench_env *env);
 bool case_mandelbrot(struct bench_env *env);
 
-/* case_words.c: integers */
+/* case_words.c: integers. */
 bool case_reduce(struct bench_env *env);
 bool case_histogram(struct bench_env *env);
 bool case_scan(struct bench_env *env);

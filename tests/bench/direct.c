@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels straight on the driver (direct.h). */
+/** Kernels directly on the driver (direct.h). */
 #include "direct.h"
 
 #include <errno.h>

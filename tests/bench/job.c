@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the benches share on the host (job.h). */
+/** Common host code of the benches (job.h). */
 #include "job.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void *job_memory(size_t size)
     void *p = calloc(1, size);
     if (!p) {
         fprintf(stderr, "tern bench: no memory for %zu bytes\n", size);
-        exit(1); /* each bench has a process of its own */
+        exit(1); /* Each bench has its own process. */
     }
     return p;
 }

@@ -16,12 +16,12 @@
 struct bench_limit {
     double port, fma, issue; /**< Cycles. */
     double cycles;           /**< The largest; 0: the work has no limit. */
-    const char *by;          /**< "port", "fma", "issue", or "" without a limit; of equal ones the first. */
+    const char *by;          /**< "port", "fma" or "issue", the first of equal ones; "" without a limit. */
 };
 
 struct bench_limit bench_limit(const struct bench_work *work, unsigned lanes);
 
-/** The geometric mean of n values above 0; 0 of none. */
+/** Returns the geometric mean of n positive values, or 0 for n = 0. */
 double geometric_mean(const double *values, unsigned n);
 
 #endif

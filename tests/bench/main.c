@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine
- * they used. Suites measure something else than one kernel at a time; each is a program of its own,
- * tern-bench-SUITE, which `tern` starts.
+ * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and utilization. Suites measure more
+ * than one kernel at a time. Each is a program tern-bench-SUITE, which `tern` starts.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +20,8 @@
 #include "session.h"
 
 #define MAX_CHOSEN 64
-#define SET_UP_KCYCLES 20 /* what a device and a program take of the host, as cycles that it simulates meanwhile */
+/* Host time to create a device and a program, in simulated thousands of cycles that take as long. */
+#define SET_UP_KCYCLES 20
 
 static const struct {
     const char *name, *summary;
@@ -37,17 +37,17 @@ struct result {
     bool ok;
     double cycles, bytes_per_cycle, port_percent, fma_percent, seconds;
     struct bench_limit limit;
-    double limit_percent; /* 0: it has no limit, or the result is wrong */
-    bool kernel;          /* its work is a kernel's, not the mover's */
-    double instructions, instructions_per_second; /* of work-items; the rate by the host's clock */
+    double limit_percent; /* 0 if the bench has no limit or the result is wrong. */
+    bool kernel;          /* The work is a kernel's, not the mover's. */
+    double instructions, instructions_per_second; /* Instructions of work-items; their rate by the host's clock. */
 };
 
-/** One bench on a device of its own. */
+/** The measurement of one bench, on its own device. */
 struct measurement {
     struct session session;
     struct bench_env env;
-    cl_tern_counters before, after; /* around the measured command, summed over the engines */
-    double began, ended;            /* around it, on the host */
+    cl_tern_counters before, after; /* Counters before and after the measured command, summed over the engines. */
+    double began, ended;            /* Host time before and after the measured command, in seconds. */
 };
 
 static void sample(void *user, bool after)
@@ -89,7 +89,7 @@ static double hundredths(double x)
     return (double)(long)(x * 100 + 0.5) / 100;
 }
 
-/** Of what kernels reach of their limits, those that have one; 0: none has. */
+/** Returns the geometric mean of the percentages that kernels with a limit reach, or 0 if there are none. */
 static double mean_percent(const struct result *r, unsigned n, unsigned *counted)
 {
     double percents[MAX_CHOSEN];
@@ -200,7 +200,7 @@ static const struct bench *find(const char *name)
     return NULL;
 }
 
-/** What a bench's process tells: its result and what the device is. */
+/** The report of a bench's process: its result and the device. */
 struct report {
     struct result result;
     cl_tern_counters config;
@@ -228,7 +228,7 @@ static void measure_here(const struct bench *b, struct report *out)
     session_close(&m.session);
 }
 
-/** Runs a bench in a process, so on a device, of its own: what ran before it cannot change its cycles. */
+/** Runs a bench in its own process, and so on its own device, so that earlier benches do not change its cycles. */
 static bool measure(const struct bench *b, struct progress *progress, struct report *out)
 {
     int fd[2], status = 0;
@@ -240,7 +240,7 @@ static bool measure(const struct bench *b, struct progress *progress, struct rep
     pid_t child = fork();
     if (child == 0) {
         struct report r = {0};
-        signal(SIGINT, SIG_IGN); /* its parent says what has to be said, and it ends with that */
+        signal(SIGINT, SIG_IGN); /* The parent prints the message. The child ends with its parent. */
         signal(SIGTERM, SIG_IGN);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         measure_here(b, &r);
@@ -258,7 +258,8 @@ static bool measure(const struct bench *b, struct progress *progress, struct rep
     if (!told) {
         fprintf(stderr, "tern bench: %s: its process ended early (status %d)\n", b->name, status);
     }
-    out->result.name = b->name; /* a pointer of this process; limit.by is text of the program, the same in both */
+    /* The name is a pointer of the child. limit.by points to text of the program, at the same address in both. */
+    out->result.name = b->name;
     return told && out->opened;
 }
 
@@ -323,7 +324,7 @@ static int print_names(bool json)
     return json_print("bench", o);
 }
 
-/** Chooses all benches, or all but the long ones and says how many these are. The number of chosen ones. */
+/** Chooses all benches, or all but the long ones and prints how many these are. Returns the number of chosen ones. */
 static unsigned choose(const struct bench **chosen, bool full)
 {
     unsigned n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Medians of what a bench has measured. Cycles are exact in a double up to 2^53. */
+/** Medians of measured values. Cycles are exact in a double up to 2^53. */
 #ifndef TERN_BENCH_MEDIAN_H
 #define TERN_BENCH_MEDIAN_H
 
@@ -11,19 +11,19 @@ static inline int median_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Sorts, the least first. */
+/** Sorts the values, least first. */
 static inline void median_sort(double *v, size_t n)
 {
     qsort(v, n, sizeof *v, median_order);
 }
 
-/** Of an even number, the mean of the two in the middle; 0 of none. */
+/** Returns the median, the mean of the middle two for an even n, or 0 for n = 0. */
 static inline double median_mean(const double *sorted, size_t n)
 {
     return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : 0;
 }
 
-/** Of an even number, the greater of the two in the middle: a value that was measured; 0 of none. */
+/** Returns the median, the greater of the middle two for an even n, which was measured, or 0 for n = 0. */
 static inline double median_upper(const double *sorted, size_t n)
 {
     return n ? sorted[n / 2] : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench migrate: what following the pages that work writes costs, and whether it misses one; and moves of work
- * that runs: what is sent while nothing runs, what those who stand by lose. tern-bench(1) says what exactly is
- * measured.
+ * tern bench migrate: the cost of dirty tracking and whether it misses a page, and live migrations of running work: the
+ * bytes that are sent while nothing runs, and the throughput that other work loses. tern-bench(1) defines the
+ * measurements.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ SOURCE("migrate_source_bench", TERN_BENCH_KERNELS) migrate_source_bench[], migra
 SOURCE("migrate_source_more", TERN_BENCH_PREEMPT_KERNELS) migrate_source_more[], migrate_source_more_end[];
 SOURCE("migrate_source_moves", TERN_BENCH_MIGRATE_KERNELS) migrate_source_moves[], migrate_source_moves_end[];
 
-/** Short ones: stores side by side, atomics, one to each page. */
+/** Short kernels: adjacent stores, atomics, and one store to each page. */
 static const char *const short_kernels[] = {"saxpy", "histogram", "gather"};
 
 /** Partitions that are moved. */
@@ -37,23 +37,23 @@ static const struct size {
 } sizes[] = {{"256M", 256ull << 20}, {"1G", 1ull << 30}, {"4G", 4ull << 30}};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/** Work that moves back and forth, so many times both ways; and with --full. */
+/** Work that moves back and forth, this many times in both directions; and with --full. */
 static const struct migrate_work moved = {.data_bytes = 4u << 20, .hot_pages = 128, .reads = 96};
 static const struct migrate_work moved_full = {.data_bytes = 16u << 20, .hot_pages = 512, .reads = 96};
 #define TIMES 8u
 #define TIMES_FULL 20u
 
-/* Seconds that steps take on the functional model, about: for the time that is left. */
+/* Approximate seconds of the steps on the functional model, for the progress bar. */
 #define KERNEL_WORK 0.1
 #define QUERY_WORK 0.5
 #define QUERY_FULL_WORK 10.0
-#define MIB_WORK 0.008 /* a MiB of a partition, */
-#define MOVE_WORK 0.3  /* a move of 4 MiB */
+#define MIB_WORK 0.008 /* A MiB of a partition. */
+#define MOVE_WORK 0.3  /* A move of 4 MiB. */
 
 struct options {
     struct progress *progress;
     bool json, full;
-    unsigned sizes; /* how many of them */
+    unsigned sizes; /* Number of partition sizes to measure. */
 };
 
 struct report {
@@ -90,7 +90,7 @@ static void add_tracking(struct report *p, const char *kernel, const struct migr
     fflush(stdout);
 }
 
-/** null: it was not measured. */
+/** Adds a number, or null if it was not measured. */
 static void add_number(cJSON *object, const char *name, bool measured, double value)
 {
     if (measured) {
@@ -124,7 +124,7 @@ static void begin_sizes(struct report *p, unsigned n)
     }
 }
 
-/** measured false: zeros. */
+/** If `measured` is false, all values are zero. */
 static void add_size(struct report *p, const char *name, bool measured, const struct migrate_size *z)
 {
     p->lost += z->lost;
@@ -141,7 +141,7 @@ static void add_size(struct report *p, const char *name, bool measured, const st
     }
 }
 
-/** What is lost of the work that stands by, in per cent; less than 0: it has more. */
+/** Returns the throughput that the bystander loses, in per cent. Negative: it gains. */
 static double loss(const struct migrate_moves *m)
 {
     const double alone = (double)m->alone / (double)m->alone_cycles;
@@ -314,7 +314,7 @@ static void help(void)
            MIGRATE_LINK_BYTES);
 }
 
-/** EXIT_OK; or EXIT_USAGE and a sentence. */
+/** Returns EXIT_OK, or EXIT_USAGE after a message. */
 static int parse(int argc, char **argv, struct options *o)
 {
     o->sizes = UINT32_MAX;
@@ -351,8 +351,8 @@ static int command(int argc, char **argv)
         return wrong;
     }
     exit_at_interrupt("bench migrate", NULL);
-    unsetenv("TERND_SOCKET"); /* its devices are its own, */
-    backend_prefer_model("bench migrate"); /* and not ternd's */
+    unsetenv("TERND_SOCKET"); /* The bench's devices are its own. */
+    backend_prefer_model("bench migrate"); /* They are not ternd's. */
     return run(&o);
 }
 

@@ -9,7 +9,7 @@
 #define ITEMS 256u
 #define OF_ITEM 16u
 #define WORDS (ITEMS * OF_ITEM)
-#define AHEAD 2u /* buffers that are queued */
+#define AHEAD 2u /* Buffers that are queued. */
 
 static int fail(int r, const char *what)
 {
@@ -26,7 +26,7 @@ static void submit(struct migrate_stand *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** The device's thread. */
+/** Called in the device's thread. */
 static void completed(void *user, const struct tern_completion *done)
 {
     struct migrate_stand *s = user;
@@ -91,7 +91,7 @@ int migrate_bystander_start(struct tern_device *dev, const char *partition, cons
     return r;
 }
 
-/** What the kernel makes of its data, by definition. */
+/** Computes what the kernel leaves in its data after `times` runs. */
 static void replay(uint32_t *data, uint32_t times)
 {
     while (times--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes that stand by while others move: they always have short buffers queued, whose ends are noted. Functions
- *  give 0 or -errno; what went wrong is on stderr by then. */
+/** Processes that stand by while others move. They always have short buffers queued, and each buffer's end is recorded.
+ *  Functions return 0 or -errno after a message on stderr. */
 #ifndef TERN_BENCH_MIGRATE_BYSTANDER_H
 #define TERN_BENCH_MIGRATE_BYSTANDER_H
 
@@ -10,8 +10,8 @@
 
 #include "direct.h"
 
-#define MIGRATE_STANDS 2u             /* contexts: one an engine */
-#define MIGRATE_ENDS (1u << 20)       /* that are noted, of each */
+#define MIGRATE_STANDS 2u             /* Contexts, one for each engine. */
+#define MIGRATE_ENDS (1u << 20)       /* Maximum recorded ends of each context. */
 
 struct migrate_stand {
     struct tern_context *context;
@@ -21,7 +21,7 @@ struct migrate_stand {
     _Atomic uint32_t ended;
     atomic_bool failed;
     pthread_mutex_t lock;
-    uint64_t submitted;      /* with the lock, as the next one */
+    uint64_t submitted;      /* Guarded by `lock`. */
     bool stop;
 };
 
@@ -32,10 +32,11 @@ struct migrate_bystander {
 
 int migrate_bystander_start(struct tern_device *dev, const char *partition, const struct direct_program *program,
                             struct migrate_bystander *out);
-/** No more is submitted; waits for what is queued. *wrong: words of memory that are not as so many buffers leave them
- *  are added. */
+/** Stops submitting and waits for the queued buffers. Adds to *wrong the words of memory that differ from those that
+ *  this number of buffers leaves. */
 int migrate_bystander_stop(struct migrate_bystander *b, uint32_t *wrong);
-/** Buffers that ended after one moment, up to another, both before migrate_bystander_stop. After that. */
+/** Returns the number of buffers that ended in (from, to], two moments before migrate_bystander_stop. To be called
+ * after that function. */
 uint64_t migrate_bystander_ended(const struct migrate_bystander *b, uint64_t from, uint64_t to);
 void migrate_bystander_destroy(struct migrate_bystander *b);
 

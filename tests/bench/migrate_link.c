@@ -17,28 +17,28 @@
 #include "base/wait.h"
 #include "tern/tern_hw.h"
 
-#define STEP 4096u         /* cycles that pass at once, while others wait for the device */
-#define PIECE (64u << 10)  /* bytes that the link takes at once */
-#define READER (1u << 20)  /* and that may lie there until they are read */
-#define LITTLE 64u         /* cycles that pass in a millisecond of the host, when time should stand still; */
-#define STOPPING 4096u     /* and at once, when an engine is to stop */
+#define STEP 4096u         /* Maximum cycles of one step. Other threads can use the device between steps. */
+#define PIECE (64u << 10)  /* Maximum bytes that the link takes at once. */
+#define READER (1u << 20)  /* Bytes that may wait for the reader. */
+#define LITTLE 64u         /* Cycles that pass in a millisecond of the host while time is paused. */
+#define STOPPING 4096u     /* Cycles that pass at once, while time is paused, when an engine has to stop. */
 
-/** How device time passes: PAUSED, at LITTLE cycles a millisecond of the host and no further than `allowed`. */
+/** How device time passes. PAUSED: LITTLE cycles a millisecond of the host, and at once up to `allowed`. */
 enum mode { BY_ITSELF, BY_LINK, PAUSED };
 
-/** `real` is used with hal_lock; what the threads tell each other is under `lock`, which is held for moments. */
+/** hal_lock guards `real` and `seen`. `lock` guards the state below it and is held briefly. */
 struct migrate_device {
     struct tern_hal hal, *real;
     struct tern_ticket_lock hal_lock;
-    uint32_t seen; /* the register of device time, when it was read last */
+    uint32_t seen; /* The register of device time, as last read. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t now;          /* cycles since the device was opened */
-    bool waited_for;       /* the driver waits, */
-    uint64_t until;        /* up to this cycle */
+    uint64_t now;          /* Cycles since the device was opened. */
+    bool waited_for;       /* The driver waits for the device. */
+    uint64_t until;        /* The cycle up to which the driver waits. */
     enum mode mode;
-    uint64_t allowed;      /* the last cycle to which time may pass while it is PAUSED */
-    bool woken, raised;    /* a wait that goes on has to end */
+    uint64_t allowed;      /* The cycle up to which time may pass at once while it is PAUSED. */
+    bool woken, raised;    /* A running wait has to end. */
     int failed;
 };
 
@@ -55,7 +55,8 @@ static int fail(int r, const char *what)
 
 /* ------------------------------------------------------------------ device time */
 
-/** Lets at most so many cycles pass; fewer, if there is an interrupt. With the lock, which is released meanwhile. */
+/** Lets at most this many cycles pass, or fewer if an interrupt comes. Called with the lock, which is released
+ * meanwhile. */
 static void step(struct migrate_device *d, uint64_t cycles)
 {
     uint32_t time = 0;
@@ -81,7 +82,7 @@ static void wait_a_moment(struct migrate_device *d)
     pthread_cond_timedwait(&d->changed, &d->lock, &soon);
 }
 
-/** Does an engine work? With the lock, which is released meanwhile. */
+/** Returns whether an engine works. Called with the lock, which is released meanwhile. */
 static bool works(struct migrate_device *d)
 {
     uint32_t status = 0;
@@ -97,8 +98,8 @@ static bool works(struct migrate_device *d)
     return any;
 }
 
-/** The link lets so many cycles pass: while the driver waits for the device, or if there is nothing to wait for. What
- *  it does in between takes no time, as in other simulated devices. */
+/** Lets the link's cycles pass, while the driver waits for the device or if no engine works. The driver's own work
+ *  takes no device time, as with other simulated devices. */
 static void pass(struct migrate_device *d, uint64_t cycles)
 {
     pthread_mutex_lock(&d->lock);
@@ -144,7 +145,7 @@ static int link_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
     return used(h, real->ops->read32(real, offset, value));
 }
 
-/** An engine that is to stop needs time for that. */
+/** A write that stops an engine allows the time that the stop needs. */
 static int link_write32(struct tern_hal *h, const struct tern_hal_write *writes, size_t n)
 {
     struct migrate_device *d = device_of(h);
@@ -285,7 +286,7 @@ int migrate_device_open(const char *keys, struct migrate_device **out, struct te
 
 /* --------------------------------------------------------------------- the link */
 
-/** Whoever reads may have left: then the rest goes nowhere. */
+/** Writes the bytes. If the reader has gone, the rest is dropped. */
 static void give(int fd, const char *data, size_t bytes)
 {
     for (ssize_t n; bytes; data += n, bytes -= (size_t)n) {
@@ -315,7 +316,7 @@ static void *run(void *user)
         pthread_mutex_unlock(&l->device->lock);
     }
     free(piece);
-    close(l->taken); /* without memory: the writer sees it */
+    close(l->taken); /* Without memory for the buffer, this tells the writer. */
     close(l->given);
     return NULL;
 }
@@ -334,7 +335,7 @@ int migrate_link_open(struct migrate_device *device, struct migrate_link *out)
     }
     *out = (struct migrate_link){.device = device, .writer = to[1], .taken = to[0], .reader = from[0],
                                  .given = from[1], .bytes = 0};
-    fcntl(from[1], F_SETPIPE_SZ, READER); /* or less, if the host does not give so much */
+    fcntl(from[1], F_SETPIPE_SZ, READER); /* The host may give the pipe less. */
     set_mode(device, BY_LINK);
     const int r = tern_thread_start(&out->thread, run, out);
     if (r) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A link between two devices, and a device whose time passes with the bytes that go over it: so how much work writes
- * while so many bytes are sent does not depend on the host. The link takes MIGRATE_LINK_BYTES a device cycle.
+ * A link between two devices, and a device whose time passes with the bytes that go over it. So the amount that work
+ * writes while some bytes are sent does not depend on the host. The link carries MIGRATE_LINK_BYTES a device cycle.
  *
- * Functions give 0 or -errno; what went wrong is on stderr by then.
+ * Functions return 0 or -errno after a message on stderr.
  */
 #ifndef TERN_BENCH_MIGRATE_LINK_H
 #define TERN_BENCH_MIGRATE_LINK_H
@@ -16,35 +16,35 @@
 #include "hal/hal.h"
 #include "os/os.h"
 
-#define MIGRATE_LINK_BYTES 32u /**< A device cycle: 8 GB/s at 250 MHz. */
+#define MIGRATE_LINK_BYTES 32u /**< Bytes a device cycle: 8 GB/s at 250 MHz. */
 #define MIGRATE_LINK_GB 8u     /**< Bytes a nanosecond. */
 
 struct migrate_device;
 /**
- * The device that TERN_BACKEND and TERN_CONFIG name, with `keys` after these. Its time passes while the driver waits
- * for it, as that of other simulated devices, or with a link. tern_device_close closes both.
+ * Opens the device of TERN_BACKEND and TERN_CONFIG, with `keys` added. Its time passes while the driver waits for it,
+ * as with other simulated devices, or with a link. tern_device_close closes both.
  */
 int migrate_device_open(const char *keys, struct migrate_device **out, struct tern_device **dev);
 
-/** Two pipes, and a thread that takes what is written to one, lets device time pass, and writes it to the other. */
+/** Two pipes and a thread that takes the bytes written to one, lets device time pass, and writes them to the other. */
 struct migrate_link {
     struct migrate_device *device;
     int writer, reader;      /**< Descriptors of the two ends. */
-    int taken, given;        /* of the thread */
+    int taken, given;        /* The thread's ends. */
     pthread_t thread;
-    _Atomic uint64_t bytes;  /**< That have passed. */
+    _Atomic uint64_t bytes;  /**< Bytes that have passed. */
 };
 
-/** From now on time of the device passes with the link only. */
+/** Opens a link. From then on the device's time passes with the link only. */
 int migrate_link_open(struct migrate_device *device, struct migrate_link *out);
-/** All that was written has passed: so many bytes since the link was opened. Then device time stands still until the
- *  next byte comes, but for a few cycles, and some thousand when an engine is told to stop. */
+/** Waits until this many bytes have passed since the link was opened. Then device time is paused until the next byte,
+ *  except for a few cycles, and for some thousand when an engine is told to stop. */
 void migrate_link_pause(struct migrate_link *l, uint64_t bytes);
-/** Nothing more is written: the reader comes to the end. Device time passes by itself. */
+/** Closes the writer's end, so that the reader comes to the end. Device time passes by itself again. */
 void migrate_link_finish(struct migrate_link *l);
-/** Nothing more is read. After migrate_link_finish. */
+/** Closes the reader's end, after migrate_link_finish. */
 void migrate_link_close(struct migrate_link *l);
-/** Nanoseconds that the bytes so far have taken. */
+/** Returns the nanoseconds that the bytes so far have taken. */
 uint64_t migrate_link_ns(const struct migrate_link *l);
 
 #endif

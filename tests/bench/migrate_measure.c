@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Dirty tracking below the scheduler (migrate_measure.h). */
+/** Dirty tracking, measured below the scheduler (migrate_measure.h). */
 #include "migrate_measure.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "hal/hal.h"
 
-#define DIRTY_AREA 0x00300000u /* physical, for results of the plane: 1 MiB that the rig does not use */
-#define AHEAD 40000u           /* cycles from the end of preparations to the submission */
-#define APART 2000u            /* cycles between queries while a kernel runs */
+#define DIRTY_AREA 0x00300000u /* Physical address of 1 MiB for the results of queries, which the rig does not use. */
+#define AHEAD 40000u           /* Cycles from the end of the first run's preparations to the submission. */
+#define APART 2000u            /* Cycles between queries while a kernel runs. */
 
 static int fail(int r)
 {
@@ -28,11 +28,11 @@ struct run {
     struct rig rig;
     struct preempt_scene scene;
     uint64_t basis;
-    uint32_t pages;          /* of the kernel's buffers */
-    uint8_t *dirty, *bits;   /* of them: all that queries gave, and what one gives */
+    uint32_t pages;          /* Pages of the kernel's buffers. */
+    uint8_t *dirty, *bits;   /* Dirty bits of these pages: those of all queries, and those of the last one. */
 };
 
-/** Takes the bits; those of the kernel's run are kept. */
+/** Queries and clears the bits. With `keep`, they are added to those of the kernel's run. */
 static int ask(struct run *x, bool keep)
 {
     const struct tern_base_part all = {.range = TERN_BASE_ALL};
@@ -52,7 +52,8 @@ static int start(struct run *x)
     return r ? fail(r) : 0;
 }
 
-/** From a moment of device time on, the same in all modes: memory's refresh is the same then. *at: 0 sets it. */
+/** Submits at the device time *at, which is the same in all modes, so that memory refreshes happen at the same moments
+ * of the run. If *at is 0, it is set. */
 static int submit(struct run *x, uint32_t *at)
 {
     uint32_t now = 0, rung = 0;
@@ -66,7 +67,7 @@ static int submit(struct run *x, uint32_t *at)
     return r ? r : rig_submit(&x->rig, 0, false, &rung);
 }
 
-/** Until it ends, with queries in between. */
+/** Waits for the kernel's end, with queries in between. */
 static int watch(struct run *x, struct tern_indication *i, uint32_t *queries)
 {
     for (;;) {
@@ -83,7 +84,7 @@ static int watch(struct run *x, struct tern_indication *i, uint32_t *queries)
     }
 }
 
-/** Pages that differ, and those of them that no bit tells of. */
+/** Counts pages that changed, and adds to *lost those without a dirty bit. */
 static int compare(struct run *x, uint32_t *changed, uint32_t *lost)
 {
     const int r = rig_read(&x->rig, x->rig.data, x->scene.seen, x->scene.bytes);
@@ -102,7 +103,7 @@ static int run(struct run *x, enum mode mode, uint32_t *at, uint64_t *cycles, st
     struct tern_indication i = {0};
     int r = mode == OFF ? 0 : start(x);
     r = r ? r : scene_reset(&x->scene);
-    r = r ? r : scene_learn(&x->scene); /* what is there before */
+    r = r ? r : scene_learn(&x->scene); /* The contents before the run. */
     r = r || mode == OFF ? r : ask(x, false);
     r = r ? r : submit(x, at);
     r = r ? r : mode == HOT ? watch(x, &i, &out->queries) : rig_wait(&x->rig, 0, &i);
@@ -115,7 +116,7 @@ static int run(struct run *x, enum mode mode, uint32_t *at, uint64_t *cycles, st
     return r || mode == OFF ? r : compare(x, &out->changed, &out->lost);
 }
 
-/** A run on a device of its own. */
+/** Runs a kernel on its own device. */
 static int run_alone(const struct tern_config *config, const struct rig_source *sources, unsigned n,
                      const struct preempt_case *kernel, enum mode mode, uint32_t *at, uint64_t *cycles,
                      struct migrate_tracking *out)
@@ -160,9 +161,9 @@ int migrate_track(const struct tern_config *config, const struct rig_source *sou
 
 #define PAGES (MIGRATE_BYTES / TERN_PAGE)
 #define EVERY 100u
-#define BUFFER 0x10000u /* physical */
+#define BUFFER 0x10000u /* Physical address. */
 #define SAVE 0x100000u
-#define LATEST 4000000000u /* cycles */
+#define LATEST 4000000000u /* Maximum cycles of a fill. */
 
 /** The device writes a line to pages 0, every, 2 * every ... of memory, by a paging buffer. */
 static int write_pages(struct tern_kmd *k, uint32_t every)
@@ -189,7 +190,7 @@ static int write_pages(struct tern_kmd *k, uint32_t every)
     return r ? fail(r) : 0;
 }
 
-/** Cycles of a query and clear of all memory, which must find so many pages. */
+/** Measures the cycles of a query and clear of all memory, which must find this number of pages. */
 static int time_query(struct tern_kmd *k, uint64_t basis, uint64_t pages, uint8_t *bits, uint32_t *cycles)
 {
     const struct tern_base_part all = {.range = TERN_BASE_ALL};

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What `tern bench migrate` measures of dirty tracking. Functions give 0 or -errno; what went wrong is on stderr. */
+/** Measurements of dirty tracking for `tern bench migrate`. Functions return 0 or -errno after a message on stderr. */
 #ifndef TERN_BENCH_MIGRATE_MEASURE_H
 #define TERN_BENCH_MIGRATE_MEASURE_H
 
 #include "preempt_case.h"
 
 struct migrate_tracking {
-    uint64_t off, on;  /**< Cycles of the kernel, with no memory basis started and with one. */
-    uint32_t changed;  /**< Pages that hold something else after a run. */
-    uint32_t lost;     /**< Of them, over all runs with tracking: those whose dirty bit no query gave. */
-    uint32_t queries;  /**< While the kernel ran. */
+    uint64_t off, on;  /**< Cycles of the kernel without and with tracking. */
+    uint32_t changed;  /**< Pages whose contents changed in a run. */
+    uint32_t lost;     /**< Pages among these whose dirty bit no query returned, summed over the runs with tracking. */
+    uint32_t queries;  /**< Queries while the kernel ran. */
 };
 
-/** Runs the kernel three times, on a device of its own each: without, with, and with queries all the time. */
+/** Runs the kernel three times, each time on its own device: without tracking, with it, and with queries during the
+ * run. */
 int migrate_track(const struct tern_config *config, const struct rig_source *sources, unsigned n,
                   const struct preempt_case *kernel, struct migrate_tracking *out);
 
 #define MIGRATE_BYTES (4ull << 30)
 struct migrate_query {
-    uint32_t empty, sparse, full; /**< Cycles of a query and clear of all 4 GiB: no page, one of 100, all. */
+    /** Cycles of a query and clear of all 4 GiB: no page, one page of 100, and all pages written. */
+    uint32_t empty, sparse, full;
 };
-/** On a device with 4 GiB; `full` makes the host give all of it, and is 0 if not asked for. */
+/** Measures queries on a device with 4 GiB. `full` needs 4 GiB of host memory; without it out->full is 0. */
 int migrate_query(const struct tern_config *config, bool full, struct migrate_query *out);
 
 #endif

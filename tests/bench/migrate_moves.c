@@ -20,9 +20,9 @@
 #define STAYS "stays"
 #define DEVICES 2u
 #define QUANTUM 2500u
-#define SPARE (8u * MIB)    /* of the partition: its program, tables, fences, save areas */
-#define DOWNTIME_NS 30000u  /* 240 KB of the link */
-#define PAGES 64u           /* that are compared at once */
+#define SPARE (8u * MIB)    /* Bytes of the partition for its program, tables, fences and save areas. */
+#define DOWNTIME_NS 30000u  /* 240 KB of the link. */
+#define PAGES 64u           /* Pages that are compared at once. */
 
 struct run {
     struct {
@@ -31,19 +31,19 @@ struct run {
     } side[DEVICES];
     const struct migrate_work *work;
     struct migrate_process process;
-    struct migrate_bystander bystander; /* on the first */
+    struct migrate_bystander bystander; /* Runs on the first device. */
     struct window {
-        uint64_t from, to; /* device time */
+        uint64_t from, to; /* Device time, in cycles. */
     } *alone, *beside;
     struct progress *progress;
     struct migrate_moves *out;
 };
 
-/** One move: what its threads share. */
+/** State of one move, shared by its threads. */
 struct move {
     struct run *run;
     uint32_t to;
-    struct window *window; /* until the process is to stop */
+    struct window *window; /* Ends when the process is told to stop. */
     struct migrate_link link;
     struct tern_stream *stream;
     pthread_t loader;
@@ -71,7 +71,8 @@ static void *load(void *user)
         snprintf(m->why, sizeof m->why, "%s", m->loaded ? tern_last_error() : "");
         tern_stream_close(s);
     }
-    while (m->loaded && read(m->link.reader, rest, sizeof rest) > 0) { /* so that the writer comes to its end */
+    /* Reads the rest, so that the writer comes to its end. */
+    while (m->loaded && read(m->link.reader, rest, sizeof rest) > 0) {
     }
     return NULL;
 }
@@ -89,7 +90,7 @@ static int stopping(void *user)
     return 0;
 }
 
-/** Pages of the two that differ. */
+/** Adds to *lost the pages that differ between the two. */
 static int compare(const struct migrate_process *a, const struct migrate_process *b, uint32_t *lost)
 {
     unsigned char *of_a = malloc((size_t)PAGES * TERN_PAGE), *of_b = malloc((size_t)PAGES * TERN_PAGE);
@@ -109,7 +110,7 @@ static int compare(const struct migrate_process *a, const struct migrate_process
     return r ? fail(r, "comparing memory", tern_last_error()) : 0;
 }
 
-/** The process as it is on the target. */
+/** Finds the process's objects on the target. */
 static int follow(const struct tern_loading *l, const struct migrate_process *from, struct migrate_process *to)
 {
     uint32_t number;
@@ -124,7 +125,7 @@ static int follow(const struct tern_loading *l, const struct migrate_process *fr
     return all ? 0 : fail(-ENOENT, "a move", "the target lacks an object of the process");
 }
 
-/** The source has stopped, the target has loaded. */
+/** Called when the source has stopped and the target has loaded. Compares both, and continues on the target. */
 static int hand_over(struct move *m, struct tern_saving *saving)
 {
     struct run *x = m->run;
@@ -187,7 +188,7 @@ static int move(struct run *x, uint32_t from, struct window *w)
 
 /* -------------------------------------------------------------------------- all of it */
 
-/** Nothing moves for so many cycles. */
+/** Waits for this many cycles, in which nothing moves. */
 static void stand(struct run *x, uint64_t cycles, struct window *w)
 {
     struct tern_device *dev = x->side[0].dev;

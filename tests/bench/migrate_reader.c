@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What arrived of a migration (migrate_reader.h). */
+/** The data that arrived in a migration (migrate_reader.h). */
 #include "migrate_reader.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "stream/stream.h"
 
 #define PAGE TERN_PAGE_BYTES
-#define PAGES 64u /* that are compared at once */
+#define PAGES 64u /* Pages that are compared at once. */
 
 static int fail(int r, const char *why)
 {
@@ -25,7 +25,7 @@ static int fail(int r, const char *why)
 
 /* ------------------------------------------------------------------------ reading */
 
-/** A memory keeps its number; the second time it is told of, nothing changes. */
+/** A memory keeps its number. When it is announced again, nothing changes. */
 static int take_memory(struct migrate_reader *r, struct tern_stream *s)
 {
     const uint64_t number = tern_get_u64(s, "number", 0, MIGRATE_SLOTS - 1);
@@ -106,7 +106,7 @@ static void *run(void *user)
     if (r->result) {
         fail(r->result, tern_last_error());
     }
-    char rest[4096]; /* so that whoever writes comes to its end */
+    char rest[4096]; /* Reads the rest, so that the writer comes to its end. */
     while (r->result && read(r->fd, rest, sizeof rest) > 0) {
     }
     return NULL;
@@ -161,7 +161,7 @@ int migrate_reader_compare(const struct migrate_reader *r, const struct migrate_
     for (uint32_t i = 0; !e && i < p->memories; i++) {
         const struct migrate_slot *t = find(r, p, i);
         if (!t || t->pages != p->memory[i].pages) {
-            *lost += p->memory[i].pages; /* all of it */
+            *lost += p->memory[i].pages; /* All pages of the memory are lost. */
         } else {
             e = compare(t, &p->memory[i], pages, lost);
         }

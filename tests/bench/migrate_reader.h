@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads a migration as a target does, but keeps of each page no more than a hash: so that what arrived of any amount
- *  of memory can be compared with what the source has. Functions give 0 or -errno, and stderr says what went wrong. */
+/** Reads a migration as a target does, but keeps only a hash of each page, so that any amount of memory can be compared
+ *  with the source. Functions return 0 or -errno after a message on stderr. */
 #ifndef TERN_BENCH_MIGRATE_READER_H
 #define TERN_BENCH_MIGRATE_READER_H
 
@@ -16,7 +16,7 @@ struct migrate_reader {
     pthread_t thread;
     int result;
     struct migrate_slot {
-        uint64_t *hash; /* of each page; 0: it has not come, and holds zeros */
+        uint64_t *hash; /* Hash of each page; 0: the page has not arrived and is zero. */
         uint64_t pages;
     } slot[MIGRATE_SLOTS];
     struct migrate_mapping {
@@ -25,11 +25,11 @@ struct migrate_reader {
     uint32_t mappings;
 };
 
-/** Begins to read, to the stream's end, in a thread of its own. */
+/** Starts a thread that reads to the stream's end. */
 int migrate_reader_start(int fd, struct migrate_reader *out);
-/** Waits for the end: what reading gave. */
+/** Waits for the thread and returns its result. */
 int migrate_reader_wait(struct migrate_reader *r);
-/** Compares with a process that is stopped; *lost: pages that hold something else than what arrived are added. */
+/** Compares with a stopped process. Adds to *lost the pages whose contents differ from what arrived. */
 int migrate_reader_compare(const struct migrate_reader *r, const struct migrate_process *p, uint32_t *lost);
 void migrate_reader_free(struct migrate_reader *r);
 

@@ -12,11 +12,11 @@
 #include "os/migrate/migrate.h"
 
 #define MIB (1u << 20)
-#define OTHERS (64u * MIB)  /* device memory beside the partition */
-#define SPARE (1u * MIB)    /* of the partition: tables */
+#define OTHERS (64u * MIB)  /* Device memory besides the partition. */
+#define SPARE (1u * MIB)    /* Bytes of the partition for tables. */
 #define PROCESSES 8u
 #define OF_PROCESS (896u * MIB)
-#define DOWNTIME_NS 600000u /* 4.8 MB of the link */
+#define DOWNTIME_NS 600000u /* 4.8 MB of the link. */
 #define PARTITION "moves"
 
 static const struct migrate_work work = {.data_bytes = 32 * MIB, .hot_pages = 4096, .reads = 64};
@@ -24,13 +24,13 @@ static const struct migrate_work work = {.data_bytes = 32 * MIB, .hot_pages = 40
 struct run {
     struct migrate_device *device;
     struct tern_device *dev;
-    struct migrate_process process[PROCESSES]; /* the first has the kernel */
+    struct migrate_process process[PROCESSES]; /* The first process runs the kernel. */
     struct tern_process *proc[PROCESSES];
     uint32_t processes;
     struct migrate_link link;
     struct migrate_reader reader;
     struct tern_stream *stream;
-    uint64_t stopped_at; /* bytes of the stream */
+    uint64_t stopped_at; /* Bytes of the stream at the stop. */
     struct migrate_size *out;
 };
 
@@ -50,7 +50,7 @@ static int free_bytes(struct run *x, uint64_t *out)
     return n == 2 ? 0 : fail(n < 0 ? n : -ENOENT, "the partition");
 }
 
-/** The largest piece that is left, of a few sizes; 0: it is full. */
+/** Returns the largest of a few sizes that still fits, or 0 if the partition is full. */
 static uint64_t piece(uint64_t left)
 {
     for (uint64_t n = 64 * MIB; n >= MIB / 4; n /= 4) {
@@ -61,7 +61,7 @@ static uint64_t piece(uint64_t left)
     return 0;
 }
 
-/** Fills the partition: processes that have memory, as long as there is some. */
+/** Fills the partition with processes that have memory. */
 static int fill(struct run *x)
 {
     uint64_t left, has = OF_PROCESS;
@@ -165,7 +165,7 @@ static int compare(struct run *x)
     return r;
 }
 
-/** What arrives is compared while the source is stopped; then it goes on. */
+/** Sends the processes and compares what arrived while the source is stopped. Then the source continues. */
 static int send(struct run *x, int (*how)(struct run *x, struct tern_saving **m))
 {
     struct tern_saving *m = NULL;

@@ -12,10 +12,10 @@
 
 #define PAGE 4096u
 #define WORDS (PAGE / 4)
-#define PIECE (4u << 20) /* bytes that are written at once */
+#define PIECE (4u << 20) /* Bytes that are written at once. */
 #define AGAIN_MS 200
 
-/* What the process has, in this order; then what the program's image needs, and more data. */
+/* The process's allocations in this order, then those that the program's image needs, and more data. */
 enum { DATA, HOT, STATE, BLOCK, FIRST_MORE };
 
 static int fail(int r, const char *what)
@@ -24,7 +24,7 @@ static int fail(int r, const char *what)
     return r;
 }
 
-/** What memory holds at first. */
+/** Returns the initial value of word i. */
 static uint32_t word(uint32_t i)
 {
     return (i + 1) * 2654435761u;
@@ -138,7 +138,7 @@ int migrate_work_goes_on(const struct migrate_process *p)
 
 /* ------------------------------------------------------------------ what is right */
 
-/** What hot pages must hold after so many steps; and the sum. */
+/** Computes what the hot pages hold after this many steps. Returns the sum. */
 static uint32_t replay(const struct migrate_work *w, uint32_t steps, uint32_t *hot)
 {
     const uint32_t mask = w->data_bytes / 4 - 1;
@@ -173,7 +173,7 @@ static int compare(const struct migrate_process *p, const struct migrate_work *w
             fprintf(stderr, "tern bench migrate: after %u steps %u pages of %u are wrong, the sum is %u, not %u\n",
                     state[1], wrong, w->hot_pages, state[2], sum);
         }
-        *lost += wrong + (sum != state[2] && !wrong); /* one at least, where the sum came from */
+        *lost += wrong + (sum != state[2] && !wrong); /* If no page differs, a wrong sum counts as one page. */
     }
     free(want);
     free(got);
@@ -184,7 +184,8 @@ int migrate_work_end(struct migrate_process *p, const struct migrate_work *work,
 {
     static const uint32_t end = 1;
     int r = -ETIMEDOUT;
-    while (r == -ETIMEDOUT) { /* an atomic operation that is under way writes back what was there before: once more */
+    /* An atomic operation in progress may write back the old word, so the word is written repeatedly. */
+    while (r == -ETIMEDOUT) {
         r = tern_allocation_write(p->memory[STATE].allocation, 0, &end, sizeof end);
         r = r ? r : tern_wait(p->context, 1, AGAIN_MS);
     }
@@ -194,7 +195,7 @@ int migrate_work_end(struct migrate_process *p, const struct migrate_work *work,
 void migrate_process_destroy(struct migrate_process *p)
 {
     if (p->context) {
-        tern_process_kill(p->proc); /* nothing, if its kernel has ended; if not, nobody ends it */
+        tern_process_kill(p->proc); /* This does nothing if the kernel has ended. Otherwise nobody else would end it. */
         tern_context_destroy(p->context);
     }
     for (uint32_t i = 0; i < p->memories; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench preempt: stops kernels at random cycles, resumes them on some engine, and says in device cycles
- * how long each took; what memory holds at last is compared with a run that nobody stopped. tern-bench(1)
- * says what exactly is measured.
+ * tern bench preempt: stops kernels at random cycles and resumes them on a random engine, and reports in device cycles
+ * how long each took. The memory at the end is compared with that of an uninterrupted run. tern-bench(1) defines the
+ * measurements.
  *
- * One run is stopped again and again, and begins anew when it has ended: a run a request would take the simulated
- * device all day, and would find few contexts that were restored before.
+ * One run is stopped repeatedly, and a new run begins when it has ended. A run for each request would take a simulated
+ * device all day, and would rarely stop a context that was restored before.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 
 #define MAX_CHOSEN 64
 #define MAX_NUMBER 10000000u
-#define SPACING 1000u /* cycles that a kernel runs between resume and stop, on average */
-#define REQUESTS 10u  /* of each kernel */
+#define SPACING 1000u /* Cycles that a kernel runs between resume and stop, on average. */
+#define REQUESTS 10u  /* Stop requests of each kernel. */
 #define REQUESTS_FULL 1000u
 
-/* Cycles of a kernel's runs, about, of a stop, and of the products of matrices: for the time that is left. */
+/* Approximate cycles of a kernel's runs, of a stop, and of the matrix products, for the progress bar. */
 #define RUN_WORK 120000.0
 #define STOP_WORK 2500.0
 #define OVERHEAD_WORK 1900000.0
@@ -45,9 +45,9 @@ struct options {
 };
 
 struct result {
-    double *save, *restore; /**< Cycles, one for each request. */
+    double *save, *restore; /**< Cycles of each request. */
     uint32_t n, n_restore, runs;
-    uint32_t bytes, local, extra; /**< The most of all stops. */
+    uint32_t bytes, local, extra; /**< Maximum bytes over all stops. */
 };
 
 static const uint32_t periods[] = {10000, 100000};
@@ -70,7 +70,7 @@ static void at_least(uint32_t *most, uint32_t value)
     *most = value > *most ? value : *most;
 }
 
-/** A run without a stop. */
+/** Runs without a stop. */
 static int run_whole(struct rig *r, struct tern_indication *out)
 {
     uint32_t at;
@@ -83,7 +83,7 @@ static int run_whole(struct rig *r, struct tern_indication *out)
     return e;
 }
 
-/** One run with stops until `most` have been measured, the rest of it without. */
+/** Runs with stops until `most` have been measured, and then to the end. */
 static int run_stopped(struct rig *r, struct progress *progress, struct result *out, uint32_t most, uint32_t *seed)
 {
     struct tern_indication i;
@@ -117,7 +117,7 @@ static int run_stopped(struct rig *r, struct progress *progress, struct result *
     }
 }
 
-/** 1: measured, memory is right; 0: it is not; or -errno. */
+/** Returns 1 if memory is right, 0 if not, or -errno. */
 static int measure(struct rig *r, const struct preempt_case *c, const struct options *o, struct result *out)
 {
     struct preempt_scene s;
@@ -161,7 +161,8 @@ static int busy(struct rig *r, uint64_t *cycles)
     return e;
 }
 
-/** Cycles for which engine 0 is busy with a run that is stopped at every multiple of `period` (0: never). */
+/** Measures the cycles for which engine 0 is busy with a run that is stopped at every multiple of `period` (0:
+ * never). */
 static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
 {
     struct rig *r = s->rig;
@@ -186,7 +187,7 @@ static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
     return e;
 }
 
-/** Per cent of throughput that stops at these periods cost. 1, 0: wrong memory, or -errno. */
+/** Measures the per cent of throughput that stops at these periods cost. Returns 1, 0 if memory is wrong, or -errno. */
 static int overhead(struct rig *r, struct progress *progress, double percent[2])
 {
     struct preempt_scene s;
@@ -285,7 +286,7 @@ static void print_overhead(cJSON *object, const double percent[2])
     }
 }
 
-/** 1: measured, memory is right; 0: it is not; or -errno. */
+/** Returns 1 if memory is right, 0 if not, or -errno. */
 static int measure_all(const struct options *o, struct rig *r, cJSON *object)
 {
     const double work = RUN_WORK + STOP_WORK * o->requests;

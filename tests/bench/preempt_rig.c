@@ -11,7 +11,7 @@
 #include "hal/hal.h"
 #include "kmd/regs.h"
 
-/* Physical, and from BUFFER on the same in the address space. */
+/* Physical addresses. From BUFFER on, virtual addresses are the same. */
 #define ROOT 0x00001000u
 #define TABLES 0x00002000u
 #define SAVE 0x00020000u
@@ -23,7 +23,7 @@
 #define REGION (TERN_PAGE * TERN_PAGES_LARGE)
 
 #define LINE 64u
-#define LONG 100000000u /* cycles: no kernel here runs so long */
+#define LONG 100000000u /* Cycles that exceed every run here. */
 #define SLICE 1000000u
 #define POLLS 100000u
 
@@ -35,7 +35,7 @@ static int fail(int r, const char *what)
     return r;
 }
 
-/** Every page of [BUFFER, END) at its own address. */
+/** Maps every page of [BUFFER, END) to its own address. */
 static int map_all(struct rig *r)
 {
     uint32_t root[TERN_PAGES_LARGE] = {0}, table[TERN_PAGES_LARGE];
@@ -83,13 +83,14 @@ static int build(const struct rig_source *sources, unsigned n, struct tc_image *
     return r;
 }
 
-/** The k-th page of the context-save area: every second one behind its first, the last one lowest. */
+/** Returns the k-th page of the context-save area. The pages are every second one after the first, in descending
+ * order. */
 static uint32_t save_page(const struct rig *r, uint32_t k)
 {
     return SAVE / TERN_PAGE + (k ? 2 * (r->kmd.save_pages - k) : 0);
 }
 
-/** Where its header (0) is, and the lines of its state. */
+/** Returns the address of a line of the saved state; 0 is the header. */
 static uint32_t save_line(const struct rig *r, uint32_t line)
 {
     const uint32_t at = line ? line + (r->kmd.save_pages + 14) / 16 : 0;
@@ -281,7 +282,7 @@ int rig_copy(struct rig *r, uint32_t dst, uint32_t src, uint32_t bytes)
     return e ? e : rig_wait(r, 0, &i);
 }
 
-/** An engine that hangs: with its registers, for whoever looks for the reason. */
+/** Reports an engine that hangs, with its registers. */
 static int hung(struct rig *r, uint32_t engine, const char *what)
 {
     struct tern_kmd_running running;
@@ -298,7 +299,7 @@ int rig_running(struct rig *r, uint32_t engine, uint32_t *at, bool *ended)
             *ended = false;
             return rig_now(r, at);
         }
-        if (!e && i % 8 == 7) { /* seldom: the counter is what is timed */
+        if (!e && i % 8 == 7) { /* The status is read seldom, since the counter is what is timed. */
             e = get(r, TERN_REG_DEV_IRQ_STATUS, &status);
         }
         if (e || status >> engine & 1) {
@@ -338,8 +339,9 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
     return 0;
 }
 
-/** Bytes of the live registers of a dispatch, each in all lanes; a work-item's pc and its flags count as two more. Not
- *  live is a register that holds zero in all lanes: nobody can tell whether it was ever written. */
+/** Computes the bytes of a dispatch's live registers, each counted in all lanes. A work-item's pc and flags count as
+ *  two more registers. A register that is zero in all lanes does not count, since nobody can tell whether it was
+ *  written. */
 static int register_bytes(struct rig *r, const struct tern_ctx_simt_head *head, const uint32_t *masks, uint32_t line,
                           uint32_t *out)
 {

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of README.md, and of other pages, that the benches' figures are shown in: what stands between <!--
-NAME --> and <!-- /NAME -->.
-"""
+"""The tables of benches' figures in README.md and other pages: the lines between <!-- NAME --> and <!-- /NAME -->."""
 import pathlib
 import re
 
@@ -9,7 +7,7 @@ README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 
 
 def renew(name, table, page=README):
-    """Puts the table (lines, no newline at the end) there. SystemExit: the page has no such place."""
+    """Replaces the table (lines, without a newline at the end). Raises SystemExit if the page has no such place."""
     text, places = re.subn(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m: f"{m[1]}{table}\n{m[2]}",
                            page.read_text(), flags=re.S)
     if places != 1:

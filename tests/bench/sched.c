@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern bench sched: how fairly, how fast and at what cost the scheduler shares the engines, in device cycles. */
+/** tern bench sched: how fairly and how fast the scheduler shares the engines, and its cost, in device cycles. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 struct run {
     struct measure_options options;
-    unsigned count[MAX_COUNTS], counts; /* clients of the measurements of fairness */
+    unsigned count[MAX_COUNTS], counts; /* Numbers of clients in the fairness measurements. */
     bool fairness_only, json;
     struct measure_fairness fairness[MAX_COUNTS];
     double weights_error, focus, busy[2], decision[2];
@@ -54,11 +54,11 @@ static bool number(const char *text, unsigned long low, unsigned long high, unsi
     return *out && !*end && !errno && *out >= low && *out <= high;
 }
 
-/* Device cycles of the measurements, about: for the time that is left. In each, kernels run to learn how long they
- * take, then clients, then each kind of client alone to compare. */
+/* Approximate device cycles of the measurements, for the progress bar. Each measurement calibrates the kernels, runs
+ * the clients, and then runs each kind of client alone for comparison. */
 
 #define RIG_WORK 380000.0
-#define KINDS 16u /* of clients that are measured for fairness */
+#define KINDS 16u /* Kinds of clients in the fairness measurements. */
 
 static double fairness_work(const struct measure_options *o, unsigned clients)
 {
@@ -136,7 +136,7 @@ static int measure(struct run *r)
     return e;
 }
 
-/** With so many digits behind the point. */
+/** Rounds to this many digits after the point. */
 static double rounded(double v, int digits)
 {
     const double scale = pow(10, digits);
@@ -258,7 +258,7 @@ static int command(int argc, char **argv)
     exit_at_interrupt("bench sched", NULL);
     backend_prefer_model("bench sched");
     if (measure(&r)) {
-        return EXIT_FAILED; /* it has been said why */
+        return EXIT_FAILED; /* A message was printed. */
     }
     return r.json ? print_json(&r) : print_text(&r);
 }

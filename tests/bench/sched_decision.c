@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cost of a decision of the scheduler to the host (sched_decision.h): the scheduler on engines without a device
- * behind them, which are always done with what is in front, so that each run takes an indication and chooses who comes
- * next.
+ * The host's cost of a decision of the scheduler (sched_decision.h). The scheduler runs on engines without a device,
+ * which have always finished the front buffer. So each run takes an indication and chooses the next context.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,14 +13,14 @@
 #include "sched_decision.h"
 
 #define ENGINES 2u
-#define LENGTH 5000u     /* cycles of a buffer */
+#define LENGTH 5000u     /* Cycles of a buffer. */
 #define PROCESSES 16u
-#define BATCH 200u       /* decisions measured at once: the clock is not that fine */
+#define BATCH 200u       /* Decisions measured at once, since the clock is coarse. */
 #define BATCHES 60u
 
 struct engine {
-    uint64_t id[TERN_HW_QUEUE], completed; /* fence ids */
-    uint64_t told;                         /* when it last indicated something */
+    uint64_t id[TERN_HW_QUEUE], completed; /* Fence ids. */
+    uint64_t told;                         /* Time of the engine's last indication. */
     unsigned n;
     bool stopping;
     uint64_t preempt;
@@ -49,7 +48,7 @@ static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t gran
     return 0;
 }
 
-/** The front is done once in each run: one indication an engine and step. */
+/** The front buffer ends once in each run: one indication an engine and step. */
 static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *out)
 {
     struct bench *b = user;
@@ -137,11 +136,11 @@ static struct tern_job *make_job(void)
 double sched_decision_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* whatever else the host does */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* This clock does not count the host's other work. */
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/** What ended goes to the end of its context's queue again, as a client that always has more would have it. */
+/** Submits each ended job again to its context, like a client that always has more work. Returns their number. */
 static unsigned again(struct bench *b)
 {
     struct tern_job *j;
@@ -208,7 +207,7 @@ int sched_decision(unsigned contexts, double (*cost)(void), double *out)
             }
         }
         b->now = LENGTH;
-        r = tern_sched_run(&b->sched); /* fills the engines */
+        r = tern_sched_run(&b->sched); /* This fills the engines. */
         r = r ? r : run(b, cost, out);
     }
     for (unsigned i = 0; job && i < 2 * contexts; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The measurements on a device (sched_measure.h). */
+/** The scheduler's measurements on a device (sched_measure.h). */
 #include "sched_measure.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ static int open_rig(struct measure_options *o, struct rig *r, const char *more, 
     snprintf(keys, sizeof keys, "quantum=%llu%s", (unsigned long long)o->quantum, more);
     const int e = rig_open(r, keys, processes, clients);
     if (!o->info.engines) {
-        o->info = r->info; /* of the first: the others only have more keys */
+        o->info = r->info; /* The first device's information. The later devices only have more keys. */
     }
     return e;
 }
 
-/** Waits for what is left, compares results, and closes. */
+/** Compares the results and closes the rig. */
 static int finish(struct rig *r, int e)
 {
     e = e ? e : rig_check(r);
@@ -57,11 +57,11 @@ static void judge(const struct rig *r, double *sorted, struct measure_fairness *
 
 int measure_fairness(struct measure_options *o, unsigned contexts, struct measure_fairness *out)
 {
-    static const double lengths[] = {0.25, 2, 0.5, 4}; /* quanta */
+    static const double lengths[] = {0.25, 2, 0.5, 4}; /* Lengths of buffers, in quanta. */
     struct rig r;
     unsigned processes = contexts < PROCESSES ? contexts : PROCESSES;
     while (contexts % processes) {
-        processes--; /* alike processes: shares are fair among these first */
+        processes--; /* All processes have the same number of contexts, since shares are fair among processes first. */
     }
     double *sorted = calloc(contexts, sizeof *sorted);
     int e = sorted ? open_rig(o, &r, "", processes, contexts) : -ENOMEM;
@@ -77,7 +77,7 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
         }
     }
     if (!e) {
-        /* all of them a quantum each */
+        /* The cycles in which each context gets one quantum. */
         const uint64_t turn = o->quantum * ((contexts + o->info.engines - 1) / o->info.engines);
         e = rig_run(&r, 2 * turn, o->quanta * turn);
         judge(&r, sorted, out);
@@ -101,7 +101,7 @@ int measure_weights(struct measure_options *o, double *error)
         }
         sum += weights[i];
     }
-    /* long enough for the lowest to have its quanta */
+    /* Long enough for the lowest weight to get its quanta. */
     e = e ? e : rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[n - 1]));
     for (unsigned i = 0; !e && i < n; i++) {
         all += (double)got(&r.client[i]);
@@ -120,7 +120,7 @@ int measure_focus(struct measure_options *o, double *share)
     double normal = 0, all = 0;
     int e = open_rig(o, &r, "", 4, 16);
     for (unsigned i = 0; !e && i < 4 * r.info.engines && i < 16; i++) {
-        const bool focus = i / r.info.engines != 0; /* three of four */
+        const bool focus = i / r.info.engines != 0; /* Three contexts of four. */
         struct client *c = rig_add(&r, focus ? 1 + i % 3 : 0, (int)(i % r.info.engines), i % RIG_KINDS, o->quantum);
         e = c ? rig_priority(c, focus ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100) : -EIO;
         if (c) {
@@ -143,11 +143,11 @@ struct realtime {
     double *wait;
     unsigned n, wanted;
     uint64_t next, seed, gap;
-    bool out; /* a buffer has been submitted and not ended */
+    bool out; /* A buffer has been submitted and has not ended. */
 };
 
-/** A flooding client's buffer ended: perhaps the moment for REALTIME has come. Moments are at random for what
- * runs on the other engines. */
+/** Called when a flooding client's buffer ends. Submits a REALTIME buffer if its time has come. These times are random
+ * with respect to the other engines' work. */
 static void flood_completed(struct client *c, const struct tern_completion *done)
 {
     struct realtime *t = c->user;
@@ -165,7 +165,7 @@ static void realtime_completed(struct client *c, const struct tern_completion *d
     t->next = done->end + t->gap / 4 + (t->seed >> 33) % t->gap;
     t->out = false;
     if (t->n == t->wanted) {
-        c->rig->end_at = done->end; /* enough: this is the end */
+        c->rig->end_at = done->end; /* The last sample ends the measurement. */
     }
 }
 

@@ -9,7 +9,8 @@
 
 #include "backend.h"
 
-#define AHEAD 2u /* buffers that a flooding client has submitted and not seen end: what an HW queue takes */
+/* Buffers that a flooding client has submitted and that have not ended, as many as an HW queue holds. */
+#define AHEAD 2u
 #define SHORT 4u
 #define LONG 36u
 
@@ -47,7 +48,7 @@ static void start(struct rig *r)
     }
 }
 
-/** The device's thread. */
+/** Called in the device's thread. */
 static void completed(void *user, const struct tern_completion *done)
 {
     struct client *c = user;
@@ -171,7 +172,7 @@ void rig_flood(struct client *c)
     c->first = AHEAD;
 }
 
-/** A buffer that does nothing ends, and its callback does the rest. */
+/** The callback of an empty buffer submits the first buffers. */
 int rig_start(struct rig *r)
 {
     uint64_t fence;
@@ -195,13 +196,13 @@ int rig_run(struct rig *r, uint64_t warm, uint64_t length)
     return rig_drain(r);
 }
 
-/** Cycles that a buffer takes with nothing else on the device. */
+/** Measures the cycles of a buffer with nothing else on the device. */
 static int measure(struct rig *r, unsigned kind, uint32_t turns, double *cycles)
 {
     struct tern_context_stats before = {.size = sizeof before}, after = {.size = sizeof after};
     struct client *c = add(r, r->processes - 1, 0, kind, turns);
     int e = c ? 0 : -EIO;
-    for (int i = 0; !e && i < 2; i++) { /* the first finds caches empty */
+    for (int i = 0; !e && i < 2; i++) { /* The first run finds the caches empty. */
         tern_context_query(c->context, &before);
         rig_submit(c);
         e = rig_drain(r);
@@ -256,8 +257,8 @@ static bool alike(const struct client *a, const struct client *b)
     return a->kind == b->kind && a->turns == b->turns;
 }
 
-/** A client like this one runs alone, as often as the one of these that ran most, and is
- * compared with each on its way. */
+/** Runs a client like this one alone, up to the largest count of buffers among such clients, and compares it with each
+ * of them at that client's count. */
 static int check_like(struct rig *r, const struct client *model)
 {
     const unsigned n = r->clients;
@@ -293,7 +294,7 @@ static int check_like(struct rig *r, const struct client *model)
 int rig_check(struct rig *r)
 {
     int e = 0;
-    r->begin = r->end = r->end_at = 0; /* no more moments to wait for */
+    r->begin = r->end = r->end_at = 0; /* No moment is awaited any more. */
     for (unsigned i = 0; !e && i < r->clients; i++) {
         bool first = true;
         for (unsigned k = 0; k < i; k++) {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench submit: what submission costs the host. The time of a dispatch of one work-item through OpenCL, from
- * clEnqueueNDRangeKernel until clFinish returns, beside that of a round trip between two threads over a mutex and two
- * condition variables. Both depend on the host and on what else it does; their ratio much less, since the batches of
- * both take turns: a dispatch is a chain of threads that wake each other, and little work between. Twice: with the
- * threads on the processors where the host puts them, and with all of them on one. To wake a thread on another
- * processor costs several times as much if that one sleeps, and which of the two measurements the host spreads is
- * chance. And the same dispatch by another program through a ternd, beside an empty request to it (submit_ternd.h).
+ * tern bench submit: the host's cost of a submission.
  *
- * How many threads run for a dispatch, besides the one that waits for it, does not depend on how fast the host is: they
- * are counted (submit_threads.h).
+ * It measures the time of a dispatch of one work-item through OpenCL, from clEnqueueNDRangeKernel until clFinish
+ * returns, and the time of a round trip between two threads over a mutex and two condition variables. Both depend on
+ * the host and its other work. Their ratio depends much less on these, since the batches of both alternate, and since a
+ * dispatch is a chain of threads that wake each other with little work between.
+ *
+ * Each is measured twice: with the threads where the host puts them, and with all of them on one processor. To wake a
+ * thread on another processor costs several times as much if that processor sleeps, and whether it does is chance.
+ *
+ * The same dispatch by another program through a ternd is measured beside an empty request to it (submit_ternd.h).
+ *
+ * The number of threads that run for a dispatch, besides the waiting one, does not depend on the host's speed. It is
+ * counted (submit_threads.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -45,7 +49,7 @@ struct rig {
     cl_program program;
     cl_kernel kernel;
     cl_mem out;
-    cl_uint value; /**< Of the last dispatch. */
+    cl_uint value; /**< Value that the last dispatch wrote. */
 };
 
 static bool rig_open(struct rig *r)
@@ -83,7 +87,7 @@ static void rig_close(struct rig *r)
     session_close(&r->session);
 }
 
-/** Microseconds of n dispatches, one after another. */
+/** Measures n dispatches, one after another, in microseconds each. */
 static bool dispatches(struct rig *r, double *us, unsigned n)
 {
     const size_t one = 1;
@@ -156,7 +160,7 @@ static void partner_end(struct partner *p)
     pthread_join(p->thread, NULL);
 }
 
-/** Microseconds of n round trips. */
+/** Measures n round trips, in microseconds each. */
 static void round_trips(struct partner *p, double *us, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -176,7 +180,7 @@ static void round_trips(struct partner *p, double *us, unsigned n)
 
 enum { EMBEDDED, TRIP, TERND, NOP, MEASURED };
 
-/** Of each: microseconds of one, and how many threads run for it, of each batch. */
+/** Samples of each kind: microseconds of each, and the threads that ran in each batch. */
 struct samples {
     double *us[MEASURED], threads[MEASURED][BATCHES];
 };
@@ -189,7 +193,7 @@ struct suite {
     unsigned count;
 };
 
-/** The threads that may take part in work of kind i, but for the one that waits. */
+/** Collects the threads that may take part in work of kind i, except the waiting one. */
 static bool threads_of(const struct suite *s, unsigned i, struct submit_threads *out)
 {
     out->n = 0;
@@ -197,7 +201,7 @@ static bool threads_of(const struct suite *s, unsigned i, struct submit_threads 
            (i == EMBEDDED || i == TRIP || submit_threads_add(out, s->ternd->ternd, false));
 }
 
-/** n of kind i, at us. */
+/** Measures n of kind i, with microseconds at us. */
 static bool measure_some(const struct suite *s, unsigned i, unsigned n, double *us)
 {
     switch (i) {
@@ -242,7 +246,7 @@ static bool measure(const struct suite *s, struct samples *x, const char *where)
     return good;
 }
 
-/** Medians: microseconds, and threads. */
+/** Medians of microseconds and of threads. */
 struct figures {
     double us[MEASURED], threads[MEASURED];
 };
@@ -306,7 +310,7 @@ static int print(const cl_tern_counters *config, const struct figures *spread, c
     return json_print("bench submit", o);
 }
 
-/** Keeps all threads of a program on the processor where this one is. */
+/** Keeps all threads of a program on the processor of the calling thread. */
 static bool keep_here(pid_t pid)
 {
     cpu_set_t one;
@@ -320,7 +324,7 @@ static bool keep_here(pid_t pid)
     DIR *threads = opendir(path);
     bool kept = threads != NULL;
     for (const struct dirent *d; kept && (d = readdir(threads)) != NULL;) {
-        if (*d->d_name != '.') { /* one that has ended meanwhile does not matter */
+        if (*d->d_name != '.') { /* A thread that has ended meanwhile is ignored. */
             kept = !sched_setaffinity((pid_t)strtol(d->d_name, NULL, 10), sizeof one, &one) || errno == ESRCH;
         }
     }
@@ -347,7 +351,7 @@ static int measure_all(const struct suite *s, bool json)
     }
     if (measure(s, &x, "on any processors")) {
         const struct figures spread = figures(&x, s->count);
-        /* ours first: the others are then kept where it is */
+        /* This program comes first: the others are kept on its processor. */
         if (keep_here(getpid()) && keep_here(s->ternd->ternd) && keep_here(s->ternd->program) &&
             measure(s, &x, "on one processor")) {
             const struct figures one = figures(&x, s->count);
@@ -366,8 +370,8 @@ static void interrupted(void)
     through_ternd_end(&through);
 }
 
-/** Devices are the bench's own: this program's, and that of the ternd that it starts. Where TERND_SOCKET names a ternd,
- *  both are as that one's, and this says so. */
+/** The devices are the bench's own: this program's, and that of the ternd that it starts. If TERND_SOCKET names a
+ *  ternd, both get its backend and configuration, and a message says so. */
 static bool as_ternd(void)
 {
     const char *socket = getenv("TERND_SOCKET");
@@ -417,7 +421,7 @@ static int run(unsigned count, bool json)
     return status;
 }
 
-/** The program that dispatches through ternd: numbers come in, so many times go out. */
+/** The program that dispatches through ternd: it reads a number and writes that many times. */
 static int serve(void)
 {
     static struct rig rig;

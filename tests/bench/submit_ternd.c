@@ -29,7 +29,7 @@ static bool all_read(int fd, void *to, size_t n)
     return true;
 }
 
-/** ternd beside this program: ../../bin of lib/tern. */
+/** Starts the ternd of this installation: ../../bin from lib/tern. */
 static pid_t start_ternd(const char *socket)
 {
     char own[PATH_MAX - 32], path[PATH_MAX];
@@ -39,7 +39,7 @@ static pid_t start_ternd(const char *socket)
     snprintf(path, sizeof path, "%.*s/../../bin/ternd", folder ? (int)(folder - own) : 0, own);
     const pid_t pid = fork();
     if (pid == 0) {
-        setpgid(0, 0); /* Ctrl-C is for its parent */
+        setpgid(0, 0); /* Ctrl-C is delivered to the parent only. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int null = open("/dev/null", O_WRONLY);
         dup2(null, STDERR_FILENO);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Context switches of one thread, voluntary and others; 0 if it has ended meanwhile. */
+/** Returns the context switches of one thread, voluntary and involuntary, or 0 if it has ended. */
 static uint64_t switches_of(const char *path)
 {
     char line[256];

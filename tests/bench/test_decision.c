@@ -13,12 +13,13 @@
 
 #include "sched_decision.h"
 
-/* It is 1.5: most of a decision does not depend on how many contexts there are, and the rest on the logarithm. */
+/* The measured ratio is 1.5. Most of a decision does not depend on the number of contexts, and the rest on its
+ * logarithm. */
 #define GROWTH 2
 
 static unsigned long blocks;
 
-/** The compiler's name for it; it has no declaration. */
+/** The compiler defines this name and declares no function. */
 void __sanitizer_cov_trace_pc(void);
 __attribute__((visibility("default"))) void __sanitizer_cov_trace_pc(void)
 {
@@ -40,7 +41,7 @@ static void test_work_among_many(void **state)
     printf("a decision runs %.1f basic blocks among 10 contexts, %.1f among 10,000: %.2f times as many\n", few, many,
            many / few);
     assert_true(few > 0);
-    assert_true(again == many); /* it is counted */
+    assert_true(again == many); /* The same decisions take the same number of basic blocks. */
     assert_true(many <= GROWTH * few);
 }
 

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A barrier that work-items reach by different ways stays one instruction. Optimizers like to copy what
- * stands between a decision and its use, each way its own; work-items would then wait at different barriers,
- * though the program is right.
+ * A barrier that work-items reach on different paths stays one instruction. Optimizers often duplicate the code between
+ * a decision and its use, once for each path. Work-items would then wait at different barriers although the program is
+ * right.
  */
 #include "support.h"
 
 #define BARRIER 0x0000000bu
 
 static const char *const programs[] = {
-    /* a decision on both sides: jump threading */
+    /* The same decision before and after the barrier, which invites jump threading. */
     "int w; if (p[l] & 1) w = 1; else w = 2; barrier(1); if (w == 1) p[l] = sin((float)l); else p[l + 1] = 5;",
     "int w = 0; for (uint k = 0; k < l; k++) if (p[k] == 3) { w = 1; break; } barrier(1); "
     "if (w) p[l] = 3; else p[l + n] = 9;",
     "bool a = l > 3 && p[l] == 5 || p[l + 1] == 7; if (a) p[l] = 2; barrier(1); if (a) p[l] = 4;",
     "int s = l < n ? p[l] : 0; if (l < n) s *= 3; barrier(1); if (l < n) p[l] = s;",
     "uint d = p[l] ? 2 : 4; barrier(1); for (uint k = 0; k < d; k++) p[l * 4 + k] = k;",
-    /* a switch on both sides: tail duplication */
+    /* The same switch before and after the barrier, which invites tail duplication. */
     ("int w = 0; switch (p[l]) { case 1: w = 3; break; case 4: w = 1; break; case 7: w = 8; } barrier(1);"
     " switch (w) { case 3: p[l] = 4; break; case 1: p[l * 2] = 5; break; case 8: p[l * 3] = 9; }"),
     "switch (p[l]) { case 1: p[l] = 7; break; case 2: p[l + 9] = 1; break; case 3: p[l + n] = 5; } barrier(1); "
     "p[l] += p[l ^ 1];",
-    /* a decision that holds for a whole loop: unswitching */
+    /* A decision that is invariant in a loop, which invites unswitching. */
     "bool odd = l & 1; for (int k = 0; k < n; k++) { if (odd) p[l] += 2; barrier(1); if (!odd) p[l + 3] = k; }",
     "for (int k = 0; k < n; k++) { if (p[l] > n) p[k] = 2; else p[k + l] = 7; barrier(1); }",
     "int q = p[l]; for (int k = 0; k < n; k++) { switch (q) { case 1: p[l] = k; break; case 2: p[l + k] = 3; } "
     "barrier(1); p[k]++; }",
-    /* in a function with two ways to it */
+    /* The barrier is in a function that two paths reach. */
     "int v; if (p[l]) v = p[l + 1] * 3; else v = p[l + 2]; v = meet(p, v); if (v > 3) p[l] = v; else p[n] = v;",
 };
 
 #define N (sizeof programs / sizeof *programs)
 
-/** Barriers of each kernel k0, k1 ... of the source; of `meet` in counts[n]. */
+/** Counts the barriers of each kernel k0, k1 ... of the source, and those of `meet` in counts[n]. */
 static void count(const char *source, const char *options, unsigned *counts, unsigned n)
 {
     struct tc_image image = image_of(source, options, 0x10000000);
@@ -68,7 +68,8 @@ static void test_one_instruction(void **state)
         unsigned counts[N + 1];
         count(source, options[o], counts, N);
         for (size_t i = 0; i < N; i++) {
-            const unsigned n = counts[i] + (i == N - 1 ? counts[N] : 0); /* inlined, or in the function */
+            /* The barrier of `meet` is inlined, or in the function. */
+            const unsigned n = counts[i] + (i == N - 1 ? counts[N] : 0);
             if (n != 1) {
                 fail_msg("%u barriers with options '%s' in: %s", n, options[o], programs[i]);
             }
@@ -76,7 +77,7 @@ static void test_one_instruction(void **state)
     }
 }
 
-/** The counting itself. */
+/** Tests count() itself. */
 static void test_counts(void **state)
 {
     (void)state;

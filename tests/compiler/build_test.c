@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compiling and linking: headers, several modules, libraries, and every way to be refused, each with its message. */
+/** Compiling and linking: headers, several modules, libraries, and all kinds of refusal, each with its message. */
 #include "support.h"
 #include "tc_internal.h"
 
@@ -15,7 +15,7 @@ static void test_errors(void **state)
     expect_failure("void f(int x); kernel void k(global int *a) { f(a[0]); }", "", -EBADMSG, "undefined function 'f'");
 }
 
-/** Images are no part of the device: 1.x's front end knows them all the same. */
+/** The device has no images, but the front end of OpenCL C 1.x knows their types. */
 static void test_images(void **state)
 {
     (void)state;
@@ -25,7 +25,7 @@ static void test_images(void **state)
     expect_failure(image, "-cl-std=CL3.0", -EBADMSG, "__opencl_c_images");
     expect_failure("kernel void f(sampler_t s, global int *o) { o[0] = 1; }", "", -EBADMSG, none);
     expect_failure("int f(image2d_t i) { return get_image_width(i); }", "", -EBADMSG, none);
-    /* a program may have samplers if it samples nothing */
+    /* A program may contain samplers if it does not use them. */
     static const char samplers[] =
         "constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
         "const sampler_t unused = CLK_FILTER_LINEAR;\n"
@@ -97,7 +97,7 @@ static void test_headers(void **state)
     free(log);
 }
 
-/** The number that the program's one kernel is named by, or a negative error. */
+/** Returns the number in the name of the program's one kernel, or a negative error. */
 static int number_of(const char *source, const char *options, const struct tc_header *headers, size_t n)
 {
     struct tc_blob module = {0}, object = {0};
@@ -178,7 +178,7 @@ static void test_relative_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/** A program finds no header of the host's, in no version, but what is in a folder that it names. */
+/** A program finds no header of the host in any language version, unless its folder is named. */
 static void test_host_headers(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void test_host_headers(void **state)
     assert_int_equal(system(option), 0);
 }
 
-/** Headers that the application gives: in folders, from each other, before those on disk; of
- * one name the last counts. */
+/** Headers that the application gives: in folders, included from each other, and before those on disk. Of several with
+ * one name the last is used. */
 static void test_given_names(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void test_given_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/** Many headers: more than a descriptor each of a small table would take. */
+/** More headers than a small table of file descriptors could hold at one descriptor each. */
 static void test_many_headers(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void test_kinds(void **state)
     free(object.data);
 }
 
-/** Whatever bit is wrong, it is noticed. */
+/** The seal detects a flipped bit anywhere. */
 static void test_seal(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_seal(void **state)
     }
 }
 
-/** Damage under a fitting seal may give any error, but only an error, or an image: never a crash of this process. */
+/** Damaged data with a valid seal gives an error or an image, and never crashes this process. */
 static void test_damage(void **state)
 {
     (void)state;

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""builtins.py CLANG VERSION: an OpenCL C program, on standard output, that calls every built-in function of that
-version.
-builtins.py --extensions VERSION: what that version is compiled with.
+"""builtins.py CLANG VERSION: prints an OpenCL C program that calls every built-in function of that version.
 
-The list is the compiler's own header, preprocessed for the device; each overload becomes a small function that calls
-it. Left out: what the device does not claim to have (images, pipes, device-side enqueue, half arithmetic, 64-bit
-atomics)."""
+builtins.py --extensions VERSION: prints the switches with which that version is compiled.
+
+The list is the compiler's own header, preprocessed for the device. Each overload becomes a small function that calls
+it. Features that the device does not claim are left out: images, pipes, device-side enqueue, half arithmetic, 64-bit
+atomics.
+"""
 import os
 import pathlib
 import re
@@ -22,7 +23,7 @@ SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|re
 
 
 def extensions(version):
-    """The front end's switches of what this version has, as the compiler gives them."""
+    """Returns the front end's switches for the features of this version, as the compiler passes them."""
     names = re.findall(r"^(EXTENSION|FEATURE)\((\w+)\)", DEFINED.read_text(), re.M)
     return ",".join(["-all"] + ["+" + name for kind, name in names if kind == "EXTENSION" or version == "CL3.0"])
 
@@ -61,7 +62,7 @@ def main():
     for result, name, parameters in declarations(clang, version):
         arguments = []
         for i, p in enumerate(parameters):
-            # a parameter may have a name of its own; the type is what stands before it
+            # A parameter may have a name. The type stands before it.
             m = re.fullmatch(r"(.*[ *])(\w+)", p)
             if (m and m.group(2) not in TYPES and
                     not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*", m.group(2))):

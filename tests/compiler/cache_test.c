@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The disk cache: hits give the same bytes and log, damage is ignored, it stays within its bound. */
+/** The disk cache: a hit gives the same bytes and log, damaged entries are ignored, and the size stays within its
+ * bound. */
 #include "support.h"
 
 #include <dirent.h>
@@ -21,7 +22,7 @@ static int setup(void **state)
     return 0;
 }
 
-/** Calls f for each file; returns how many there are. */
+/** Calls f for each file, and returns the number of files. */
 static int each(void (*f)(const char *path))
 {
     int n = 0;
@@ -82,7 +83,7 @@ static void test_hit(void **state)
     free(log2);
 }
 
-/** Everything that a result depends on makes another entry. */
+/** Everything that a result depends on is part of the entry's key. */
 static void test_key(void **state)
 {
     (void)state;
@@ -95,7 +96,7 @@ static void test_key(void **state)
     assert_int_equal(each(NULL), 2);
     assert_int_equal(tc_compile(program, strlen(program) - 1, "", NULL, 0, &b, &log), -EBADMSG);
     free(log);
-    assert_int_equal(each(NULL), 2); /* failures are not kept */
+    assert_int_equal(each(NULL), 2); /* Failures are not cached. */
     struct tc_blob object = {0};
     assert_int_equal(tc_link(&a, 1, "", 0, &object, NULL), 0);
     assert_int_equal(each(NULL), 3);
@@ -165,7 +166,8 @@ static void test_disk_headers(void **state)
         struct tc_blob object = object_of(source, options);
         struct tc_kernels kernels;
         assert_int_equal(tc_kernels_read(&object, &kernels), 0);
-        assert_string_equal(kernels.kernels[0].name, i ? "b" : "a"); /* the header's content counts, not its name */
+        /* The key contains the header's content, not only its name. */
+        assert_string_equal(kernels.kernels[0].name, i ? "b" : "a");
         tc_kernels_free(&kernels);
         free(object.data);
     }
@@ -194,7 +196,7 @@ static void test_bound(void **state)
         assert_true(total <= 20000);
         assert_true(n > 0);
     }
-    /* the newest survived */
+    /* The newest entry is still there. */
     char *log = NULL;
     int before = each(NULL);
     struct tc_blob last = {0};

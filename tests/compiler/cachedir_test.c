@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache's folder in every odd state, and the limits of the process: compiling goes on, nothing kills the
- * application, and what is wrong is told once.
+ * Unusual states of the cache's folder, and limits of the process. Compiling goes on, nothing ends the application, and
+ * each problem is reported once.
  */
 #include "support.h"
 
@@ -17,7 +17,7 @@ static char directory[3000], cache[3100];
 
 static const char program[] = "kernel void k(global int *a) { a[0] = 1; }";
 
-/* A disk that is full once so many bytes are written to it; memory files have none of it. */
+/* Bytes that the disk still takes; -1: no limit. Files in memory have no limit. */
 static long room = -1;
 ssize_t __real_write(int fd, const void *data, size_t size);
 ssize_t __wrap_write(int fd, const void *data, size_t size);
@@ -77,7 +77,7 @@ static int teardown(void **state)
     return system(command);
 }
 
-/** Runs f in a child process; what it said on standard error goes to text. Its wait status. */
+/** Runs f in a child process and copies its standard error to text. Returns its wait status. */
 static int apart(void (*f)(void), char *text, size_t size)
 {
     FILE *said = tmpfile();
@@ -96,7 +96,7 @@ static int apart(void (*f)(void), char *text, size_t size)
     return status;
 }
 
-/** Twice, so that what is to be told once is. Ends the process with 1 if it fails. */
+/** Compiles twice, so that the test sees whether a message comes only once. Ends the process with 1 on a failure. */
 static void compile_twice(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -128,8 +128,8 @@ static void test_odd_path(void **state)
     assert_int_equal(entries(cache), 2);
 }
 
-/** A link to a folder of ours is as good as the folder; one that others may write to, or that is not ours, is not
- *  used. */
+/** A link to a folder of the user is as good as the folder. A folder that others may write to, or that belongs to
+ *  another user, is not used. */
 static void test_trust(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_trust(void **state)
     }
 }
 
-/** No folder can be made: a file is in the way, nothing can be written, there is no name. */
+/** No folder can be created: a file is in the way, nothing can be written, or no path is set. */
 static void test_no_folder(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void test_no_folder(void **state)
     }
 }
 
-/** A disk that is full after some bytes, or says so only in the end: no half of an entry stays. */
+/** A disk that is full after some bytes, or reports the error only at close: no partial entry stays. */
 static void test_full(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void test_full(void **state)
 static rlim_t file_limit;
 static int expected;
 
-/** In a child: signals stay as the application has them, and none comes. */
+/** Runs in a child: the application's signal settings do not change, and no signal comes. */
 static void compile_limited(void)
 {
     struct sigaction action;
@@ -250,11 +250,11 @@ static void test_file_limit(void **state)
         int result, entries;
         const char *cache;
     } cases[] = {
-        {10, -EFBIG, 0, "1"},        /* the source does not fit a file */
-        {1000, -EIO, 0, "1"},        /* nor what the front end makes of it */
-        {size - 8, 0, 0, "1"},       /* that does, but not the entry, which holds more */
+        {10, -EFBIG, 0, "1"},        /* The source does not fit into a file. */
+        {1000, -EIO, 0, "1"},        /* The front end's output does not fit. */
+        {size - 8, 0, 0, "1"},       /* The module fits, but not its entry, which is larger. */
         {1 << 20, 0, 1, "1"},
-        {10, 0, 1, "1"},             /* the cache needs no files written */
+        {10, 0, 1, "1"},             /* A cache hit writes no file. */
         {10, -EFBIG, 1, "0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -292,7 +292,8 @@ static void test_bytes(void **state)
     }
 }
 
-/** As a program with somebody else's rights: no folder of the environment is believed. Exits with 0 if it was not. */
+/** Compiles as a program that runs with another user's rights. The folders of the environment must not be used: exits
+ * with 0 if they were not. */
 static int privileged(void)
 {
     struct tc_blob module = {0};
@@ -300,7 +301,8 @@ static int privileged(void)
     if (!getauxval(AT_SECURE)) {
         return 77;
     }
-    tc_compile(program, strlen(program), "", NULL, 0, &module, &log); /* may fail: that user may not see the tree */
+    /* Compilation may fail, since that user may be unable to read the build's folder. */
+    tc_compile(program, strlen(program), "", NULL, 0, &module, &log);
     const int named = log && strstr(log, "/planted");
     free(module.data);
     free(log);
@@ -345,7 +347,7 @@ int main(int argc, char **argv)
         TEST(test_file_limit), TEST(test_bytes), TEST(test_privileged),
     };
     if (argc == 2 && !strcmp(argv[1], "--privileged")) {
-        _exit(privileged()); /* no checks of leaks: who has another's rights cannot be looked into */
+        _exit(privileged()); /* The leak check cannot trace a process with another user's rights. */
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The machine code of kernels, counted in instructions: ids in a group need no correction of their sign, and coarse
- * entries work on vectors by words.
+ * The machine code of kernels, counted in instructions. Local ids and sizes need no sign correction, and coarsened
+ * entries access vectors word by word.
  */
 #include "support.h"
 #include "tc_elf.h"
 
-/** How many words of an entry are `value` under `mask`. */
+/** Returns how many words of an entry are `value` under `mask`. */
 static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
 {
     struct tc_blob object = object_of(source, "");
@@ -39,9 +39,9 @@ static unsigned count(const char *source, uint32_t mask, uint32_t value)
     return count_in("__entry_k", source, mask, value);
 }
 
-#define ARITHMETIC_SHIFTS 0xfe00707fu, 0x40005013u /* srai */
+#define ARITHMETIC_SHIFTS 0xfe00707fu, 0x40005013u /* The instruction srai. */
 
-/** A signed quotient by a power of two needs no correction of negative ids in a group. */
+/** A signed quotient of a local id or size by a power of two needs no sign correction. */
 static void test_group_ids(void **state)
 {
     (void)state;
@@ -51,16 +51,16 @@ static void test_group_ids(void **state)
         snprintf(source, sizeof source, "kernel void k(global int *a) { int l = %s; a[l] = l / 16; }", ids[i]);
         assert_int_equal(count(source, ARITHMETIC_SHIFTS), 0);
     }
-    /* others may be negative as a signed number */
+    /* A global id may be negative as a signed number. */
     assert_int_not_equal(count("kernel void k(global int *a) { int l = get_global_id(0); a[l] = l / 16; }",
                                ARITHMETIC_SHIFTS), 0);
 }
 
-/** Loads at 4 bytes behind a multiple of 64: of the second component of a work-item's vector. */
+/** Loads at 4 bytes after a multiple of 64, which read the second component of a work-item's vector. */
 #define SECOND_COMPONENTS 0x03f0707fu, 0x00402003u
 
-/** Lanes of coarse entries take neighbouring words of vectors, unless components differ; the loop over single items has
- *  one load of each component. */
+/** Lanes of coarsened entries access adjacent words of vectors, unless components are used differently. The loop over
+ *  single items has one load of each component. */
 static void test_vectors(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_vectors(void **state)
         {"b[i] = fma(a[i], (float4)n, b[i] * 2.0f);", 1},
         {"b[i] = n * a[i] + b[i];", 1},
         {"if (n > 3) b[i] = a[i];", 1},
-        {"if (i < get_global_size(0) - 3) b[i] = a[i];", 0}, /* a row's lanes might part */
+        {"if (i < get_global_size(0) - 3) b[i] = a[i];", 0}, /* The lanes of a row might diverge. */
         {"b[i] = a[i].wzyx;", 0},
         {"b[i] = a[i] + (float4)(n, n, n, 0);", 0},
         {"b[i] = a[i] * i;", 0},
@@ -85,7 +85,7 @@ static void test_vectors(void **state)
         snprintf(source, sizeof source, "kernel void k(global float4 *a, global float4 *b, float n)"
                  "{ uint i = get_global_id(0); %s }", cases[i].body);
         const unsigned n = count_in("__entry_k.coarse", source, SECOND_COMPONENTS);
-        if (cases[i].split != (n <= 3)) { /* the loop's, of both vectors, and an argument's */
+        if (cases[i].split != (n <= 3)) { /* These are the loop's loads of both vectors, and an argument's. */
             fail_msg("%s: %u loads of second components", cases[i].body, n);
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a cached compilation depends on besides its text: whatever changes on disk, the next result is as if there
- * were no cache; and what does not change is taken from the cache.
+ * What a cached compilation depends on besides its text. After any change on disk, the next result is as without a
+ * cache. If nothing changed, the result comes from the cache.
  */
 #include "support.h"
 
@@ -43,7 +43,7 @@ static int teardown(void **state)
     return nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/** text NULL: removes it. */
+/** Writes a file, or removes it if text is NULL. */
 static void put(const char *path, const char *text)
 {
     if (!text) {
@@ -56,7 +56,7 @@ static void put(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/** The one entry of the cache; 0: there is none. */
+/** Returns the inode of the cache's one entry, or 0 if there is none. */
 static ino_t entry(void)
 {
     ino_t found = 0;
@@ -76,13 +76,13 @@ struct source {
     size_t n_headers;
 };
 
-/** The number that the program's kernel is named by. *hit: the result came from the cache. */
+/** Returns the number in the name of the program's kernel. *hit: the result came from the cache. */
 static int compile(const struct source *s, int *hit)
 {
     struct tc_blob module = {0}, object = {0};
     struct tc_kernels kernels;
     char *log = NULL;
-    usleep(50000); /* what was written within 20 ms before a compilation is not trusted to be what it read */
+    usleep(50000); /* A file written within 20 ms before a compilation is not trusted to be what the compiler read. */
     const ino_t before = entry();
     const int result = tc_compile(s->text, strlen(s->text), s->options, s->headers, s->n_headers, &module, &log);
     if (result) {
@@ -105,8 +105,8 @@ static int compile(const struct source *s, int *hit)
 #define JOIN "#define J(a, b) a##b\n#define K(n) J(k, n)\n"
 #define KERNEL JOIN "kernel void K(N)(void) {}\n"
 
-/** First `before`, twice, then `change`: the results must be those numbers. hits: the second one came from the
- *  cache. */
+/** Compiles twice, applies `change`, and compiles twice: the results must be `before` and `after`. hits: whether the
+ *  second of each pair comes from the cache. */
 static void expect(const struct source *s, int before, const char *path, const char *change, int after, int hits)
 {
     int hit = 0;
@@ -130,7 +130,7 @@ static void test_include(void **state)
     expect(&s, 1, "two/sub/m.h", "#define N 2\n", 2, 1);
 }
 
-/** A directive whose word is cut by a spliced line, and a name that a macro gives. */
+/** A directive split by a line continuation, and a header name from a macro. */
 static void test_spliced(void **state)
 {
     (void)state;
@@ -152,12 +152,12 @@ static void test_embed(void **state)
     assert_int_equal(compile(&s, &hit), 1);
     assert_int_equal(compile(&s, &hit), 1);
     assert_true(hit);
-    put("data", "B"); /* now it does not compile any more */
+    put("data", "B"); /* The program does not compile any more. */
     assert_int_equal(tc_compile(s.text, strlen(s.text), s.options, NULL, 0, &module, &log), -EBADMSG);
     free(log);
 }
 
-/** A file that is found earlier in the folders than the one that was. */
+/** A new file that is found earlier in the search path than the old one. */
 static void test_shadow(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void test_shadow(void **state)
     expect(&s, 1, "one/sub/n.h", "#define N 2\n", 2, 1);
 }
 
-/** "n.h" in a header is sought beside that header first. */
+/** "n.h" in a header is searched first in that header's folder. */
 static void test_shadow_beside(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_shadow_beside(void **state)
     expect(&inner, 1, "one/n.h", "#define N 2\n", 2, 1);
 }
 
-/** "n.h" in the source is sought in the current directory first. */
+/** "n.h" in the source is searched first in the current directory. */
 static void test_shadow_here(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_include_next(void **state)
     expect(&s, 1, "two/n.h", "#define N 2\n", 2, 1);
 }
 
-/** What asks for a file without opening it is in no list of the compiler's: no caching. */
+/** A test for a file that does not open it is missing in the compiler's list of dependencies, so nothing is cached. */
 static void test_has_include(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void test_has_embed(void **state)
     expect(&s, 1, "later", "x", 2, 0);
 }
 
-/** The time of day, from wherever it is asked. */
+/** Macros of the current time, in any spelling. */
 static void test_time(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_time(void **state)
     }
 }
 
-/** Headers that the application gives: from memory, but a folder's may come first. */
+/** Headers that the application gives are in memory. Their content is part of the key. */
 static void test_given(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void test_given(void **state)
     assert_int_equal(compile(&s, &hit), 2);
 }
 
-/** Files of the current directory beside headers given. */
+/** Files of the current directory together with given headers. */
 static void test_given_and_here(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void test_relative(void **state)
     assert_int_equal(compile(&s, &hit), 2);
 }
 
-/** Folders that come by the environment. */
+/** Include folders from the environment. */
 static void test_environment(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void test_environment(void **state)
     assert_int_equal(compile(&s, &hit), 2);
 }
 
-/** Options that clang takes from the environment. */
+/** Options that clang reads from the environment. */
 static void test_edited_options(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void test_edited_options(void **state)
     assert_int_equal(compile(&s, &hit), 1);
 }
 
-/** Names that a makefile must quote. */
+/** File names that a makefile must quote. */
 static void test_odd_names(void **state)
 {
     (void)state;

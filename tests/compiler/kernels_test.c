@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernel metadata: arguments of every awkward kind, attributes, local and private memory, and which kernels get a
- * second entry for coarse dispatches. Long chains of ids or constants, and long names, do not keep a kernel from being
- * built.
+ * Kernel metadata: arguments of every unusual kind, attributes, local and private memory, and which kernels get a
+ * second entry for coarsened dispatches. Long chains of ids or constants and long names do not prevent a build.
  */
 #include "support.h"
 
@@ -103,7 +102,7 @@ static void test_attributes(void **state)
     tc_kernels_free(&kernels);
 }
 
-/** Each kernel's __local variables lie from 0 on; one that another kernel also uses, by calling, has room in both. */
+/** Each kernel's __local variables begin at 0. A variable that two kernels use through a call has room in both. */
 static void test_local(void **state)
 {
     (void)state;
@@ -137,11 +136,11 @@ static void test_stack(void **state)
     assert_in_range(find(&kernels, "array")->stack, 400, 600);
     assert_in_range(find(&kernels, "huge")->stack, 20000, 20300);
     assert_in_range(find(&kernels, "aligned")->stack, 256, 500);
-    assert_in_range(find(&kernels, "soft")->stack, 16, 256); /* the run-time library's frames count */
+    assert_in_range(find(&kernels, "soft")->stack, 16, 256); /* The run-time library's frames are included. */
     tc_kernels_free(&kernels);
 }
 
-/** Names of the program's functions may be those of the run-time library's. */
+/** A program may define functions with names of the run-time library. */
 static void test_clashing_names(void **state)
 {
     (void)state;
@@ -164,8 +163,8 @@ static void test_not_an_object(void **state)
     free(module.data);
 }
 
-/** Which kernels get an entry for several work-items: those whose work-items cannot tell the order in which they run,
- *  and that know themselves by the global id alone. */
+/** Which kernels get an entry for several work-items: those whose work-items cannot observe their order, and that only
+ *  use the global id. */
 static void test_coarse(void **state)
 {
     (void)state;
@@ -180,9 +179,9 @@ static void test_coarse(void **state)
         {"a[i] = select(b[i], n, i > n);", 1},
         {"a[i] = sqrt((float)b[i]);", 1},
         {"a[i] = i / (n | 1) + (n + 7) / (*b | 1) * 3;", 1},
-        {"a[i] = b[100 / (n | 1) & 7] + i;", 1}, /* a division, which is done once, and an address that waits for it */
-        {"", 0}, /* does nothing */
-        {"if (i % 2) a[i] = 1;", 0}, /* every second one: no round runs all copies */
+        {"a[i] = b[100 / (n | 1) & 7] + i;", 1}, /* The division is done once, and an address depends on it. */
+        {"", 0}, /* The kernel does nothing. */
+        {"if (i % 2) a[i] = 1;", 0}, /* Every second work-item runs: no round runs all copies. */
         {"if (i == n) a[i] = 1;", 0},
         {"if (b[i]) a[i] = 1;", 0},
         {"if (b[i] > n) a[i] = 1;", 0},
@@ -201,11 +200,11 @@ static void test_coarse(void **state)
         {"a[i] = get_num_groups(1);", 0},
         {"l[0] = n; a[i] = l[n];", 0},
         {"local uint t[8]; t[i & 7] = n; a[i] = t[n & 7];", 0},
-        {"local uint t[8]; uint *p = t; p[i & 7] = n; a[i] = p[n & 7];", 0}, /* no pointer to local memory is left */
+        {"local uint t[8]; uint *p = t; p[i & 7] = n; a[i] = p[n & 7];", 0}, /* No pointer to local memory remains. */
         {"uint *p = l; p[i & 7] = n; a[i] = p[n & 7];", 0},
         {"uint t[8]; for (uint k = 0; k < 8; k++) t[k] = b[k + i]; a[i] = t[n & 7];", 0},
         {"printf(\"%u\", i); a[i] = 1;", 0},
-        {"global double *d = (global double *)a; d[i] *= 3;", 0}, /* a call of the run-time library */
+        {"global double *d = (global double *)a; d[i] *= 3;", 0}, /* A call of the run-time library. */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char source[512];
@@ -228,8 +227,8 @@ static void test_coarse(void **state)
     }
 }
 
-/** Ids in a chain, of whose values each is used twice, so that there are millions of paths from the first to the
- *  last: the compiler is not to take them all. */
+/** A chain of ids in which each value is used twice, so that millions of paths lead from the first to the last. The
+ *  compiler must not visit each path. */
 static void test_coarse_chain(void **state)
 {
     (void)state;
@@ -242,7 +241,7 @@ static void test_coarse_chain(void **state)
     tc_kernels_free(&kernels);
 }
 
-/** Names of any length: of kernels, which have both entries, and of functions, whose frames count. */
+/** Names of any length: of kernels with both entries, and of functions whose frames are counted. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -264,7 +263,7 @@ static void test_long_names(void **state)
     }
 }
 
-/** A chain of constants, each made of the one before twice: the compiler is not to take all paths along it. */
+/** A chain of constants, each used twice by the next. The compiler must not visit each path. */
 static void test_local_chain(void **state)
 {
     (void)state;

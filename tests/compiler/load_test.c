@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Images: their shape, what relocations give at several addresses, entries, and the order of code. */
+/** Images: their layout, relocations at several addresses, entries, and the order of code. */
 #include "support.h"
 
 static uint32_t word(const struct tc_image *image, uint32_t address)
@@ -27,7 +27,7 @@ static void check_image(uint32_t base)
     int found = 0;
     for (uint32_t at = image.code_size; at + 16 <= image.size; at += 4) {
         if (word(&image, base + at) == 11 && word(&image, base + at + 12) == 44) {
-            /* a pointer to its third element, relocated, is somewhere in the data */
+            /* A relocated pointer to the variable's third element is somewhere in the data. */
             for (uint32_t p = image.code_size; p + 4 <= image.size; p += 4) {
                 found += word(&image, base + p) == base + at + 8;
             }
@@ -42,7 +42,7 @@ static void check_image(uint32_t base)
             assert_true(entry != image.kernels.kernels[k].entry);
         }
     }
-    /* behind the code, zero words: illegal */
+    /* Zero words follow the code, which are illegal instructions. */
     assert_int_equal(word(&image, base + image.code_size - 4), 0);
     tc_image_free(&image);
 }
@@ -56,7 +56,7 @@ static void test_bases(void **state)
     check_image(0xd0000000);
 }
 
-/** The same object, loaded elsewhere, differs only by relocations: code is position-independent here. */
+/** The same object loaded at another address differs only in relocated data: this code is position-independent. */
 static void test_same_code(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_large(void **state)
     tc_image_free(&image);
 }
 
-/** An entry opens its frame and does not save what its caller, that does not exist, would want back. */
+/** An entry allocates its frame and saves no callee-saved register, since it has no caller. */
 static void test_entry_saves_nothing(void **state)
 {
     (void)state;
@@ -103,13 +103,13 @@ static void test_entry_saves_nothing(void **state)
         "t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
         "    for (int i = 0; i < n; i++) x[i] = pow(t[i & 7], x[i + n]) + exp(x[i]); }", "", 0x1000);
     uint32_t entry = image.kernels.kernels[0].entry;
-    assert_int_equal(word(&image, entry) & 0xfffff, 0x10113); /* addi sp, sp, */
+    assert_int_equal(word(&image, entry) & 0xfffff, 0x10113); /* addi sp, sp */
     assert_int_not_equal(word(&image, entry + 4) & 0xff07f, 0x12023); /* sw to sp */
-    assert_int_equal(word(&image, entry - 4), 0); /* the stores that were there */
+    assert_int_equal(word(&image, entry - 4), 0); /* The removed stores were here. */
     tc_image_free(&image);
 }
 
-/** A small function that is called twice is no call, nor in the kernel's last block. */
+/** A small function that is called twice is inlined, in the kernel's last block too. */
 static void test_small_functions_are_inlined(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_small_functions_are_inlined(void **state)
     tc_image_free(&image);
 }
 
-/** Variables without a value take device memory, and none of the host: 512 MiB here. */
+/** Variables without an initial value take device memory, 512 MiB here, and no host memory. */
 static void test_zeroed_variables(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where code comes from: line tables with -g, functions without; and line tables change no code. */
+/** Source locations of code: lines with -g, functions without it. Line tables do not change the code. */
 #include "support.h"
 
 #define BASE 0x10000000u
@@ -20,7 +20,7 @@ static const char program[] = "float helper(global float *p, int i)\n"
                               "ulong far(ulong a, ulong b) { return a / b; }\n"
                               "kernel void second(global ulong *a) { printf(\"%d\\n\", 3); a[0] = far(a[1], a[2]); }\n";
 
-/** Every place that the words of the image come from, one a line. */
+/** Returns the locations of all words of the image, one a line. */
 static char *places(const struct tc_image *image)
 {
     char *all = calloc(1, image->code_size / 4 * 256 + 1), *at = all;
@@ -55,7 +55,7 @@ static void test_lines(void **state)
         "in helper at program.cl:3:10, called from vecadd at program.cl:11:23\n",
         "in helper at program.cl:4:", "in vecadd at program.cl:9:14\n", "in vecadd at program.cl:10:5\n",
         "in vecadd at program.cl:11:10\n", "in far at other.cl:77:", "in second at other.cl:78:",
-        "in __udivdi3+0x", /* the run-time library has no lines */
+        "in __udivdi3+0x", /* The run-time library has no lines. */
     };
     expect_places(all, wanted, sizeof wanted / sizeof *wanted);
     assert_null(strstr(all, "__entry"));
@@ -79,7 +79,7 @@ static void test_symbols(void **state)
         tc_locate(&image, elsewhere[i], text, sizeof text);
         assert_string_equal(text, "");
     }
-    tc_locate(&image, image.kernels.kernels[0].entry, text, 9); /* what does not fit is cut */
+    tc_locate(&image, image.kernels.kernels[0].entry, text, 9); /* Text that does not fit is cut. */
     assert_string_equal(text, "in vecad");
     free(all);
     tc_image_free(&image);
@@ -98,7 +98,7 @@ static struct tc_image linked(const struct tc_blob *modules, size_t n)
     return image;
 }
 
-/** Parts compiled with and without -g, a library, a header, a kernel that calls a kernel. */
+/** Parts compiled with and without -g, a library, a header, and a kernel that calls a kernel. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_parts(void **state)
     free(library.data);
 }
 
-/** A program binary has its lines in it, wherever it was stored meanwhile; one that is damaged harms nobody. */
+/** A program binary contains its line table. A damaged one does no harm. */
 static void test_damaged(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Options of clBuildProgram: each is taken, has its effect, or is refused with a message that names it. */
+/** Options of clBuildProgram: each is accepted and has its effect, or is refused with a message that names it. */
 #include "support.h"
 
 /* A program that compiles only if the condition holds. */
@@ -33,7 +33,8 @@ static void test_standards(void **state)
     takes("-cl-std=CL3.0", ONLY_IF("__OPENCL_C_VERSION__ == 300 && __OPENCL_VERSION__ == 300"));
     takes("-cl-std=CL1.0", "kernel void k(global int *a) { a[0] = get_global_id(0); }");
     static const char *const others[] = {"-cl-std=CL2.0", "-cl-std=CLC++", "-cl-std=CLC++1.0", "-cl-std=CLC++2021"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) { /* right options, but not for this device */
+    /* These are valid options, but not for this device. */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         expect_failure("kernel void k(void) {}", others[i], -EBADMSG, others[i]);
     }
     expect_failure("kernel void k(void) {}", "-cl-std=CL2.5", -EINVAL, "CL2.5");
@@ -49,7 +50,7 @@ static void test_device_macros(void **state)
     takes("-cl-fast-relaxed-math", ONLY_IF("defined(__FAST_RELAXED_MATH__)"));
 }
 
-/** Each name that tc_extensions and tc_features give is a macro, and only those are. */
+/** Each name of tc_extensions and tc_features is a predefined macro, and no other name is. */
 static void test_claims(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** printf: records as a kernel leaves them, against the text that must come out; full and damaged buffers. */
+/** printf: a kernel's records, compared with the expected text, and full and damaged buffers. */
 #include "support.h"
 
 #include "comma.h"
@@ -101,7 +101,7 @@ static void test_vectors(void **state)
     EXPECT("1.5,2.5", "%v2lg", "f8b", double, 1.5, 2.5);
 }
 
-/** OpenCL C's printf knows no locale: neither the process's nor the thread's, which both stay as they are. */
+/** OpenCL C's printf ignores the locales of process and thread, and does not change them. */
 static void test_locale(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-/** Odd sizes are padded to words, and the next argument is where it should be. */
+/** Odd sizes are padded to words, so that the next argument is at the right place. */
 static void test_padding(void **state)
 {
     (void)state;
@@ -141,10 +141,11 @@ static void test_strings(void **state)
     record(&r, "%s|%5s|%.2s|%s|%p\n", "p4ap4ap4ap4a", args, sizeof args);
     assert_string_equal(run(&r), "abc|   de|fg|(null)|\n");
     EXPECT("0x80001000", "%p", "p4a", uint32_t, 0x80001000);
-    EXPECT("()", "(%s)", "p4a", uint32_t, 0x1000 + sizeof r.strings + 8); /* a variable without a value */
+    /* The pointer leads to a variable without an initial value. */
+    EXPECT("()", "(%s)", "p4a", uint32_t, 0x1000 + sizeof r.strings + 8);
 }
 
-/** What the format claims and the call passed may disagree: nothing behind it moves. */
+/** Format and arguments may disagree: the later arguments stay at their places. */
 static void test_mismatch(void **state)
 {
     (void)state;
@@ -166,11 +167,11 @@ static void test_records(void **state)
         record(&r, "%d;", "i4a", &i, sizeof i);
     }
     assert_string_equal(run(&r), "0;1;2;3;4;");
-    r.buffer[0] = 0xfffffff0; /* overflowed: the count is beyond the buffer; a zero word ends the records */
+    r.buffer[0] = 0xfffffff0; /* The buffer has overflowed: the count exceeds it, and a zero word ends the records. */
     assert_string_equal(run(&r), "0;1;2;3;4;");
     r.buffer[1 + 12] = 0;
     assert_string_equal(run(&r), "0;1;2;");
-    r.buffer[1] = 1; /* shorter than a record can be */
+    r.buffer[1] = 1; /* The size is less than that of any record. */
     assert_string_equal(run(&r), "");
     r.buffer[1] = 100000;
     assert_string_equal(run(&r), "");
@@ -183,7 +184,7 @@ static void discard(void *user, const char *text, size_t length)
     (void)length;
 }
 
-/** Any bytes at all: no access beyond buffer or image (run it under a sanitizer). */
+/** With any bytes in the buffer, nothing beyond buffer or image is accessed (run under a sanitizer). */
 static void test_garbage(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The device's run-time library, compiled for the host and compared with the host's own arithmetic: every operation on
- * millions of operands, half of them near what is special. runtime_test [seed].
+ * millions of operands, half of them near special values. Usage: runtime_test [seed].
  */
 #include <math.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The host's operations, taken before the library's names hide them. */
+/* The host's operations, defined before the library's names hide them. */
 static double host_sqrt(double a) { return sqrt(a); }
 static double host_fma(double a, double b, double c) { return fma(a, b, c); }
 static double host_floor(double a) { return floor(a); }
@@ -55,13 +55,13 @@ static uint64_t random64(void)
     return state * 0x2545f4914f6cdd1dull;
 }
 
-/** Any bits, or few bits set at both ends, or a special exponent. */
+/** Returns any bits, or a few bits set at both ends, or a special exponent. */
 static uint64_t operand(void)
 {
     uint64_t r = random64();
     switch (random64() % 6) {
-    case 0: return r & 0x800fffffffffffffull;                                   /* zero, subnormal */
-    case 1: return (r & 0x800fffffffffffffull) | (0x3f0ull + r % 96 % 32) << 52; /* near one */
+    case 0: return r & 0x800fffffffffffffull;                                   /* Zero or subnormal. */
+    case 1: return (r & 0x800fffffffffffffull) | (0x3f0ull + r % 96 % 32) << 52; /* Near one. */
     case 2: return (r & 0x8000000000000000ull) | (r & 1 ? 0x7ff0000000000000ull : 0x7fefffffffffffffull - r % 4);
     case 3: return (r & 0xfff0000000000000ull) | (r % 3 == 0 ? 0 : r % 3 == 1 ? 0xfffffffffffffull : 1ull << r % 52);
     case 4: return (r & 0x800fffffffffffffull) | (0x3feull + random64() % 70) << 52;
@@ -89,7 +89,7 @@ static void check_double(void)
 {
     uint64_t x = operand(), y = operand(), z = operand();
     if (random64() % 4 == 0) {
-        y = x ^ (random64() & 0x8000000000000007ull); /* cancellation */
+        y = x ^ (random64() & 0x8000000000000007ull); /* The operands nearly cancel. */
     }
     double a, b, c;
     memcpy(&a, &x, 8);

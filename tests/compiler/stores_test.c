@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stores to components of vectors, in machine code: a kernel that assigns to one form of components stores as many
- * bytes as the form names, over all forms, sizes and element types, in global and local memory, optimized or not.
+ * Stores to components of vectors, in machine code: a kernel that assigns to some components stores as many bytes as
+ * they have. The test covers all forms, sizes and element types, global and local memory, optimized or not.
  */
 #include "support.h"
 #include "tc_elf.h"
@@ -10,7 +10,7 @@ enum { MOST_FORMS = 128, MOST_KERNELS = 2 * 5 * MOST_FORMS };
 
 static const unsigned sizes[] = {2, 3, 4, 8, 16};
 
-/** What a kernel is to store. */
+/** The expected stores of a kernel. */
 struct expected {
     char text[96];
     unsigned bytes;
@@ -19,7 +19,7 @@ struct expected {
 static struct expected expected[MOST_KERNELS];
 static unsigned n_expected;
 
-/** A form of components of a vector: its text behind the vector, and how many it names. */
+/** A form of a vector's components: its text after the vector, and its number of components. */
 struct form {
     char text[32];
     unsigned n;
@@ -33,7 +33,8 @@ static unsigned add(struct form *forms, unsigned at, const char *text, unsigned 
     return at + 1;
 }
 
-/** .lo, .hi, .even and .odd, and these of each other; of three components, .lo and .even have two, the others one. */
+/** Adds .lo, .hi, .even and .odd, and these of each other. Of three components, .lo and .even have two, the others
+ * one. */
 static unsigned halves(struct form *forms, unsigned at, const char *front, unsigned size)
 {
     static const char *const names[] = {".lo", ".even", ".hi", ".odd"};
@@ -49,7 +50,7 @@ static unsigned halves(struct form *forms, unsigned at, const char *front, unsig
     return at;
 }
 
-/** All orders of up to four of x, y, z and w. */
+/** Adds all orders of up to four of x, y, z and w. */
 static unsigned swizzles(struct form *forms, unsigned at, const char *front, unsigned size)
 {
     const unsigned n = (unsigned)strlen(front);
@@ -100,7 +101,7 @@ static void expect(const char *text, unsigned bytes)
     expected[n_expected++].bytes = bytes;
 }
 
-/** Appends the kernels of one size: each form of a vector, and of one within arrays and structures. */
+/** Appends the kernels of one size: each form of a plain vector, and of one in arrays and structures. */
 static void add_kernels(FILE *f, const char *type, unsigned bytes, unsigned size, const char *space)
 {
     static struct form forms[MOST_FORMS];
@@ -119,7 +120,7 @@ static void add_kernels(FILE *f, const char *type, unsigned bytes, unsigned size
     }
 }
 
-/** How many bytes the instructions of an entry store, but for registers that it spills to its stack (by x2). */
+/** Returns the bytes that an entry's instructions store, except to the stack (by x2). */
 static unsigned stored(const char *code, size_t size)
 {
     unsigned sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the compiler's tests share. */
+/** Common functions of the compiler's tests. */
 #ifndef TERN_COMPILER_TEST_SUPPORT_H
 #define TERN_COMPILER_TEST_SUPPORT_H
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Files in a folder, temporary ones counted. */
+/** Returns the number of files in a folder, temporary files included. */
 __attribute__((unused)) static int entries(const char *folder)
 {
     int n = 0;
@@ -71,7 +71,7 @@ __attribute__((unused)) static struct tc_image image_of(const char *source, cons
     return image;
 }
 
-/** Compiles and links what must fail somewhere; the log must contain `message`. */
+/** Compiles and links a program that must fail. The log must contain `message`. */
 __attribute__((unused)) static void expect_failure(const char *source, const char *options, int expected,
                                                    const char *message)
 {

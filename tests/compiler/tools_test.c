@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The compiler's tools: where they are found, and that one which fails in any way makes the step fail, whatever it
- * had written by then and whoever waits for the application's children; nothing of it is cached.
+ * The compiler's tools: where they are found, and that any failure of one makes the step fail, whatever it had written
+ * and even if someone else waits for the application's children. No result of a failed tool is cached.
  */
 #include "support.h"
 
@@ -12,7 +12,7 @@
 
 static char directory[3000], cache[3100], lib[3100];
 static char *path_before;
-static int steal; /* somebody else is told how children end */
+static int steal; /* waitpid fails with ECHILD, as if someone else had taken the child's status. */
 
 pid_t __real_waitpid(pid_t pid, int *status, int options);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -66,7 +66,7 @@ static void script(const char *folder, const char *name, const char *text)
 
 static const char program[] = "kernel void k(global int *a) { a[0] = 1; }";
 
-/** All three steps, up to the first that fails; *step says which. */
+/** Runs the three steps up to the first that fails, which is in *step. */
 static int build(char **log, int *step)
 {
     struct tc_blob module = {0}, library = {0}, object = {0};
@@ -109,16 +109,17 @@ static void test_failing_tools(void **state)
     static const struct {
         const char *script, *log;
     } failures[] = {
-        {"#!/bin/sh\n%s \"$@\"\nkill -SEGV $$\n", "crashed"}, /* all was written */
+        {"#!/bin/sh\n%s \"$@\"\nkill -SEGV $$\n", "crashed"}, /* The tool had written everything. */
         {"#!/bin/sh\n%s \"$@\" | head -c 700\nkill -KILL $$\n", "crashed"},
         {"#!/bin/sh\n%s \"$@\"\nexit 70\n", ""},
-        {"#!/bin/sh\n%s \"$@\" | head -c 1500\nexit 0\n", ""}, /* cut, though it says that all is well */
+        /* The output is cut, although the tool reports success. */
+        {"#!/bin/sh\n%s \"$@\" | head -c 1500\nexit 0\n", ""},
         {"#!/bin/sh\n: %s\nexit 0\n", ""},
     };
     static const char *const names[] = {"clang-19", "tern-cc1", "ld.lld-19"};
     static const char *const library[] = {"tern-cc1", "atomics.h", "builtins.bc", "clc.bc", "runtime.o",
                                           "runtime.stack"};
-    static const int made[] = {0, 1, 3}; /* cached by the steps before */
+    static const int made[] = {0, 1, 3}; /* Entries that the steps before have made. */
     char with[8192], real[4300], text[8192], own[4300];
     snprintf(with, sizeof with, "%s:%s", directory, path_before);
     setenv("PATH", with, 1);
@@ -159,7 +160,7 @@ static void test_failing_tools(void **state)
     }
 }
 
-/** Who takes our children away does no harm when nothing fails, and messages are whole. */
+/** If someone else waits for children, nothing changes while the tools work, and messages are complete. */
 static void test_others_wait(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void test_missing(void **state)
     free(log);
 }
 
-/** What is installed is found whatever PATH is, and by the names of an LLVM of one's own. */
+/** Installed tools are found with any PATH, and under the names of a separate LLVM. */
 static void test_found(void **state)
 {
     (void)state;

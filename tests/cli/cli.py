@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command line share: the first argument of each is the tern binary."""
+"""Common parts of the tests of the command line. The first argument of each test is the tern binary."""
 import os
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ TERN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
 
 class Case(unittest.TestCase):
-    """Each test has a folder of its own, in which tern runs, on the functional model unless it says otherwise."""
+    """A test with its own folder, in which tern runs, by default on the functional model."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -25,13 +25,14 @@ class Case(unittest.TestCase):
         return r
 
     def works(self, *args, **more):
-        """Standard output; nothing is on standard error."""
+        """Runs tern, which must succeed without messages. Returns its standard output."""
         r = self.tern(*args, **more)
         self.assertEqual((r.returncode, r.stderr), (0, ""), args)
         return r.stdout
 
     def fails(self, status, message, *args, **more):
-        """The exit status, and a message that contains this; nothing is on standard output."""
+        """Runs tern, which must fail with this status, a message that contains this text, and no standard output.
+        Returns the messages."""
         r = self.tern(*args, **more)
         self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)
         self.assertIn(message, r.stderr)

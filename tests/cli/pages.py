@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages, for tests: their sections, and their examples, which are run."""
+"""The manual pages for tests: their sections, and their examples, which are run."""
 import pathlib
 import re
 import subprocess
@@ -9,7 +9,7 @@ from cli import TERN, Case
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/man").glob("*.1"))
 BUILD = pathlib.Path(TERN).parents[1]
-NEED_RTL = {"tern-verify.1"}  # pages whose examples run on the Verilated device
+NEED_RTL = {"tern-verify.1"}  # Pages whose examples run on the Verilated device.
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
 
 
@@ -19,8 +19,8 @@ def sections(page):
 
 
 def examples(text):
-    """(command, output) of each `$ command` in the literal displays; a line that begins with
-    `> ` goes on with the command.
+    """Returns [command, output lines] of each `$ command` in the literal displays. A line that begins with `> `
+    continues the command.
     """
     out = []
     for block in re.findall(r"^\.Bd -literal.*\n((?:.*\n)*?)\.Ed", text, flags=re.M):
@@ -36,7 +36,7 @@ def examples(text):
 
 class Pages(Case):
     def try_page(self, page):
-        """Runs the examples of a page one after the other in one shell; those of DIAGNOSTICS come last and fail."""
+        """Runs the examples of a page one after another in one shell. Those of DIAGNOSTICS come last and must fail."""
         parts = sections(page)
         good, bad = examples(parts["EXAMPLES"]), examples(parts.get("DIAGNOSTICS", ""))
         self.assertTrue(good, page.name)

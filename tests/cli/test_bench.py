@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tern bench` and its suites on the functional model: what they run and on which backend, how far they are, what they
-print, how they end.
+"""`tern bench` and its suites on the functional model: what they run and on which backend, their progress, their
+output, and their ends.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import unittest
 from cli import TERN, Case
 
 LONG = {"sgemm-4x4-256", "copy-float4-256k", "saxpy-float4-256k", "sgemm-128", "sgemm-tiled-128"}
-PATIENCE = 120  # seconds, for a host that is busy
+PATIENCE = 120  # Seconds, for a busy host.
 SUITES = {"migrate": ("--sizes", "0"), "sched": ("--contexts", "2"), "submit": ("--count", "20")}
 
 
@@ -40,14 +40,16 @@ class Benches(Case):
     def test_counts_the_instructions_of_kernels(self):
         r = self.tern("bench", "--json", "sgemm-128", "copy-1m")
         sgemm, copy = json.loads(r.stdout)["results"]
-        self.assertGreater(sgemm["thread_instructions"], 128 ** 3)  # a multiply-add for each, and more
+        # Each multiplication is an instruction, and more are needed.
+        self.assertGreater(sgemm["thread_instructions"], 128 ** 3)
         self.assertGreater(sgemm["thread_instructions_per_second"], 0)
         self.assertEqual((copy["thread_instructions"], copy["thread_instructions_per_second"]), (0, 0))
         again = json.loads(self.tern("bench", "--json", "sgemm-128").stdout)["results"][0]
         self.assertEqual(again["thread_instructions"], sgemm["thread_instructions"])
 
     def test_limits(self):
-        """16,384 elements of 12 bytes, an addition, two loads and a store: docs/benches.md."""
+        """The limit of 16,384 elements follows from 12 bytes, an addition, two loads and a store for each
+        (docs/benches.md)."""
         limits = {"limit_cycles": 4 * 16384 / 16, "limit_by": "issue"}
         r = json.loads(self.tern("bench", "--json", "vecadd-16384", "sgemm-4x4-128", "copy-1m", "empty-64-warm").stdout)
         vecadd, sgemm, copy, empty = r["results"]
@@ -57,7 +59,8 @@ class Benches(Case):
         self.assertEqual([empty[k] for k in ("limit_cycles", "limit_by", "limit_percent")], [None] * 3)
         for x in vecadd, sgemm:
             self.assertAlmostEqual(x["limit_percent"], 100 * x["limit_cycles"] / x["cycles"], delta=0.01)
-        mean = (vecadd["limit_percent"] * sgemm["limit_percent"]) ** 0.5  # of kernels that have a limit
+        # The mean includes the kernels with a limit only.
+        mean = (vecadd["limit_percent"] * sgemm["limit_percent"]) ** 0.5
         self.assertAlmostEqual(r["limit_percent_mean"], mean, delta=0.02)
         r = json.loads(self.tern("bench", "--json", "vecadd-16384", "copy-float4-16k", TERN_CONFIG="small").stdout)
         self.assertEqual([x["limit_cycles"] for x in r["results"]], [4 * 16384 / 8, 8 * 16384 / 8])
@@ -111,7 +114,8 @@ class Suites(Case):
         self.assertEqual(json.loads(self.tern("bench", "submit", "--json", "--full").stdout)["count"], 20000)
 
     def test_model_by_itself(self):
-        """Suites that measure no cycles of the hardware take the functional model, and say so; others do not."""
+        """Suites that do not measure cycles of the hardware select the functional model and say so. The others do
+        not."""
         for suite, options in SUITES.items():
             r = self.tern("bench", suite, "--json", *options, TERN_BACKEND="")
             self.assertEqual(r.returncode, 0, r.stderr)
@@ -129,7 +133,7 @@ class Suites(Case):
             self.assertNotIn("backend model", r.stderr)
 
     def test_keys_that_a_suite_sets_itself(self):
-        """The keys of a suite hold in place of those of TERN_CONFIG with the same names; the others of these stay."""
+        """The keys of a suite replace those of TERN_CONFIG with the same names. Other keys of TERN_CONFIG remain."""
         for suite, options, configs in (
                 ("sched", ("--contexts", "2"), ("small,quantum=7000,mem=96M", "quantum=7000,depth=2", "small,depth=1")),
                 ("migrate", ("--sizes", "0"), ("small,mem=96M", "small,dram_latency=3,mem=96M"))):
@@ -143,10 +147,10 @@ class Suites(Case):
 
 
 class Progress(Case):
-    """How far it is: lines with the steps, and how much time is left once something is known of it."""
+    """The progress of a command: lines with the steps, and the time left as soon as it can be estimated."""
 
     def steps(self, command, text):
-        """The steps that have a line, in order; each line is of the form that it should have."""
+        """Returns the numbers of the steps that have a line, and the total. Checks the form of each line."""
         found = re.findall(rf"^tern {command}: \[(\d+)/(\d+)\] .+; \d+ s(, \d+ s left)?$", text, flags=re.M)
         self.assertTrue(found, text)
         self.assertEqual(found[0][2], "")
@@ -163,7 +167,7 @@ class Progress(Case):
             self.assertNotIn("\r", r.stderr)
 
     def test_terminal(self):
-        """One line, written anew; it is gone before a result is printed, and in the end."""
+        """The progress is one line that is rewritten. It is removed before a result is printed, and at the end."""
         pid, fd = pty.fork()
         if pid == 0:
             os.environ.update({"TERN_BACKEND": "model", "TERN_CONFIG": "default", "TERM": "xterm"})
@@ -173,7 +177,7 @@ class Progress(Case):
             if select.select([fd], [], [], 0.1)[0]:
                 try:
                     data = os.read(fd, 65536)
-                except OSError:  # the terminal's other end is closed
+                except OSError:  # The other end of the terminal is closed.
                     break
                 if not data:
                     break
@@ -188,11 +192,11 @@ class Progress(Case):
 
 
 class Interrupted(Case):
-    """Ctrl-C ends what a suite runs: one sentence, 130, and nothing is left."""
+    """Ctrl-C ends a suite with one message and status 130, and nothing is left."""
 
     def interrupt(self, *args, sent=signal.SIGINT, before=lambda session: None):
-        """The last line, and the exit status, of a command that is interrupted after its first line of progress, as a
-        terminal would: with all processes of its group. before: called first."""
+        """Interrupts a command after its first progress line, as a terminal does, with all processes of its group.
+        `before` is called before that. Returns the last line and the exit status."""
         env = {**os.environ, "TERN_BACKEND": "model", "TERN_CONFIG": "default"}
         with subprocess.Popen([TERN, *args], cwd=self.folder, env=env, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, start_new_session=True) as p:
@@ -202,7 +206,7 @@ class Interrupted(Case):
                 line = p.stderr.readline()
             before(p.pid)
             os.killpg(p.pid, sent)
-            rest = p.stderr.read().splitlines()  # until all have ended that have it
+            rest = p.stderr.read().splitlines()  # This waits for the end of all processes that hold the pipe.
             return rest[-1], p.wait(PATIENCE)
 
     def test_each_suite(self):
@@ -214,7 +218,7 @@ class Interrupted(Case):
                          ("tern bench preempt: interrupted", 143))
 
     def test_folder_of_ternd(self):
-        """After an interrupt the folder is removed, and ternd has ended."""
+        """After an interrupt, ternd has ended and its folder is removed."""
         found = []
 
         def look(session):
@@ -223,7 +227,7 @@ class Interrupted(Case):
                     args = (p / "cmdline").read_text().split("\0")
                     if os.getsid(int(p.name)) == session and "--socket" in args:
                         found.append((p, pathlib.Path(args[args.index("--socket") + 1]).parent))
-                except OSError:  # it has just ended
+                except OSError:  # The process has just ended.
                     pass
 
         self.assertEqual(self.interrupt("bench", "submit", "--count", "1000000", before=look)[1], 130)

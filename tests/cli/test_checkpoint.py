@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern checkpoint and tern restore: work that is saved in its middle ends, restored, as it does uninterrupted: the same
-bytes and digests, and the program goes on as well.
+"""tern checkpoint and tern restore: work saved in the middle and restored gives the same bytes and digests as
+uninterrupted work. The saved program itself goes on as well.
 
-The moment is a random cycle, a given one, or a launch. Saved again after a restore; moments that never come; files that
-are damaged, cut, or have bytes behind their end; memories that cannot be dumped; no room for the file, with `--stop`
-too; devices that cannot be opened. Each failure gives a sentence and leaves no part of a file."""
+The moment is a random cycle, a given one, or a launch. Further tests: a restored checkpoint is saved again; the moment
+never comes; files are damaged, cut, or have bytes after their end; memories cannot be dumped; the file has no room,
+with `--stop` too; devices cannot be opened. Each failure gives a message and leaves no partial file.
+"""
 import contextlib
 import json
 import os
@@ -34,13 +35,13 @@ class Checkpoints(Case):
     rounds = 40
 
     def program(self, *more):
-        """A program, as the arguments of tern checkpoint, that runs mix and writes y to y.bin."""
+        """Returns the arguments of tern checkpoint for a program that runs mix and writes y to y.bin."""
         self.file("mix.cl", KERNEL)
         return ["tern", "run", "mix.cl", "--global", ITEMS, "--local", LOCAL, f"-DROUNDS={self.rounds}", "--save",
                 "y=y.bin", "--quiet", *more, f"zeros:{ITEMS}", f"random:{ITEMS}:1", f"local:{4 * LOCAL}", "0xfeed"]
 
     def uninterrupted(self, *more, **env):
-        """What y is in the end, and the cycles of the first run."""
+        """Returns the final contents of y, and the cycles of the first run."""
         r = json.loads(self.works(*self.program("--json", *more)[1:], **env))
         return (self.folder / "y.bin").read_bytes(), r["runs"][0]["cycles"]
 
@@ -61,7 +62,7 @@ class Checkpoints(Case):
         return {m["address"]: m["digest"] for p in r["processes"] for m in p["memories"]}
 
     def ends_with(self, want, *args, **env):
-        """It ends, and one of its memories begins with these bytes; the digests are those of the bytes."""
+        """Restores the checkpoint, which must run to its end. One of its memories must begin with these bytes."""
         folder = self.folder / "memory"
         r = self.restored("--dump", folder, *args, **env)
         self.assertEqual(r["end"], "ended")
@@ -79,16 +80,17 @@ class Model(Checkpoints):
         want, cycles = self.uninterrupted()
         self.saved("--at-kernel", "mix")
         last, whole = None, self.restored()["cycles"]
-        self.assertGreaterEqual(whole, cycles - 100)  # it was stopped as it began
+        self.assertGreaterEqual(whole, cycles - 100)  # The work was stopped as it began.
         seed = int(os.environ.get("TERN_TEST_SEED", random.randrange(1 << 32)))
         print(f"seed {seed}: again by TERN_TEST_SEED={seed}")
         rng = random.Random(seed)
         for _ in range(8):
             after = rng.randrange(cycles)
             self.saved("--at-kernel", "mix", "--after", after)
-            self.assertEqual((self.folder / "y.bin").read_bytes(), want)  # the program went on
+            self.assertEqual((self.folder / "y.bin").read_bytes(), want)  # The program itself went on.
             r = self.ends_with(want)
-            self.assertLess(abs(r["cycles"] - (whole - after)), 1500, after)  # two stops and resumptions, at most
+            # This allows the cycles of two stops and resumptions.
+            self.assertLess(abs(r["cycles"] - (whole - after)), 1500, after)
             self.assertEqual(r["processes"][0]["contexts"][0]["saved"], 1)
             self.assertIn(last, (None, self.digests(r)))
             last = self.digests(r)
@@ -103,7 +105,7 @@ class Model(Checkpoints):
         self.assertGreater(r["cycles"], cycles // 4)
 
     def test_at_a_launch(self):
-        """What the host would launch after that is not there."""
+        """Launches that the host would make after the checkpoint are not part of it."""
         want, _ = self.uninterrupted("--repeat", 2)
         self.assertNotEqual(want, self.uninterrupted("--repeat", 3)[0])
         self.saved("--at-kernel", "mix:2", "--after", 3000, program=self.program("--repeat", 3))
@@ -117,7 +119,7 @@ class Model(Checkpoints):
         self.ends_with(want)
 
     def test_nothing_of_a_program_that_stops_goes_on(self):
-        """Between the checkpoint and the end of the program, which a full pipe delays, no work comes to its end."""
+        """A full pipe delays the program's end after the checkpoint. No work completes in this time."""
         _, cycles = self.uninterrupted()
         (self.folder / "y.bin").unlink()
         out, into = os.pipe()
@@ -132,7 +134,7 @@ class Model(Checkpoints):
             os.close(into)
             while p.poll() is None and not (self.folder / "c.tck").exists():
                 time.sleep(0.01)
-            time.sleep(1)  # time to do what it must not
+            time.sleep(1)  # Time in which the program must do nothing more.
             early = p.poll(), (self.folder / "y.bin").exists()
             while os.read(out, 65536):
                 pass
@@ -140,7 +142,7 @@ class Model(Checkpoints):
         self.assertEqual((early, p.returncode, (self.folder / "y.bin").exists()), ((None, False), 0, False))
 
     def test_of_a_checkpoint(self):
-        """What goes on is saved again, twice, and ends as ever."""
+        """Restored work is saved again, twice, and ends with the same result."""
         want, cycles = self.uninterrupted()
         self.saved("--at-kernel", "mix", "--after", 1000, "--stop")
         final = self.ends_with(want)
@@ -162,7 +164,7 @@ class Model(Checkpoints):
         self.assertEqual((r["end"], context["left"], context["label"]), ("stopped", 1, "mix"))
         self.assertEqual(r["asked_cycles"], 5000)
         self.assertGreaterEqual(r["cycles"], 5000)
-        self.assertLess(r["cycles"] - 5000, 1500)  # the saving
+        self.assertLess(r["cycles"] - 5000, 1500)  # Saving takes these cycles.
         self.assertIsNone(self.restored()["asked_cycles"])
         self.assertRegex(self.works("restore", "c.tck", "--cycles", 5000),
                          r"^model, default: stopped after \d+ cycles \(5000 as asked, and those until what ran was "
@@ -241,7 +243,7 @@ class Wrong(Checkpoints):
         self.assertFalse((self.folder / "x.tck").exists())
 
     def test_a_file_that_cannot_be_written(self):
-        """The program goes on, what was there stays, and nothing is left."""
+        """If the file cannot be written, the program goes on, the old file stays, and no partial file is left."""
         want, _ = self.uninterrupted()
         self.file("c.tck", "precious")
         for stop in (), ("--stop",):
@@ -260,7 +262,7 @@ class Wrong(Checkpoints):
             self.assertFalse((self.folder / "c.tck.part").exists())
 
     def test_a_device_that_cannot_be_opened(self):
-        """The program says why; nothing is said of a moment."""
+        """The program says why the device cannot be opened. No message says that the moment did not come."""
         for message, *args in (("nix", "--backend", "nix"), ("nix", "--config", "nix")):
             r = self.tern("checkpoint", "-o", "c.tck", "--at-cycle", 100, *args, "tern", "info")
             self.assertNotEqual(r.returncode, 0)
@@ -299,11 +301,11 @@ class Wrong(Checkpoints):
         self.file("taken", "")
         self.fails(1, "no/such: No such file", "restore", "c.tck", "--dump", "no/such")
         r = self.tern("restore", "c.tck", "--dump", "taken")
-        self.assertEqual((r.returncode, r.stdout), (1, ""))  # before the work has run
+        self.assertEqual((r.returncode, r.stdout), (1, ""))  # The command fails before the work has run.
         self.assertIn("taken: Not a directory", r.stderr)
 
     def test_a_memory_that_cannot_be_written(self):
-        """The others are, and all digests are printed."""
+        """The other memories are written, and all digests are printed."""
         self.saved("--at-kernel", "mix", "--after", 1000, "--stop")
         whole = self.restored("--dump", "whole")
         names = sorted(p.name for p in (self.folder / "whole").iterdir())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of the model go on on the Verilated hardware, with a waveform, and end with the same memory; and back."""
+"""Checkpoints of the model continue on the Verilated hardware, with a waveform, and end with the same memory. Those of
+the hardware continue on the model."""
 import random
 import struct
 import unittest
@@ -11,7 +12,8 @@ class Rtl(Checkpoints):
     rounds = 4
 
     def cut(self, config, backend="model"):
-        """Saved in the middle, at a random place; what it comes to on the model."""
+        """Saves a checkpoint at a random place in the middle. Returns the expected bytes, and the digests of the
+        model's result."""
         want, cycles = self.uninterrupted(TERN_CONFIG=config)
         after = random.Random(config).randrange(cycles // 8, cycles // 2)
         self.saved("--at-kernel", "mix", "--after", after, "--stop", "--backend", backend, "--config", config)
@@ -24,20 +26,21 @@ class Rtl(Checkpoints):
             self.assertEqual((r["backend"], self.digests(r)), ("rtl", digests))
 
     def test_waveform(self):
-        """It has all cycles from the loading of the state to the end."""
+        """The waveform has all cycles from the loading of the state to the end."""
         want, digests = self.cut("small")
         r = self.ends_with(want, "--backend", "rtl", "--config", "small,trace=run.fst")
         self.assertEqual(self.digests(r), digests)
         head = (self.folder / "run.fst").read_bytes()[:25]
         kind, length, begin, end = struct.unpack(">BQQQ", head)
-        self.assertEqual((kind, length, begin), (0, 329, 0))  # the header block of FST
-        self.assertGreaterEqual(end, 2 * (r["began"] + r["cycles"]))  # an edge at each unit of its time
+        self.assertEqual((kind, length, begin), (0, 329, 0))  # These are the header block of FST.
+        # Each unit of the waveform's time has a clock edge.
+        self.assertGreaterEqual(end, 2 * (r["began"] + r["cycles"]))
 
     def test_from_the_hardware(self):
         self.cut("small", "rtl")
 
     def test_for_some_cycles(self):
-        """The interesting part alone."""
+        """Only some cycles are simulated after the restore."""
         self.cut("small")
         r = self.restored("--cycles", 1000, "--backend", "rtl", "--config", "small,trace=run.fst")
         self.assertEqual((r["end"], r["processes"][0]["contexts"][0]["label"]), ("stopped", "mix"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands whose files find no room: beyond the limit of file sizes (ulimit -f), on a full disk, /dev/full. None is
-ended by a signal; each says so, and what it wrote before is of use or gone. Arguments: TERN EVENTS TERN-MIGRATE."""
+"""Commands whose files find no room: beyond the limit of file sizes (ulimit -f), on a full disk, or on /dev/full. No
+command is ended by a signal. Each says so, and a partial file is usable or removed. Arguments: TERN EVENTS
+TERN-MIGRATE."""
 import json
 import os
 import pathlib
@@ -22,14 +23,14 @@ KERNEL = "kernel void f(global int *x) { x[get_global_id(0)] = 1; }\n"
 class Full(Case):
     def limited(self, limit, *args, stdout=subprocess.PIPE, **env):
         def restrict():
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores this signal.
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         return subprocess.run([str(x) for x in args], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE, text=True,
                               check=False, preexec_fn=restrict, restore_signals=False,
                               env={**os.environ, "TERN_BACKEND": "model", "TERN_CONFIG": "small", **env})
 
     def test_a_trace(self):
-        """The status of the program stays; events that found room are whole."""
+        """The exit status is the program's unless that is 0. Events that found room are complete."""
         r = self.limited(1 << 30, TERN, "trace", "-o", "all", EVENTS, "1")
         self.assertEqual(r.returncode, 0, r.stderr)
         events = json.loads((self.folder / "all").read_text())
@@ -57,7 +58,7 @@ class Full(Case):
         self.assertGreater(len(json.loads((self.folder / "own").read_text())), 10)
 
     def test_the_program_of_a_trace_has_the_signal(self):
-        """The command ignores SIGXFSZ; the program that it starts has it as it was."""
+        """The command ignores SIGXFSZ. The program that it starts has the original action."""
         code = "import signal; print(signal.getsignal(signal.SIGXFSZ))"
         for action, shown in (signal.SIG_DFL, "SIG_DFL"), (signal.SIG_IGN, "SIG_IGN"):
             r = subprocess.run([TERN, "trace", "-o", "t", "sh", "-c", "grep SigIgn /proc/self/status"], cwd=self.folder,
@@ -95,7 +96,8 @@ class Full(Case):
             subprocess.run(["umount", disk], check=True)
 
     def test_every_other_file(self):
-        """Files of the commands, of 4 MiB at least, where 1 MiB is allowed; and standard output, where nothing is."""
+        """Other files of the commands, of 4 MiB at least, with a limit of 1 MiB, and standard output with a limit of
+        0."""
         self.file("k.cl", KERNEL)
         icd = str(pathlib.Path(TERN).parents[1] / "tern.icd")
         run = [TERN, "run", "k.cl", "--global", "1", "random:1048576"]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-`cmake --install`: what lies there works, finds its own parts and none of the build's, names no folder of the
-machine that built it, runs on other processors, and serves programs of others that use the driver. The
-second argument is the build.
+"""The result of `cmake --install`: it works, finds its own parts and none of the build's, contains no path of the
+machine that built it, runs on other processors, and serves other programs that use the driver. The second argument is
+the build.
 """
 import os
 import pathlib
@@ -15,7 +14,7 @@ import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(2))
 
-import cli  # noqa: E402  (takes the first argument)
+import cli  # This import takes the first argument.
 
 
 class Install(cli.Case):
@@ -27,7 +26,7 @@ class Install(cli.Case):
         cls.addClassCleanup(shutil.rmtree, cls.prefix)
 
     def run_it(self, *args, **env):
-        """Standard output, and the shared objects of Tern that were loaded."""
+        """Returns standard output, and the loaded shared objects of Tern."""
         env = {k: v for k, v in os.environ.items() if k not in ("TERN_LIB_DIR", "OCL_ICD_VENDORS")} | env
         r = subprocess.run([self.prefix / "bin" / "tern", *map(str, args)], cwd=self.folder, capture_output=True,
                            text=True, check=False, env=env | {"TERN_BACKEND": "model", "TERN_CACHE": "0",
@@ -64,7 +63,7 @@ class Install(cli.Case):
 
 
     def test_examples_by_their_own_lines(self):
-        """Each is compiled and run by the lines in its first comment, in a shell that knows where pkg-config looks."""
+        """Each example is compiled and run by the lines in its first comment, in a shell with pkg-config's path set."""
         expected = {"fill": "fence 1: first byte 0x2a, last 0x2a\n", "dispatch": "y[1] = 1000001, y[999] = 999000999\n",
                     "user_call": "y[1] = 1.5, y[999] = 500.5\n"}
         examples = sorted((self.prefix / "share/doc/tern/docs/examples").glob("*.c"))
@@ -81,7 +80,7 @@ class Install(cli.Case):
                 self.assertEqual((r.returncode, r.stdout, r.stderr), (0, out, ""), line)
 
     def test_pages_that_are_named_are_there(self):
-        """By headers, examples, manual pages and units as docs/PAGE; by the pages themselves as links."""
+        """Headers, examples, manual pages and units name documents as docs/PAGE, and these name each other by links."""
         docs = self.prefix / "share/doc/tern/docs"
         named = {}
         for p in self.files():
@@ -91,7 +90,7 @@ class Install(cli.Case):
             elif p.suffix == ".md":
                 for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", p.read_text()):
                     named[p.parent / link] = p
-        named.pop(docs / "spec", None)  # what tern_spec.h is generated from
+        named.pop(docs / "spec", None)  # tern_spec.h is generated from this folder.
         self.assertGreater(len(named), 20)
         self.assertEqual({str(page): str(p) for page, p in named.items() if not page.exists()}, {})
 
@@ -99,8 +98,8 @@ class Install(cli.Case):
         return [p for p in self.prefix.rglob("*") if p.is_file() and not p.is_symlink()]
 
     def test_nothing_names_a_folder_of_the_build(self):
-        """Neither as text nor in debug information. tern.icd names the prefix, which here lies in the
-        build, and is looked at above.
+        """No path of the build is contained as text or in debug information. tern.icd contains the prefix, which is in
+        the build here, and is tested above.
         """
         cache = (BUILD / "CMakeCache.txt").read_text()
         source = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, flags=re.M)[1]
@@ -108,7 +107,7 @@ class Install(cli.Case):
         for p in self.files():
             text = p.read_bytes()
             for folder in {source, str(BUILD), str(BUILD.resolve())}:
-                # not as the end of another path: sources may lie in /tern
+                # The end of another path does not count: the sources may be in /tern.
                 if p.name != "tern.icd" and (m := re.search(rb"(?<![\w./%-])" + re.escape(folder.encode()) +
                                                             rb"(?![\w-])", text)):
                     named[str(p)] = text[m.start():m.start() + 100]
@@ -126,8 +125,8 @@ class Install(cli.Case):
                                                            check=True).stdout, p)
 
     def test_simulators_say_which_processors_they_want(self):
-        """An instruction that a processor lacks would end the program; the loader refuses
-        what is marked for a newer one.
+        """An instruction that a processor lacks would end the program. The dynamic loader refuses objects marked for a
+        newer processor.
         """
         cache = (BUILD / "CMakeCache.txt").read_text()
         if "TERN_NATIVE:BOOL=ON" in cache or os.uname().machine != "x86_64":
@@ -150,7 +149,7 @@ class Install(cli.Case):
             yield from p.stdout
 
     def test_an_old_processor(self):
-        """Nehalem of 2008: no AVX. The model runs on it all the same; a simulator that cannot is refused in words."""
+        """Nehalem (2008) has no AVX. The model runs on it, and a simulator that cannot is refused with a message."""
         qemu = shutil.which("qemu-x86_64")
         if not qemu or os.uname().machine != "x86_64":
             self.skipTest("needs qemu-x86_64 (scripts/setup test)")
@@ -206,7 +205,7 @@ int main(void)
 
 
 class Driver(cli.Case):
-    """libtern for programs of others, from a prefix that was moved after the installation."""
+    """libtern for other programs, with a prefix that was moved after the installation."""
 
     @classmethod
     def setUpClass(cls):
@@ -229,7 +228,7 @@ class Driver(cli.Case):
                        cwd=self.folder, check=True)
 
     def runs(self, *argv, **env):
-        """Standard output; nothing is on standard error."""
+        """Runs a program, which must succeed without messages. Returns its standard output."""
         r = subprocess.run(argv, cwd=self.folder, capture_output=True, text=True, check=False, env=os.environ | env)
         self.assertEqual((r.returncode, r.stderr), (0, ""), argv)
         return r.stdout
@@ -257,7 +256,7 @@ class Driver(cli.Case):
         self.assertEqual(found, {str(lib / f"libtern.so.{version}"), str(lib / "libtern_sim_model_small.so")})
 
     def test_the_version_is_one(self):
-        """The header, pkg-config, the file of the library, and the programs say the same."""
+        """The header, pkg-config, the library's file name and the programs give the same version."""
         self.file("version.c", """#include <stdio.h>
 #include <tern/tern.h>
 #if TERN_VERSION_MAJOR == 0 && TERN_VERSION_MINOR < 1
@@ -290,7 +289,7 @@ int main(void) { printf("%d.%d.%d\\n", TERN_VERSION_MAJOR, TERN_VERSION_MINOR, T
         self.assertIn("tern_device_open@@TERN_0", offered)
 
     def test_headers_in_cpp(self):
-        """All of them in one program, which calls a function of each that has some."""
+        """A C++ program includes all headers and calls functions of several of them."""
         self.file("app.cpp", "".join(f"#include <tern/{p.name}>\n" for p in
                                      sorted((self.prefix / "include" / "tern").glob("*.h"))) + """
 int main()

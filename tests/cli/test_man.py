@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages: mandoc has nothing to say of them, they tell all options and no other, and their examples are so.
+"""The manual pages: mandoc reports nothing, they describe exactly the options that exist, and their examples give the
+shown output.
 """
 import re
 import subprocess
@@ -59,7 +60,7 @@ class Man(Pages):
                 self.try_page(page)
 
     def test_readme(self):
-        """A command after `$`, indented, and what it prints."""
+        """README.md shows each command indented after `$`, followed by its output."""
         tried = re.findall(r"^    \$ build/bin/tern (.*)\n((?:    .*\n)*)", (ROOT / "README.md").read_text(),
                            flags=re.M)
         self.assertTrue(tried)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every option and variable whose file is read, with paths that name something else than such a file: the tool says in
-one sentence what the path is, and neither waits nor reads without end. Arguments: TERN TERND TERN-MIGRATE."""
+"""Every option and variable whose file is read, with paths that are no such file. The tool says in one message what the
+path is, and neither waits nor reads without end. Arguments: TERN TERND TERN-MIGRATE."""
 import os
 import pathlib
 import re
@@ -16,12 +16,12 @@ from cli import TERN, Case
 TERND, MIGRATE = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
 TOOLS = pathlib.Path(MIGRATE).parent
-PATIENCE = 500    # seconds; only what fails waits so long
-MOST = 8 << 30    # bytes of address space, so that what reads without end does not take the host's memory
+PATIENCE = 500    # Seconds. Only a failing test waits this long.
+MOST = 8 << 30    # Bytes of address space, so that a read without end does not exhaust the host's memory.
 NOBODY = 65534
 
 KERNEL = "kernel void f(global int *x) { x[get_global_id(0)] = 1; }\n"
-# What a path names, and what is to be said of it. "large" is as long as a file can be, and has no block.
+# What a path names, and the expected message. "large" has the maximum size of a file and no blocks.
 KINDS = {"zero": "is a device", "random": "is a device", "full": "is a device", "fifo": "is a named pipe",
          "folder": "is a directory", "socket": "No such device or address", "missing": "No such file or directory",
          "dangling": "No such file or directory", "loop": "Too many levels", "large": "is larger than",
@@ -60,7 +60,8 @@ class Paths(Case):
                               env={**plain, "TERN_BACKEND": "model", "TERN_CONFIG": "small,mem=16M", **env}, **more)
 
     def options(self):
-        """Each option: what a tool is called with, its environment, and where it says something else of a kind."""
+        """Returns for each option how its tool is called, its environment, and messages that differ for a kind of
+        path."""
         tls = {"--cert": "cert", "--key": "key", "--ca": "cert"}
 
         def pem(option, *first):
@@ -111,7 +112,7 @@ class Paths(Case):
                     self.refused(what, kind, self.run_tool(args(path), user, **env), path, other.get(kind, reason))
 
     def test_a_descriptor_of_its_own(self):
-        """Standard input may be a pipe: it is read as far as the option allows, however long it is."""
+        """Standard input may be a pipe. An endless one is read up to the option's limit."""
         for what, args, reason in (
                 ("ternd --limits", lambda p: [TERND, "--socket", "sock", "--limits", p], "is larger than 1 MiB"),
                 ("tern run", lambda p: [TERN, "run", p, "--list"], "is larger than 256 MiB"),
@@ -141,7 +142,8 @@ class Paths(Case):
         self.assertIn("/dev/stdin:2:9: 0 is out of range: 1 to 1000", r.stderr)
 
     def test_libraries(self):
-        """What TERN_LIB_DIR has in place of a simulator, and TERN_XCLBIN names in place of an xclbin."""
+        """TERN_LIB_DIR contains something else than a simulator, and TERN_XCLBIN names something else than an
+        xclbin."""
         for kind, reason in KINDS.items():
             if kind == "secret":
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line on the Verilated device: the same results as on the model, cycles that repeat, and tern verify."""
+"""The command line on the Verilated device: results as on the model, cycles that repeat, and tern verify."""
 import json
 import pathlib
 import unittest
@@ -39,7 +39,7 @@ class Rtl(Case):
                 self.assertGreater(a["counters"]["rd_lines"], 0)
 
     def test_trace(self):
-        """Work that is cut every 2,000 cycles, on both engines in turn."""
+        """Work that is preempted every 2,000 cycles runs on both engines in turn."""
         r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384", TERN_BACKEND="rtl",
                       TERN_CONFIG="default,preempt=2000")
         self.assertEqual(r.returncode, 0, r.stderr)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern run on the functional model: every kind of argument, what is printed, and every wrong usage. test_asm: words,
-names and targets of branches are those that llvm-objdump finds in the same program binary, beside Tern's own names;
-damaged program binaries."""
+"""tern run on the functional model: every kind of argument, the output, and every wrong usage. test_asm: words, names
+and branch targets are those that llvm-objdump finds in the same program binary, and Tern's own instructions have names;
+program binaries are damaged."""
 import json
 import math
 import random
@@ -18,12 +18,12 @@ SHIFT = "kernel void shift(global int *x, int by) { x[get_global_id(0)] += by; }
 
 
 def printed(out):
-    """The values of the one buffer that is printed, on one line or on lines that begin with an index."""
+    """Returns the values of the one printed buffer, on one line or on lines that begin with an index."""
     return " ".join(re.sub(r"^\w+: \S+\]( =)?|^ +\d+:", "", out, flags=re.M).split())
 
 
 class Tools(Case):
-    """A machine that lacks a part of the compiler: the message names it, and where it was looked for."""
+    """A part of the compiler is missing: the message names it, and where it was searched."""
 
     def refused(self, message, **env):
         self.file("scale.cl", SCALE)
@@ -48,10 +48,10 @@ class Tools(Case):
 
 
 class Values(Case):
-    """copy.cl copies its arguments, so that what is printed is what was given."""
+    """copy.cl copies its arguments, so the output must equal the input."""
 
     def through(self, kind, text, *options):
-        """The text that a buffer of this type prints as, once the device had it."""
+        """Returns the text as which a buffer of this type is printed after it was on the device."""
         self.file("copy.cl", f"kernel void copy(global {kind} *x) {{ }}")
         return printed(self.works("run", "copy.cl", "--global", 1, "--print", "x", *options, text))
 
@@ -307,7 +307,7 @@ class Runs(Case):
         self.assertEqual(big["buffers"][0]["values"], [[2**64 - 1, 3]])
 
     def test_options_that_would_be_ignored(self):
-        """Refused, with the option's name, before anything is built."""
+        """Options without a meaning are refused by name before anything is built."""
         save = ["--save-binary", "x.bin"]
         for option, *args in (("--global", "--global", 1), ("--local", "--local", 1), ("--offset", "--offset", 1),
                               ("an ARG", "3"), ("--repeat", "--repeat", 1), ("--print", "--print", 1),
@@ -366,7 +366,7 @@ class Runs(Case):
             self.assertEqual(self.works(*run, *options), "x: int[2] = 1 2\n")
         self.assertEqual(self.works(*run, "-Iinclude", "-DM=3", "-g", "-w", "-cl-mad-enable"), "x: int[2] = 1 3\n")
         self.assertEqual(self.works(*run, "-Iinclude", "-D", "M=(2 + 2)"), "x: int[2] = 1 4\n")
-        self.file("n.h", "#define N 7\n#define M 8\n")  # beside the file that includes it
+        self.file("n.h", "#define N 7\n#define M 8\n")  # This file is beside the one that includes it.
         self.assertEqual(self.works("run", self.folder / "d.cl", "--global", 1, "zeros:2"), "x: int[2] = 7 8\n")
         self.fails(1, "unknown option '-frob'", *run, "--build-options", "-frob")
         self.fails(2, "unknown option '-frob'", *run, "-frob")
@@ -402,7 +402,7 @@ class Runs(Case):
         self.fails(1, "No such file", "run", "shift.cl", "--save-binary", "no/such")
 
     def test_asm(self):
-        """The same instructions as LLVM's own tool finds, and the names that it does not know."""
+        """The listing has the same instructions as LLVM's tool finds, and the names that this tool does not know."""
         steps = "".join(f"x = x * {i} + (x >> {i % 31}) ^ n; if (x == {i}) x += n;" for i in range(3, 200))
         self.file("asm.cl", f"int big(int x, int n) {{ {steps} return x; }}"
                   "kernel void k(global int *a, local int *t, int n) { int l = get_local_id(0); t[l] = a[l];"
@@ -443,7 +443,7 @@ class Runs(Case):
         for option, *args in ("--json", "--json"), ("--global", "--global", 1), ("an ARG", "3"), ("--list", "--list"):
             self.fails(2, f"runs nothing; {option} has no meaning with it", "run", "no.cl", "--asm", *args)
         binary, draw = (self.folder / "asm.bin").read_bytes(), random.Random(1)
-        for i in range(40):  # of each, the one half is cut, the other has a byte of its tables changed
+        for i in range(40):  # Half of the binaries are cut, the others have a changed byte in their tables.
             at = draw.randrange(len(binary))
             wrong = binary[:at] if i % 2 else bytes(x ^ (255 if k in (at, at // 8 + 28) else 0)
                                                      for k, x in enumerate(binary))

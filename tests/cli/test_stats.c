@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The statistics file, from both sides: the driver's writer and the reader of `tern top`, also against a writer that
- * never rests.
+ * The statistics file: the driver's writer and the reader of `tern top`, also while the writer writes without pause.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +86,7 @@ static void test_what_is_written_is_read(void **state)
     struct tern_stats_file *f = tern_stats_file_create(), *g = tern_stats_file_create();
     assert_true(f && g);
     assert_int_equal(files(), 2);
-    assert_int_equal(seen(NULL), 0); /* nothing has been published */
+    assert_int_equal(seen(NULL), 0); /* Nothing has been published. */
     publish(f, 42);
     assert_true(top_read(&list));
     assert_int_equal(list.n, 1);
@@ -110,7 +109,7 @@ static void test_what_is_written_is_read(void **state)
     assert_int_equal(files(), 0);
 }
 
-/** A process that closes its device and opens one again has not gone back in time. */
+/** A new device of a process is not taken for its earlier one, so its time does not seem to go backwards. */
 static void test_a_new_device_is_not_the_old_one(void **state)
 {
     struct top_list before, now;
@@ -134,7 +133,7 @@ static void test_a_new_device_is_not_the_old_one(void **state)
     tern_stats_file_destroy(f);
 }
 
-/** A process that dies leaves a file: readers pass it over, the next writer removes it. */
+/** A process that dies leaves a file. Readers ignore it, and the next writer removes it. */
 static void test_the_dead(void **state)
 {
     int status;
@@ -171,7 +170,7 @@ static void test_fork(void **state)
         }
         wait(NULL);
         const bool still = files() == 1 && seen(NULL) == 1;
-        if (fork() == 0) { /* outlives us, with our lock */
+        if (fork() == 0) { /* This child outlives its parent and inherits the lock. */
             close(wait_for[1]);
             _exit(read(wait_for[0], &c, 1) < 0);
         }
@@ -184,7 +183,7 @@ static void test_fork(void **state)
     close(wait_for[0]);
 }
 
-/** Writes a file as some other program might; lock: and stays alive. */
+/** Writes a file as another program might. lock: its writer seems to be alive. */
 static int strange_file(const char *name, const void *data, size_t size, bool lock)
 {
     char path[PATH_MAX];
@@ -201,12 +200,12 @@ static void test_what_is_no_statistics(void **state)
     static struct tern_stats s;
     unsigned foreign;
     (void)state;
-    struct tern_stats_file *f = tern_stats_file_create(); /* makes the folder */
+    struct tern_stats_file *f = tern_stats_file_create(); /* This creates the folder. */
     s = (struct tern_stats){.magic = TERN_STATS_MAGIC, .version = TERN_STATS_VERSION, .size = sizeof s,
                             .pid = (uint32_t)getpid()};
     int fd = strange_file("1-0.stats", &s, sizeof s, true);
     assert_int_equal(seen(&foreign), 1);
-    close(fd); /* unlocked: dead */
+    close(fd); /* Without a lock its writer counts as dead. */
     assert_int_equal(seen(&foreign), 0);
 
     static const struct {
@@ -221,11 +220,11 @@ static void test_what_is_no_statistics(void **state)
         {offsetof(struct tern_stats, version), TERN_STATS_VERSION, sizeof s - 4096, 1},
         {offsetof(struct tern_stats, version), TERN_STATS_VERSION, 0, 0},
         {offsetof(struct tern_stats, version), TERN_STATS_VERSION, 7, 0},
-        {offsetof(struct tern_stats, sequence), 1, sizeof s, 0}, /* for ever in the middle of writing */
+        {offsetof(struct tern_stats, sequence), 1, sizeof s, 0}, /* The writer never ends its update. */
         {offsetof(struct tern_stats, engines), TERN_STATS_ENGINES + 1, sizeof s, 0},
         {offsetof(struct tern_stats, listed), TERN_STATS_CONTEXTS + 1, sizeof s, 0},
         {offsetof(struct tern_stats, listed_partitions), TERN_STATS_PARTITIONS + 1, sizeof s, 0},
-        {offsetof(struct tern_stats, pid), 0x3fffffff, sizeof s, 0}, /* nobody */
+        {offsetof(struct tern_stats, pid), 0x3fffffff, sizeof s, 0}, /* No process has this number. */
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         static struct tern_stats bad;
@@ -239,7 +238,7 @@ static void test_what_is_no_statistics(void **state)
     tern_stats_file_destroy(f);
 }
 
-/** Nobody can look on, and nothing else happens. */
+/** Where no file can be made, nobody can read statistics, and nothing else changes. */
 static void test_where_it_cannot_be(void **state)
 {
     (void)state;
@@ -247,7 +246,7 @@ static void test_where_it_cannot_be(void **state)
     assert_null(tern_stats_file_create());
     unsetenv("TERN_STATS");
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_int_equal(chmod(folder, 0777), 0); /* others may put files there */
+    assert_int_equal(chmod(folder, 0777), 0); /* Others may put files there. */
     assert_null(tern_stats_file_create());
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(symlink("/tmp", folder), 0);
@@ -262,7 +261,7 @@ static void test_where_it_cannot_be(void **state)
 
 static atomic_bool over;
 
-/** Every number of an update is the same; a reader that sees two was given half of each. */
+/** All numbers of an update are equal. A reader that sees two numbers got parts of two updates. */
 static void *write_rounds(void *user)
 {
     for (uint64_t i = 1; !atomic_load(&over); i++) {
@@ -286,7 +285,7 @@ static void test_a_copy_is_of_one_moment(void **state)
     (void)state;
     struct tern_stats_file *f = tern_stats_file_create();
     assert_int_equal(pthread_create(&writer, NULL, write_rounds, f), 0);
-    /* and until the writer has written meanwhile */
+    /* The loop also goes on until the writer has written meanwhile. */
     for (unsigned copies = 0; copies < COPIES || last <= first + COPIES / 10;) {
         struct top_list list;
         assert_true(top_read(&list));

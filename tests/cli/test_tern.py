@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tern command on the functional model: output, JSON, exit codes, errors that say what to do, commands of users.
-The results of all benches are right, and their limits have a formula, a mean, or neither, in text and JSON, on two
-geometries."""
+"""The tern command on the functional model: output, JSON, exit statuses, messages that say what to do, users' commands.
+The results of all benches are right. In text and JSON, on two geometries, their limits have a formula, a mean, or
+neither."""
 import json
 import os
 import pathlib
@@ -32,7 +32,7 @@ class Tern(Case):
                       self.works("info"))
 
     def test_a_device_without_simt_executor(self):
-        """tern info says what it has not; commands that need kernels say what is missing."""
+        """`tern info` names what is missing, and commands that need kernels say so."""
         r = json.loads(self.works("info", "--json", TERN_CONFIG="shell"))
         self.assertEqual((r["lanes"], r["warps"], r["local_bytes"], len(r["executors"])), (0, 0, 0, 1))
         text = self.works("info", TERN_CONFIG="shell")
@@ -66,7 +66,7 @@ class Tern(Case):
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
 
     def test_found_by_the_path(self):
-        """Called by a bare name, from any folder: it finds its devices, and the suites find theirs."""
+        """Called by its bare name from any folder, tern finds its devices, and so do the suites."""
         for args in (["info"], ["bench", "preempt", "--requests", "1", "--kernel", "saxpy"],
                      ["run", "x.cl", "--global", "1", "1"]):
             self.file("x.cl", "kernel void x(global int *x) {}")
@@ -81,7 +81,7 @@ class Tern(Case):
         self.fails(2, "--once is one look at once; -d has no meaning with it", "top", "--once", "-d", "3")
 
     def test_every_json_parses(self):
-        """Whatever it is asked together with; tests of the commands look into it."""
+        """The output parses with any other options. The tests of each command check its contents."""
         self.file("x.cl", "kernel void x(global int *x) { printf(\"text\"); }")
         for args in (["info", "--json"], ["--version", "--json"], ["bench", "--json", "--list"],
                      ["bench", "--list", "--json"],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern top: as text, as JSON, on a terminal, around a program. Cycles that a context ran on another device are no share
-of the time of this one."""
+"""tern top: as text, as JSON, on a terminal, around a program. Cycles that a context ran on another device do not count
+in its share of this device's time."""
 import contextlib
 import json
 import os
@@ -15,7 +15,7 @@ import unittest
 from cli import TERN, Case
 
 
-PATIENCE = 250  # seconds: only a test that fails waits so long
+PATIENCE = 250  # Seconds. Only a failing test waits this long.
 
 
 class Top(Case):
@@ -24,7 +24,7 @@ class Top(Case):
         self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
 
     def start(self, *args, out=subprocess.DEVNULL):
-        """A program with a device, running."""
+        """Starts a program with a device."""
         p = subprocess.Popen([TERN, *args], stdout=out, stderr=subprocess.DEVNULL, cwd=self.folder,
                              env={**os.environ, **self.env, "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
         self.addCleanup(p.wait)
@@ -59,7 +59,7 @@ class Top(Case):
 
     @unittest.skipIf(os.geteuid(), "only root can be another user")
     def test_a_folder_of_somebody_else(self):
-        """Without XDG_RUNTIME_DIR it is in /tmp, where anybody can make it first."""
+        """Without XDG_RUNTIME_DIR the folder is in /tmp, where any user may have created it."""
         uid = 61234 + os.getpid() % 1000
         folder = pathlib.Path(f"/tmp/tern-{uid}")
         plain = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
@@ -77,8 +77,9 @@ class Top(Case):
             self.assertIn("set XDG_RUNTIME_DIR", r.stdout)
 
     def test_a_crowd(self):
-        """Sixteen contexts on two engines, seen from outside."""
-        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")  # longer than this takes, anywhere
+        """Sixteen contexts on two engines, seen by another process."""
+        # The program runs longer than the test takes on any host.
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")
 
         def crowd():
             self.assertIsNone(p.poll(), "it ended before it was seen")
@@ -104,14 +105,14 @@ class Top(Case):
         self.assertIn("PROCESS", self.works("top", "--once", **self.env))
         p.kill()
         p.wait()
-        self.assertEqual(self.looks()[0]["devices"], [])  # its file is still there, and says nothing
+        self.assertEqual(self.looks()[0]["devices"], [])  # The program's file still exists but is ignored.
 
     def test_what_came_from_another_device(self):
-        """Cycles that a context came with are no share of the time of the device that it is on now."""
+        """Cycles that a restored context brought along do not count in its share of this device's time."""
         r = self.tern("checkpoint", "-o", "c.tck", "--at-cycle", 3000000, "--stop", "tern", "bench", "sched",
                       "--contexts", "16", "--quantum", "200000", **self.env)
         self.assertEqual(r.returncode, 0, r.stderr)
-        out, into = os.pipe()  # full: what is restored has a device until its result is read
+        out, into = os.pipe()  # The pipe is full, so the restored program keeps its device until its output is read.
         self.addCleanup(os.close, out)
         os.set_blocking(into, False)
         with contextlib.suppress(BlockingIOError):
@@ -128,7 +129,7 @@ class Top(Case):
 
         first, later = self.until(ran)[0], self.until(ran)[0]
         brought = {c["context"]: c["cycles"] - c["cycles_here"] for c in first["contexts"]}
-        self.assertGreater(sum(brought.values()), 3000000)  # on two engines
+        self.assertGreater(sum(brought.values()), 3000000)  # The cycles are of two engines.
         self.assertEqual({c["context"]: c["cycles"] - c["cycles_here"] for c in later["contexts"]}, brought)
         for look in first, later:
             for c in look["contexts"]:
@@ -146,15 +147,16 @@ class Top(Case):
         self.assertTrue(any(x["devices"] for x in looks))
         self.assertIn("Jain's index", r.stderr)
         times = [(x["devices"][0]["pid"], x["devices"][0]["time"]) for x in looks if x["devices"]]
-        times = [time for pid, time in times if pid == times[0][0]]  # of one run of it
+        times = [time for pid, time in times if pid == times[0][0]]  # The times of one run of the program.
         self.assertEqual(times, sorted(times))
         self.fails(127, "no-such-program: No such file", "top", "--", "no-such-program", **self.env)
         self.assertEqual(self.tern("top", "--", "sh", "-c", "exit 9", **self.env).returncode, 9)
 
     def test_only_the_program_s_devices(self):
-        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")  # longer than this takes, anywhere
+        # The program runs longer than the test takes on any host.
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")
         self.until(lambda: self.looks()[0]["devices"])
-        p.send_signal(signal.SIGSTOP)  # so that it goes on to have its device
+        p.send_signal(signal.SIGSTOP)  # The stopped program keeps its device.
         r = self.works("top", "--json", "-d", "0.1", "--", "sleep", "0.5", **self.env)
         self.assertIsNone(p.poll(), "it ended before the test")
         self.assertEqual([json.loads(x)["devices"] for x in r.splitlines()], [[] for _ in r.splitlines()])
@@ -166,10 +168,11 @@ class Top(Case):
         self.assertFalse((self.folder / "tern").exists())
 
     def on_terminal(self, *args, until=None, then=None):
-        """Exit status and all that was shown; q is pressed when `until` has been seen, or the file `then` is made."""
+        """Runs tern top on a pseudo-terminal. When `until` was shown, presses q, or creates the file `then`. Returns
+        the exit status and everything shown."""
         try:
             pid, fd = pty.fork()
-        except OSError as e:  # a root without /dev/pts
+        except OSError as e:  # The container may have no /dev/pts.
             self.skipTest(f"no pseudo-terminal can be had here: {e}")
         if pid == 0:
             os.environ.update({**self.env, "TERM": "xterm", "LINES": "50", "COLUMNS": "160", "TERN_BACKEND": "model",
@@ -195,13 +198,13 @@ class Top(Case):
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen
 
     def test_terminal(self):
-        """On a terminal there is a picture until q."""
+        """On a terminal, top draws a screen until q."""
         status, seen = self.on_terminal("-d", "0.2", until=b"No process of yours")
         self.assertEqual(status, 0, seen)
         self.assertIn(b"q leaves", seen)
 
     def test_terminal_and_program(self):
-        """The program's output comes after the picture, and its end is the end."""
+        """The program's output follows the screen, and its exit status is the command's."""
         mark = self.folder / "seen"
         program = (f'until [ -e "{mark}" ]; do "{TERN}" bench sched --contexts 16 --quantum 100000 || exit 1; done; '
                    'echo to us >&2; exit 5')

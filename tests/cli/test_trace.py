@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern trace, and the traces themselves: of made-up events, of programs, of 32 contexts that share the engines."""
+"""tern trace, and the traces: of invented events, of programs, and of 32 contexts that share the engines."""
 import copy
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 from cli import TERN, Case
 from tracefile import Trace
 
-EVENTS = os.path.abspath(sys.argv.pop(1))  # the program trace_events
+EVENTS = os.path.abspath(sys.argv.pop(1))  # The program trace_events.
 
 
 class Writer(Case):
@@ -40,15 +40,15 @@ class Writer(Case):
 
     def test_a_program_that_is_killed_leaves_an_array_without_end(self):
         path = self.made(2, "kill")
-        whole, _, cut = path.read_text().rpartition(",\n")  # the kernel ends a write that it has begun at any page
+        whole, _, cut = path.read_text().rpartition(",\n")  # The kernel may end an interrupted write at any page.
         self.assertGreater(len(whole), 100000)
         self.assertLess(len(cut), 4096)
         path.write_text(whole + "\n]")
         self.assertGreater(len(Trace(path).flows), 10)
 
     def test_a_reader_that_is_too_slow_misses_events_and_nothing_else(self):
-        """The program goes on although nobody reads; the rest of the trace is whole, and says how many
-        events are missing, and where.
+        """The program goes on although nobody reads. The rest of the trace is complete, and says how many events are
+        missing, and where.
         """
         fifo, text = self.folder / "fifo", []
         os.mkfifo(fifo)
@@ -104,7 +104,7 @@ class Writer(Case):
         Trace(other[0]).check()
 
     def test_the_judge_sees_what_is_wrong(self):
-        """Each kind of damage to a good trace is found."""
+        """Trace.check finds each kind of damage to a good trace."""
         path = self.made(4)
         good = json.loads(path.read_text())
         rng = random.Random(1)
@@ -156,7 +156,7 @@ class Command(Case):
         self.assertEqual(sorted(t.engines().values()), ["engine 0", "engine 1"])
 
     def test_work_that_is_cut_all_the_time(self):
-        """Every piece is there, on both engines, and the arrow goes through all."""
+        """Every piece of preempted work is in the trace, on both engines, and the arrow passes through all of them."""
         r = self.tern("trace", "-o", "out.json", "tern", "bench", "sgemm-128", TERN_CONFIG="default,preempt=3000")
         self.assertEqual(r.returncode, 0, r.stderr)
         t = Trace(self.folder / "out.json")
@@ -179,20 +179,21 @@ class Command(Case):
         self.assertIn("faulted", [e["name"] for e in t.marks])
 
     def test_links_and_fifos(self):
-        """A link is not followed, whoever is about to write; a FIFO gets the trace."""
+        """A link is not followed by any writer. A FIFO receives the trace."""
         precious = self.file("precious", "mine")
         os.symlink(precious, self.folder / "link.json")
         self.fails(1, "link.json: it is a symbolic link", "trace", "-o", "link.json", "true")
         self.assertEqual(precious.read_text(), "mine")
         os.mkfifo(self.folder / "fifo")
-        reader = os.open(self.folder / "fifo", os.O_RDONLY | os.O_NONBLOCK)  # is there before what is written
+        # The reader exists before anything is written.
+        reader = os.open(self.folder / "fifo", os.O_RDONLY | os.O_NONBLOCK)
         self.addCleanup(os.close, reader)
         r = self.tern("trace", "-o", "fifo", "tern", "info")
         self.assertEqual(r.returncode, 0, r.stderr)
-        Trace(self.file("out.json", os.read(reader, 65536))).check()  # all that a FIFO holds, and more than it is
+        Trace(self.file("out.json", os.read(reader, 65536))).check()  # A FIFO's capacity exceeds the trace.
 
     def test_a_program_that_is_killed(self):
-        """The file is completed, and has all that happened while the device had work."""
+        """The file is completed, and contains everything up to the last work of the device."""
         script = self.file("killed.sh", f'#!/bin/sh\n"{TERN}" bench vecadd-16384 >/dev/null\nkill -9 $$\n')
         script.chmod(0o755)
         r = self.tern("trace", "-o", "killed.json", script)
@@ -202,7 +203,7 @@ class Command(Case):
         self.assertIn("vecadd", [e["name"] for e in t.ran()])
 
     def test_thirty_two_contexts(self):
-        """The picture of 32 contexts that share two engines: one command."""
+        """One command traces 32 contexts that share two engines."""
         r = self.tern("trace", "-o", "out.json", "--", "tern", "bench", "sched", "--contexts", "32")
         self.assertEqual(r.returncode, 0, r.stderr)
         t = Trace(self.folder / "out.json")
@@ -210,7 +211,7 @@ class Command(Case):
         ran = t.ran()
         crowd = {e["args"]["id"] for e in ran if e["args"]["ended"] == "preempted"}
         self.assertGreaterEqual(len(t.contexts()), 32)
-        self.assertGreaterEqual(len(crowd), 16)  # those whose buffers are longer than a quantum
+        self.assertGreaterEqual(len(crowd), 16)  # These contexts have buffers longer than a quantum.
         self.assertTrue(all(any(e["args"]["resumed"] for e in ran if e["args"]["id"] == c) for c in crowd))
         self.assertEqual({e["tid"] for e in ran}, {t for _, t in t.engines()})
         self.assertTrue(any(len(points) > 3 for points in t.flows.values()))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A waveform is whole however the program ends: by exit, with handlers and destructors that are older or younger than
-the device, with the device left open or in use, after children that ended, with the library unloaded. The exit status
-and what was printed stay. The arguments behind tern: waveform_ends, a program of OpenCL's ends, the folder of libtern.
+"""A waveform is complete however the program ends: by exit; with handlers and destructors that are older or younger
+than the device; with the device left open or in use; after children ended; with the library unloaded. The exit status
+and the output do not change. Further arguments: waveform_ends, a program of OpenCL's ends, the folder of libtern.
 """
 import os
 import pathlib
@@ -17,9 +17,9 @@ del sys.argv[2:5]
 from cli import Case  # noqa: E402
 from waveforms import Waveform  # noqa: E402
 
-FILL = 2 * 65536 // 64  # units of a waveform that a fill of 64 KiB takes at least: two a cycle, 64 bytes a cycle
+FILL = 2 * 65536 // 64  # Minimum time units of a fill of 64 KiB: two units a cycle, 64 bytes a cycle.
 
-# Destructors of C++: of an object that is older than the device, and of one that is younger. Neither releases anything.
+# C++ destructors of an object that is older than the device and of one that is younger. Neither releases anything.
 STATICS = """
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -115,7 +115,7 @@ class Waveforms(Case):
         self.assertIn("Tern", self.opencl("clinfo", "-l", status=0, out=None))
 
     def test_what_cannot_be_a_waveform(self):
-        """A folder or a pipe of that name stays as it is."""
+        """A folder or a pipe of that name is not changed."""
         (self.folder / "folder").mkdir()
         os.mkfifo(self.folder / "pipe")
         for name, why in ("folder", "regular file"), ("pipe", "regular file"), ("none/a.fst", "No such file"):
@@ -130,7 +130,8 @@ class Waveforms(Case):
         self.assertEqual(Waveform(self.folder / "a.fst").begin, 0)
 
     def test_a_file_that_cannot_grow(self):
-        """Only the waveform is lost, and a message says so. The writer's other files are half as long."""
+        """Only the waveform is incomplete, and a message says so. The limit exceeds the writer's other files, which are
+        half as long."""
         self.ends(ENDS, "closed", "a.fst")
         limit = (self.folder / "a.fst").stat().st_size * 2 // 3
         for end in "closed", "left":

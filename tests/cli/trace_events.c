@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Feeds the trace writer with what a scheduler could report: random submissions, chunks that are preempted and go on
- * elsewhere, waits, faults, resets, aborted jobs, events that come late. test_trace.py checks the file.
+ * Feeds the trace writer with events that a scheduler could report: random submissions, chunks that are preempted and
+ * resumed on another engine, waits, faults, resets, aborted jobs, late events. test_trace.py checks the file.
  *
  * usage: trace_events SEED [kill | exit | slow]
- * kill: dies in the middle, as by a signal; exit: ends without closing the trace; slow: tells more than the trace can
- * hold, says so, and goes on when a line comes on stdin
+ *
+ * kill: dies in the middle, as by a signal. exit: ends without closing the trace. slow: reports more than the trace can
+ * hold, says so, and goes on when a line comes on stdin.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static void run(struct actor *a)
     }
     begin = begin < now ? now + roll(30) : begin;
     end = begin + roll(4000);
-    now = (end > now ? end : now) + roll(100); /* told late, and both at once */
+    now = (end > now ? end : now) + roll(100); /* The events are reported late, and both at once. */
     if (roll(4) == 0) {
         tell(TERN_EV_PREEMPT_REQUEST, a, engine, begin, a->ended + 1, false);
     }
@@ -77,7 +78,7 @@ static void run(struct actor *a)
         a->cut = true;
         break;
     case 3:
-        tell(TERN_EV_COMPLETED, a, engine, end, a->ended + 1, false); /* a chunk, not the job */
+        tell(TERN_EV_COMPLETED, a, engine, end, a->ended + 1, false); /* The chunk completed, not the job. */
         a->cut = false;
         break;
     default:
@@ -115,7 +116,7 @@ static void step(void)
     }
 }
 
-/** Dies as by a signal, but not before its trace has been written in part. */
+/** Dies as by a signal, after its trace has been written in part. */
 static void die(void)
 {
     struct stat s;
@@ -166,7 +167,7 @@ int main(int argc, char **argv)
         }
     }
     if (argc > 2 && strcmp(argv[2], "exit") == 0) {
-        return 0; /* without closing it */
+        return 0; /* The trace is not closed. */
     }
     tern_trace_close(t);
     return 0;

@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a trace of the scheduler (driver/os/observe/trace.h), whatever ran: names, tracks
-without overlaps, whole arrows.
-"""
+"""The invariants of a scheduler trace (driver/os/observe/trace.h): names, tracks without overlaps, complete arrows."""
 import collections
 import json
 
 
 class Trace:
-    """A trace file, taken apart; check() raises AssertionError with what is wrong."""
+    """A parsed trace file. check() raises AssertionError with what is wrong."""
 
     def __init__(self, path):
         with open(path, encoding="ascii") as f:
             self.events = json.load(f)
         self.groups, self.names = {}, {}
-        self.slices = collections.defaultdict(list)  # (pid, tid): [begin, end, event], of engines
-        self.states = collections.defaultdict(list)  # the same of contexts
-        self.flows = collections.defaultdict(list)   # id: [event]
+        self.slices = collections.defaultdict(list)  # (pid, tid): [begin, end, event] of engines.
+        self.states = collections.defaultdict(list)  # The same for contexts.
+        self.flows = collections.defaultdict(list)   # id: [event].
         self.marks, self.counts = [], []
         opened = collections.defaultdict(list)
-        # as readers sort: stable
+        # Readers sort stably by time.
         for at, e in sorted(enumerate(self.events), key=lambda x: (x[1].get("ts", -1), x[0])):
             track = e.get("pid"), e.get("tid")
             kind = e["ph"]
@@ -53,8 +51,8 @@ class Trace:
         return {t: n for t, n in self.names.items() if t[0] > 2}
 
     def check(self, ended=True, gaps=False):
-        """ended: nothing was running or queued any more when the trace ended; gaps: events are missing,
-        so that arrows are not whole.
+        """ended: nothing was running or queued at the end of the trace. gaps: events are missing, so arrows may be
+        incomplete.
         """
         self.check_names()
         for track, slices in self.slices.items():
@@ -88,7 +86,7 @@ class Trace:
         last = -1.0
         for begin, end, e in sorted(slices, key=lambda s: (s[0], s[1])):
             assert end >= begin >= 0, f"{track}: {e} has a negative length"
-            if "dur" in e:  # as a reader sees it that cuts to whole nanoseconds
+            if "dur" in e:  # A reader may truncate times to whole nanoseconds.
                 begin, end = int(begin * 1000) / 1000, (int(begin * 1000) + int(e["dur"] * 1000)) / 1000
             assert begin >= last - 1e-6, f"{track}: {e} begins at {begin}, before {last}, when the one before it ends"
             last = max(last, end)
@@ -109,5 +107,5 @@ class Trace:
                 assert p["ts"] >= max(q["ts"] for q in points), f"arrow {ident} goes on after its end"
 
     def ran(self):
-        """Slices of the engines' tracks, but for the driver's own."""
+        """Returns the slices of the engines' tracks, except the driver's own."""
         return [e for s in self.slices.values() for _, _, e in s if e["args"]["process"] != "driver"]

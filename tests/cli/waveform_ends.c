@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Ends of programs whose devices write waveforms: waveform_ends END FILE..., a device for each file. Each device fills
- * 64 KiB twice or more. The text that is printed stays in the buffer of stdout until the end; the exit status is 5.
+ * Ways in which a program ends whose devices write waveforms. Usage: waveform_ends END FILE..., with a device for each
+ * file. Each device fills 64 KiB twice or more. The printed text stays in the buffer of stdout until the end; the exit
+ * status is 5.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -114,7 +115,8 @@ static void end_in_flight(char **files)
     }
 }
 
-/** A handler that is older than the device runs when what the device's library has of its own would be gone. */
+/** The handler is registered before the device is opened, so it runs after the exit handlers that the device's library
+ * registers. */
 static void end_older_handler(char **files)
 {
     atexit(fill_and_close);
@@ -151,7 +153,7 @@ static void *leave(void *unused)
     exit(5);
 }
 
-/** The main thread still uses the device. */
+/** Another thread exits while the main thread uses the device. */
 static void end_other_thread(char **files)
 {
     pthread_t thread;
@@ -162,7 +164,7 @@ static void end_other_thread(char **files)
     }
 }
 
-/** Children that end in between, one by exit and one after it was denied the device. */
+/** Children end meanwhile: one by exit, and one after it was denied the device. */
 static void end_children(char **files)
 {
     open_all(files);
@@ -171,7 +173,7 @@ static void end_children(char **files)
         const pid_t child = fork();
         if (child == 0) {
             uint64_t fence;
-            close(STDOUT_FILENO); /* what is in the buffer is the parent's */
+            close(STDOUT_FILENO); /* The buffered text belongs to the parent. */
             exit(i && (tern_submit_null(targets[0].context, NULL, &fence) == 0 ||
                        tern_device_close(targets[0].device) == 0));
         }
@@ -184,7 +186,7 @@ static void end_children(char **files)
     close_all();
 }
 
-/** The library alone is used, and unloaded, with the device open. */
+/** The program opens a device by the library alone, and unloads the library with the device open. */
 static void end_unloaded(char **files)
 {
     char config[300];

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waveforms as GTKWave's format FST has them: blocks, each with its kind and length, of big-endian numbers."""
+"""Reads waveforms in GTKWave's format FST: blocks, each with its kind and length, of big-endian numbers."""
 import pathlib
 import struct
 import zlib
 
-HEADER, CHANGES, GEOMETRY = 0, 8, 3  # Verilator's writer has one kind of each
+HEADER, CHANGES, GEOMETRY = 0, 8, 3  # Verilator's writer uses one kind of each.
 HIERARCHIES = (4, 6, 7)
 
 
@@ -19,7 +19,7 @@ def varint(data, at):
 
 
 def inflated(data, size):
-    """Blocks that did not become smaller are as they were."""
+    """Returns the uncompressed data. Data that would not become smaller is stored uncompressed."""
     whole = data if len(data) == size else zlib.decompress(data)
     if len(whole) != size:
         raise ValueError(f"{len(whole)} bytes instead of {size}")
@@ -27,13 +27,13 @@ def inflated(data, size):
 
 
 def change_times(body):
-    """First and last time of a block of changes, and whether its times, by their steps, end there."""
+    """Returns the first and last time of a block of changes. Raises ValueError unless its time steps end there."""
     first, last = struct.unpack_from(">QQ", body)
     at = 24
     size, at = varint(body, at)
     packed, at = varint(body, at)
     _, at = varint(body, at)
-    inflated(body[at:at + packed], size)  # what all signals were at first
+    inflated(body[at:at + packed], size)  # The initial values of all signals.
     size, packed, count = struct.unpack(">QQQ", body[-24:])
     steps = inflated(body[-24 - packed:-24], size)
     at = time = 0
@@ -46,12 +46,12 @@ def change_times(body):
 
 
 class Waveform:
-    """A file's blocks, all of which are read. ValueError: the file is not whole."""
+    """A file whose blocks have all been read. Raises ValueError if the file is incomplete."""
 
     def __init__(self, path):
         path = pathlib.Path(path)
         data = path.read_bytes()
-        self.same = []  # what two runs of a program have in common: signals and their names
+        self.same = []  # What two runs of a program have in common: signals and their names.
         self.begin = self.end = None
         if pathlib.Path(str(path) + ".hier").exists():
             raise ValueError(f"{path}: it has not ended")

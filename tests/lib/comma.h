@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A locale whose decimal point is a comma, as in German, made with what is on every Debian (localedef of libc-bin;
- * its data packages need not be installed). comma_locale(): 0, and the process uses it until setlocale is called
- * again; -1: localedef cannot make it.
+ * Sets a locale whose decimal point is a comma, as in German. It is made with what every Debian has (localedef of
+ * libc-bin); no locale data needs to be installed. comma_locale() returns 0, and the process uses the locale until
+ * setlocale is called again, or returns -1 if localedef cannot make it.
  */
 #ifndef TERN_TEST_COMMA_H
 #define TERN_TEST_COMMA_H
@@ -28,7 +28,7 @@ static int comma_locale(void)
     }
     snprintf(command, sizeof command, "localedef -c --no-archive -i '%s/source' -f ANSI_X3.4-1968 '%s/xx_COMMA' "
              ">'%s/log' 2>&1", folder, folder, folder);
-    const int made = system(command); /* not 0: the categories that are not there are warned of */
+    const int made = system(command); /* The status is not 0, since localedef warns of the missing categories. */
     setenv("LOCPATH", folder, 1);
     const char *set = made < 0 ? NULL : setlocale(LC_ALL, "xx_COMMA");
     snprintf(command, sizeof command, "rm -rf '%s'", folder);

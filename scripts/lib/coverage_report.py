@@ -37,7 +37,7 @@ def functional(directory):
 
 
 def verilator(directory):
-    """Counts of coverage.dat: events by module.label, lines by (file, line)."""
+    """Returns the counts of coverage.dat: events by module.label, lines by (file, line)."""
     events, lines = collections.Counter(), collections.Counter()
     for path in sorted(directory.glob("*.dat")):
         for text in path.read_text(errors="replace").splitlines():
@@ -56,7 +56,7 @@ def verilator(directory):
 
 
 def expand(spans, line):
-    """The lines of a block, as Verilator writes them ("12,14-16"); else the line where it begins."""
+    """Returns the lines of a block, as Verilator writes them ("12,14-16"), or the line where it begins."""
     out = []
     for part in filter(None, spans.split(",")):
         first, _, last = part.partition("-")
@@ -88,7 +88,7 @@ def holes_table(title, counts, holes):
 
 
 def grouped(counts):
-    """A table a group: the part of the name before the first dot that is not part of an instruction's name."""
+    """Returns a table for each group. A name's group is its instruction, or its part before the first dot."""
     groups = collections.defaultdict(dict)
     for name, n in counts.items():
         head = re.match(r"(tern\.\w+|\w+(?:\.(?:w|s|wu|b|h|i)\b)*)\.(.*)$", name)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture is computed by a plain OpenCL program while its device moves: two ternd, each with a device of its own, and
-`tern migrate` from one to the other and back in the middle of the work. The picture is compared with NumPy's.
+"""A plain OpenCL program computes a picture while `tern migrate` moves it from one ternd to another and back. Each
+ternd has its own device. The picture is compared with NumPy's.
 
     demo_migrate.py BUILD BACKEND WIDTH HEIGHT ITERATIONS OUTPUT
 
-Exit: 0 the program has moved at least once in each direction, and its picture is right."""
+Exit: 0 if the program has moved at least once in each direction and its picture is right.
+"""
 import os
 import pathlib
 import subprocess
@@ -16,11 +17,12 @@ import numpy as np
 from PIL import Image
 
 
-FILM = 1 << 24  # grains of the film, as in picture.c
+FILM = 1 << 24  # Grains of the film, as in picture.c.
 
 
 def grains(places):
-    """The grains at these places of a film: the steps of its generator that lead there, two at a time."""
+    """Returns the grains at these places of a film. The generator's steps up to a place are combined by repeated
+    squaring."""
     factor, term, x, left = 1664525, 1013904223, np.full(places.shape, 1, np.uint32), places.astype(np.uint32) + 1
     while left.any():
         x = np.where(left & 1, x * np.uint32(factor) + np.uint32(term), x)
@@ -29,7 +31,7 @@ def grains(places):
 
 
 def mandelbrot(width, height, most):
-    """What the kernel computes, in the same order of the same operations in single precision."""
+    """Computes the kernel's result with the same single-precision operations in the same order."""
     f = np.float32
     step = f(3) / f(width)
     px, py = np.meshgrid(np.arange(width, dtype=f), np.arange(height, dtype=f))
@@ -50,7 +52,7 @@ def mandelbrot(width, height, most):
 
 
 class Card:
-    """A ternd with a device."""
+    """A ternd with its own device."""
 
     def __init__(self, build, backend, home, name):
         home.mkdir()
@@ -70,7 +72,7 @@ class Card:
 
 
 def run(build, output, here, there, size, kernels):
-    """The program's exit status and how often it has moved."""
+    """Returns the program's exit status and the number of its moves."""
     env = {k: v for k, v in os.environ.items() if k not in ("TERN_BACKEND", "TERN_CONFIG")}
     program = subprocess.Popen([build / "bin/tern-picture", kernels, *map(str, size), output / "picture.png"],
                                env={**env, "TERND_SOCKET": str(here.socket)}, stdout=subprocess.PIPE, text=True)

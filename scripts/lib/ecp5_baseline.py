@@ -14,7 +14,7 @@ COLUMNS = (("TRELLIS_COMB", "logic cells"), ("TRELLIS_FF", "flip-flops"), ("IOLO
 
 
 class BaselineError(Exception):
-    """The baseline or the page with its table cannot be used; the text says why."""
+    """The baseline, or the page with its table, cannot be used. The text says why."""
 
 
 def baseline(figures, tools):
@@ -33,7 +33,7 @@ def read(file):
 
 
 def problems(figures, old, tools):
-    """A sentence for each limit that figures do not keep."""
+    """Returns a message for each limit that the figures exceed."""
     if old["tools"] != tools:
         return [f"the baseline was made with {old['tools']}, here is {tools}: they cannot be compared; {ACCEPT}"]
     if [old["params"], old["seed"]] != [figures["params"], figures["seed"]]:
@@ -53,7 +53,7 @@ def problems(figures, old, tools):
 
 
 def table(old):
-    """The lines of docs/ecp5.md."""
+    """Returns the table of docs/ecp5.md."""
     shown = [(name, title) for name, title in COLUMNS if name in old["use"]]
     head = [f"{title} of {old['use'][name]['available']:,}" for name, title in shown]
     row = [f"{old['use'][name]['used']:,}" for name, _ in shown]
@@ -65,7 +65,7 @@ def table(old):
 
 
 def with_table(page, old):
-    """The page with its table replaced."""
+    """Returns the page with its table replaced."""
     if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
         raise BaselineError(f"docs/ecp5.md: its table cannot be replaced: it has not one '{BEGIN.strip()}' before one "
                             f"'{END.strip()}'")

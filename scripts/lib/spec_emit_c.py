@@ -9,14 +9,14 @@ WIDTH = 120
 
 
 def _comment(doc, mark="/**", indent=""):
-    """A comment of as many lines as it takes."""
+    """Returns a comment in as many lines as needed."""
     text = textwrap.fill(doc + "\0*/", WIDTH, initial_indent=f"{indent}{mark} ", subsequent_indent=f"{indent} * ",
                          break_long_words=False, break_on_hyphens=False)
-    return text.replace("\0", " ")  # the end stays behind the last word
+    return text.replace("\0", " ")  # The comment's end stays behind the last word.
 
 
 def _said(code, doc, mark="/*"):
-    """Code and what it is: behind it, or above it if that is too long."""
+    """Returns code with a comment behind it, or above it if the line would be too long."""
     line = f"{code} {mark} {doc} */"
     indent = code[:len(code) - len(code.lstrip())]
     return line if len(line) <= WIDTH else _comment(doc, mark.rstrip("<"), indent) + "\n" + code
@@ -31,7 +31,7 @@ def _consts(o, prefix, f):
         o.append(f"#define {n}_{k.upper()} {v}u")
 
 
-# Of C11 and C++17, in lower case: the headers are for both.
+# Keywords of C11 and C++17 in lower case, since the headers serve both languages.
 _KEYWORDS = set("""
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false
@@ -51,7 +51,7 @@ _CLOSE = """#ifdef __cplusplus
 
 
 def _member(f):
-    """A field's name in C: a trailing underscore where the name alone is a keyword of C or C++."""
+    """Returns a field's name in C, with a trailing underscore if the name is a keyword of C or C++."""
     return f.name + "_" if f.name in _KEYWORDS else f.name
 
 

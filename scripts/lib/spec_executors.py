@@ -8,25 +8,25 @@ import yaml
 
 from spec_model import NAME, Item, SpecError, _compose, _int, _name
 
-WORDS = 16      # of the payload, and of the state
+WORDS = 16      # Words of the payload, and of the state.
 MOST = 16
 SCALARS = {"int": 1, "uint": 1, "float": 1, "long": 2, "ulong": 2, "double": 2}
 ELEMENTS = ["char", "uchar", "short", "ushort", "half", *SCALARS]
 POINTER = re.compile(rf"^(const )?((?:{'|'.join(ELEMENTS)})(?:2|3|4|8|16)?)\*$")
 SOURCES = ["global_x", "global_y", "global_z", "offset_x", "offset_y", "offset_z"]
 KEYS = ["id", "name", "version", "doc", "arguments", "range", "state"]
-NAME_MOST = 24  # the lines of docs/executors have room for no more
-EXECUTORS = ["simt", "mover"]  # of every device
+NAME_MOST = 24  # Longer names exceed the line length of docs/executors.
+EXECUTORS = ["simt", "mover"]  # Every device has these executors.
 
 
 def name_problem(name, packets):
-    """Why no executor can have this name, or None."""
+    """Returns why no executor can have this name, or None."""
     if not NAME.match(name) or len(name) > NAME_MOST or not isinstance(yaml.safe_load(name), str):
         return (f"'{name}' is no name: it is a lower-case letter, then up to {NAME_MOST - 1} of these, digits and _, "
                 "and no word of YAML such as true")
     if name in packets or name in EXECUTORS:
         return f"'{name}' is the name of a packet or an executor that every device has; choose another one"
-    if name == "executors":  # rtl/gen/user_executors.sv
+    if name == "executors":  # This name is taken by rtl/gen/user_executors.sv.
         return "'executors' is the name of what holds them all; choose another one"
     return None
 
@@ -39,7 +39,7 @@ def _items(top, key, required, optional=()):
 
 
 def _claim(item, words, used, what):
-    """The words of an item, which no other one has."""
+    """Assigns an item its words, which no other item may have."""
     _int(item, "word", 0, WORDS - words, what)
     item.words_ = words
     for w in range(item.word, item.word + words):
@@ -89,7 +89,8 @@ def _load(path, packets):
 
 
 def _macros(executors):
-    """Names with _ between them may come out the same; one that two have is an error at the second."""
+    """Checks that no two macros are equal, which may happen since names are joined with _. Two equal macros are an
+    error at the second."""
     of = {}
     for x in executors:
         for item, name in [(i, i.name) for i in x.args + x.ranges] + [(i, f"state_{i.name}") for i in x.state_]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface description as objects, checked; every error carries the file and line it stands on."""
+"""The interface description as checked objects. Every error names its file and line."""
 import re
 
 import yaml
@@ -12,7 +12,7 @@ class SpecError(Exception):
 
 
 class Item:
-    """A mapping of the description: attribute access, plus `node(key)` for error positions."""
+    """A mapping of the description, with attribute access, and `node(key)` for the positions of errors."""
 
     def __init__(self, node, allowed, required, what):
         if not isinstance(node, yaml.MappingNode):
@@ -62,7 +62,7 @@ def _compose(path):
             node = loader.get_single_node()
     except yaml.MarkedYAMLError as e:
         mark = e.problem_mark or e.context_mark
-        class N:  # the position of a syntax error, as a node
+        class N:  # A node with the position of a syntax error.
             start_mark = mark
         mark.name = str(path)
         raise SpecError(N, e.problem or "not YAML") from None

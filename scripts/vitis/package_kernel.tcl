@@ -26,7 +26,7 @@ update_compile_order -fileset sources_1
 
 ipx::package_project -root_dir $work/ip -vendor tern -library kernel -taxonomy /KernelIP -import_files -set_current true
 set core [ipx::current_core]
-foreach p $parameters { # what is packaged has these values, whoever instantiates it
+foreach p $parameters { # The packaged kernel has these values wherever it is instantiated.
     lassign [split $p =] name value
     set_property value $value [ipx::get_user_parameters $name -of_objects $core]
     set_property value $value [ipx::get_hdl_parameters $name -of_objects $core]
@@ -44,8 +44,8 @@ ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
 set sensitivity [ipx::add_bus_parameter SENSITIVITY [ipx::get_bus_interfaces interrupt -of_objects $core]]
 set_property value LEVEL_HIGH $sensitivity
 
-# v++ connects a memory port to memory through a register that points there: for the first where the dirty plane writes
-# its bitmap (docs/spec/registers.yaml: dirty.target_lo, target_hi), for others where an engine finds a buffer.
+# v++ connects a memory port to memory by a register that points there: for the first port the register of the dirty
+# plane's bitmap (docs/spec/registers.yaml: dirty.target_lo, target_hi), for others that of an engine's buffer.
 ipx::add_memory_map s_axi_control $core
 set_property slave_memory_map_ref s_axi_control [ipx::get_bus_interfaces s_axi_control -of_objects $core]
 set map [ipx::get_memory_maps s_axi_control -of_objects $core]

@@ -18,7 +18,8 @@ OUTSIDE = "port"
 
 
 def stage(unit, register):
-    """`unit`, `unit.R` for a register of a pipeline, `unit/part` for one in a module that is part of the unit."""
+    """Returns the stage of a register: `unit`, `unit.R` in a pipeline, `unit/part` in a module that is part of the
+    unit."""
     inside = re.findall(r"(?:^|\.)u_(\w+?)\.", register)
     if inside:
         return f"{unit}/{inside[-1]}"
@@ -27,7 +28,8 @@ def stage(unit, register):
 
 
 def short(register):
-    """A register without the number of its bit, and without what Yosys adds; `(no name)` if it has none in the RTL."""
+    """Returns a register's name without its bit number and without Yosys's additions, or `(no name)` if it has none in
+    the RTL."""
     register = re.sub(r"\$auto\$.*", "(no name)", register)
     register = re.sub(r"\$rdreg\[\d+\]\$\w+|\$\\?|\\", "", register)
     return re.sub(r"(_reg)?(\[\d+(:\d+)?\]|\.\d+)*$", "", register)
@@ -39,9 +41,10 @@ def keep(best, label, levels, name):
 
 
 class Model:
-    """arrive: output bit -> {stage: (levels, register)}; need: input bit -> the same; feed: edges, inputs to outputs.
+    """arrive: output bit -> {stage: (levels, register)}. need: input bit -> the same. feed: edges from inputs to
+    outputs.
 
-    Bits are those of the unit's own netlist; those of units inside are numbered on.
+    Bits are numbered as in the unit's own netlist. Bits of units inside get the numbers after these.
     """
 
     def __init__(self, arrive, need, feed, ports):
@@ -49,7 +52,7 @@ class Model:
 
 
 def order(edges, unit):
-    """All bits that edges name, each after those that it is computed from."""
+    """Returns all bits that edges name, each after those from which it is computed."""
     done, open_bits, out = set(), set(), []
     for root in edges:
         stack = [root]
@@ -73,7 +76,8 @@ def order(edges, unit):
 
 
 def assemble(unit, graph, models):
-    """The graph with the models of the units inside: edges, starts and ends as {bit: {stage: (levels, register)}}."""
+    """Returns the graph with the models of the units inside, as edges, starts and ends: {bit: {stage: (levels,
+    register)}}."""
     edges, starts, ends = dict(graph.edges), {}, {}
     for bit, name in graph.starts.items():
         starts[bit] = {stage(unit, short(name)): (0.0, short(name))}
@@ -114,8 +118,8 @@ def assemble(unit, graph, models):
 
 
 def spread(sequence, edges, first, backwards=False):
-    """Longest way to each bit from the bits of first (backwards: from each bit to them), by the stage of the latter:
-    {bit: {stage: (levels, register)}}."""
+    """Returns the longest way to each bit from the bits of `first`, or from each bit to them (backwards), by the stage
+    of the latter: {bit: {stage: (levels, register)}}."""
     found = {b: dict(best) for b, best in first.items()}
     for bit in reversed(sequence) if backwards else sequence:
         for levels, source in edges.get(bit, ()):
@@ -126,7 +130,8 @@ def spread(sequence, edges, first, backwards=False):
 
 
 def analyse(unit, graph, models):
-    """(Model of the unit, {(stage, stage): (levels, from, to)} of its paths from register to register or port)."""
+    """Returns the unit's Model, and its longest paths from register to register or port: {(stage, stage): (levels,
+    from, to)}."""
     edges, starts, ends = assemble(unit, graph, models)
     inputs = {b for o, bits in graph.ports.values() if not o for b in bits if isinstance(b, int)}
     outputs = {b for o, bits in graph.ports.values() if o for b in bits if isinstance(b, int)}
@@ -153,7 +158,8 @@ def analyse(unit, graph, models):
 
 
 def outside(graph, model):
-    """Worst paths between a port and a register of a unit, or two ports: {(stage, stage): (levels, from, to)}."""
+    """Returns the longest paths between a port and a register of a unit, or two ports: {(stage, stage): (levels, from,
+    to)}."""
     worst = {}
 
     def put(a, b, levels, frm, to):

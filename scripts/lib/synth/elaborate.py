@@ -15,7 +15,7 @@ import subprocess
 import rtl_files
 
 RECIPE = "synth_xilinx -family xcup -noiopad -noclkbuf -flatten"
-# Modules that differ in these parameters only count as one: a constant that selects the place of a lane in a line.
+# Modules that differ in these parameters only count as one. The constant selects a lane's place in a line.
 PLACES = ("LANE",)
 UNITS = set("""
     tern_kernel tern_regs mem_fabric mem_gate atomic_unit dirty_command dirty_plane axi_read axi_write
@@ -23,15 +23,15 @@ UNITS = set("""
     simt_executor simt_context simt_dispatch simt_icache simt_core simt_lane div_lane
     simt_lsu lsu_address lsu_coalesce lsu_local lsu_merge
 """.split())
-# Parts of a unit that are synthesised alone as well, so that growth has a place. The control of the SIMT core is one
-# unit: logic between its modules is one cloud, and synthesised in pieces it is a third deeper (docs/hardware/size.md).
+# Parts of a unit that are also synthesised alone, to show where growth happens. The control of the SIMT core stays one
+# unit: logic crosses between its modules, and synthesised in pieces it is a third deeper (docs/hardware/size.md).
 PARTS = set("""
     simt_scoreboard simt_written simt_barrier simt_select lsu_retain lsu_extract
 """.split())
 
 
 class Error(Exception):
-    """Something that the user must put right; the text says what."""
+    """An error that the user must correct. The text says what it is."""
 
 
 def version():
@@ -65,13 +65,13 @@ class Module:
                 self.cells.append((words[1], words[2][1:]))
 
     def key(self):
-        """A name that does not depend on the order of parameters in a hash of Yosys."""
+        """Returns a name that does not depend on the order of parameters in Yosys's hash."""
         kept = [f"{k}_{number(v)}" for k, v in self.params.items() if k not in PLACES]
         return "__".join([self.name, *kept])
 
 
 def number(text):
-    """A parameter as Yosys writes it, short: 32'0101 is 5."""
+    """Returns a short form of a parameter as Yosys writes it: 32'0101 is 5."""
     m = re.fullmatch(r"\d+'s?([01]+)", text)
     return str(int(m[1], 2)) if m else re.sub(r"\W", "", text)
 
@@ -89,12 +89,12 @@ def parse(text):
     return modules
 
 
-COUNTED = re.compile(r"\$\d|\$[\w/.]+:\d+\$")  # in a name that Yosys makes of a line and a number
+COUNTED = re.compile(r"\$\d|\$[\w/.]+:\d+\$")  # Matches a name that Yosys makes of a line and a number.
 
 
 def ordered(lines):
-    """Lines with the assignments of a case, and the updates of a register's process, in the order of what they set:
-    Yosys writes them in the order of its numbers, and it matters only where two set the same."""
+    """Sorts the assignments of a case, and the updates of a register's process, by what they set. Yosys writes them in
+    the order of its numbers, which only matters where two set the same."""
     out, group = [], []
     for line in [*lines, ""]:
         words = line.split()
@@ -107,8 +107,7 @@ def ordered(lines):
 
 
 def sorted_items(lines):
-    """Lines of a module with its wires, cells and processes each in the order of their names, 9 before 10: Yosys has 10
-    before 9."""
+    """Sorts a module's wires, cells and processes by their names, with 9 before 10. Yosys has 10 before 9."""
     items, item, inside = [], [], False
     for line in lines:
         item.append(line)
@@ -130,7 +129,7 @@ def sorted_items(lines):
 
 
 def canonical(lines, names):
-    """Lines of a module with its automatic names counted from 1, and the names of other modules replaced."""
+    """Returns a module's lines with its automatic names counted from 1 and other modules' names replaced."""
     fixed = {w.split()[-1] for w in lines if w.lstrip().startswith("memory ")}
     auto, out = {}, []
     for line in sorted_items(lines):
@@ -149,8 +148,8 @@ def canonical(lines, names):
 
 
 class Design:
-    """Units of all configurations: texts (key -> text), children (key -> keys of units inside), hashes (key -> hash of
-    the text), parts (keys of those that are no units but parts of one)."""
+    """The units of all configurations: texts (key -> text), children (key -> keys of units inside), hashes (key -> hash
+    of the text), parts (keys of parts of units)."""
 
     def __init__(self, modules, units):
         self.units, self.by_key, self.names = units, {}, {}
@@ -194,7 +193,7 @@ class Design:
 
 
 def elaborate(root, configs, work, units=None):
-    """A Design of the configurations, {name: (module, {parameter: value})}; its roots: {name: key}."""
+    """Returns a Design of the configurations, {name: (module, {parameter: value})}, and its roots, {name: key}."""
     units = units or UNITS
     packages, files = rtl_files.sources(root)
     packages, folders = [str(p) for p in packages], sorted({str(f.parent) for f in files.values()})

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the device: synthesises what the cache does not have, adds up, and follows the paths.
+"""The figures of the device: synthesises what the cache lacks, adds up resources, and follows the paths.
 
     {"tool": ..., "units": {label: {"hash", "LUT", "FF", "BRAM", "URAM", "DSP", "inside", "in", "out", "through"}},
      "parts": the same for parts of units, "configurations": {name: {"units": {label: instances}, "LUT", ...}},
      "paths": {"stage -> stage": [levels, first register, last register]}}
 
 Resources of a unit are its own, without the units inside it; those of a configuration are the sum of all instances.
-Levels: inside from register to register, in from an input to a register, out from a register to an output, through
-from an input to an output, each with the units inside.
+Levels include the units inside: `inside` is from register to register, `in` from an input to a register, `out` from a
+register to an output, `through` from an input to an output.
 """
 import concurrent.futures
 import os
@@ -18,7 +18,7 @@ from . import compose, elaborate, netlist
 
 
 def labels(design, keys):
-    """Short names: the module, and of its parameters those in which the units of that name differ."""
+    """Returns short names: the module, and those of its parameters in which units of this module differ."""
     groups, out = {}, {}
     for key in keys:
         groups.setdefault(design.by_key[key].name, []).append(key)
@@ -32,7 +32,7 @@ def labels(design, keys):
 
 
 def instances(design, root):
-    """{key: how often a unit stands below root, root with it}."""
+    """Returns {key: number of instances of a unit below root, root included}."""
     graph_cells, found = {}, {}
 
     def boxes(key):
@@ -58,7 +58,7 @@ def instances(design, root):
 
 
 def synthesise(design, wanted, cache, jobs, quiet):
-    """Synthesises those of the units that are not in the cache, the big ones first, with a line for each."""
+    """Synthesises the units that are not in the cache, large ones first, with a line for each."""
     cache.mkdir(parents=True, exist_ok=True)
     missing = sorted((k for k in dict.fromkeys(wanted) if not netlist.path(cache, design.hashes[k]).exists()),
                      key=lambda k: -len(design.texts[k]))
@@ -83,8 +83,8 @@ def synthesise(design, wanted, cache, jobs, quiet):
 
 
 class Measure:
-    """Figures of a Design. roots: {configuration: key}; only: {configuration: modules}, of a configuration that is
-    named there just the units of these modules are counted."""
+    """The figures of a Design. roots: {configuration: key}. only: {configuration: modules}; of a configuration in it,
+    only the units of these modules are counted."""
 
     def __init__(self, design, roots, only, cache, jobs=os.cpu_count() or 1, quiet=False):
         self.design, self.cache, self.jobs, self.quiet = design, cache, jobs, quiet
@@ -98,7 +98,7 @@ class Measure:
         self.models, self.worst, self.figures = {}, {}, {}
 
     def inside(self, keys):
-        """keys, and all units inside them."""
+        """Returns the keys and all units inside them."""
         found, todo = [], list(keys)
         while todo:
             key = todo.pop()
@@ -108,12 +108,12 @@ class Measure:
         return found
 
     def changed(self, baseline):
-        """Units and parts that are not in the baseline as they are now."""
+        """Returns the units and parts that differ from the baseline."""
         old = baseline["units"] | baseline["parts"]
         return [k for k in self.keys if old.get(self.said[k], {}).get("hash") != self.design.hashes[k]]
 
     def measure(self, keys):
-        """Synthesises keys and what is inside them, so far as it is not in the cache, and follows their paths."""
+        """Synthesises keys and the units inside them if the cache lacks them, and follows their paths."""
         synthesise(self.design, self.inside(keys), self.cache, self.jobs, self.quiet)
         for key in keys:
             self.visit(key)
@@ -139,7 +139,7 @@ class Measure:
                              "through": most(across, True, True)}
 
     def result(self, baseline=None):
-        """The figures (above) of all that was measured; of the rest those of the baseline."""
+        """Returns the figures (above) of everything measured, and those of the baseline for the rest."""
         old = baseline and {**baseline["units"], **baseline["parts"]}
         of = {k: self.figures[k] if k in self.figures else old[self.said[k]] for k in self.keys}
         out = {"tool": elaborate.version(), "units": {}, "parts": {}, "configurations": {}}
@@ -155,8 +155,9 @@ class Measure:
 
 
 def quick(measure, baseline):
-    """Figures with as little synthesis as will do: what changed since the baseline, with what is inside it. If it has
-    more levels at its ports than before, paths through it may be longer anywhere: then all is synthesised."""
+    """Returns figures with little synthesis: of what changed since the baseline, and of the units inside it. If a
+    changed unit has more levels at its ports than before, any path through it may be longer, so all units are measured.
+    """
     changed = measure.changed(baseline)
     measure.measure(changed)
     old = baseline["units"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The baseline, and what is wrong with figures that are compared with it."""
+"""The baseline of figures, and the comparison with it."""
 import record
 
 from . import netlist
@@ -7,11 +7,11 @@ from . import netlist
 BLOCK_BITS = {"BRAM": 36 * 1024, "URAM": 288 * 1024}
 ACCEPT = "accept it with `scripts/synth --update` and commit what that changes"
 LEVELS, GROWTH = 8.0, 0.02
-NOISE = {"LUT": 16, "levels": 0.5}  # what a constant that changes, as the hash of the specification, can move
+NOISE = {"LUT": 16, "levels": 0.5}  # Changes that a constant such as the specification's hash can cause.
 
 
 def plane(figures):
-    """(label, bits of block memory) of each dirty plane of the configuration with 16 GiB."""
+    """Returns {label: (instances, bits of block memory)} of the dirty planes of the configuration with 16 GiB."""
     found = {}
     for label, number in figures["configurations"].get("memory-16g", {"units": {}})["units"].items():
         bits = sum(int(figures["units"][label][r] * b) for r, b in BLOCK_BITS.items())
@@ -20,7 +20,7 @@ def plane(figures):
 
 
 def limits(figures):
-    """The limits that figures keep: each stage that has more than LEVELS is named with what it has."""
+    """Returns the limits that these figures keep. Each path with more than LEVELS is listed with its levels."""
     return {"levels": LEVELS, "growth": GROWTH, "noise": NOISE, "dirty plane of 16 GiB, bits": 8 << 20,
             "excess": {pair: path[0] for pair, path in figures["paths"].items() if path[0] > LEVELS}}
 
@@ -40,7 +40,7 @@ def other_tool(tool, baseline):
 
 
 def problems(figures, baseline):
-    """A sentence for each limit that is not kept. Of paths only those that figures have are looked at."""
+    """Returns a message for each limit that is exceeded. Only the paths in `figures` are compared."""
     limit = baseline["limits"]
     found = []
     for group in "units", "parts":
@@ -66,7 +66,8 @@ def problems(figures, baseline):
 
 
 def invented(figures, baseline):
-    """A sentence for each number of the baseline that is not what its sources give; figures: of all, measured."""
+    """Returns a message for each number of the baseline that its sources do not give. `figures` must be measured in
+    full."""
     found, same = [], True
     for group in "units", "parts":
         for label, new in figures[group].items():
@@ -91,7 +92,7 @@ def invented(figures, baseline):
 
 
 def kept_paths(figures):
-    """Paths over the limit only: of the others the columns of the units tell."""
+    """Returns the paths over the limit. The columns of the units describe the others."""
     return {p: list(v) for p, v in figures["paths"].items() if v[0] > LEVELS}
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthesises one unit and keeps of its netlist what is counted: resources, and the graph of its logic with levels.
+"""Synthesises one unit and keeps from its netlist what is counted: resources, and the graph of its logic with levels.
 
-The delays that Yosys knows are not those of UltraScale+, so levels are counted instead: a LUT or the read of a LUT
-memory 1, into a carry chain 0.5, along it 0.06 an element, a wide multiplexer 0.25. Routing is not in it. An inverter
-(LUT1) counts neither as a LUT nor as a level: place and route takes it into the LUT behind it.
+Yosys does not know the delays of UltraScale+, so levels are counted instead: 1 for a LUT or the read of a LUT memory,
+0.5 into a carry chain, 0.06 an element along it, 0.25 for a wide multiplexer. Routing is not included. An inverter
+(LUT1) counts neither as a LUT nor as a level, since place and route merges it into the next LUT.
 """
 import gzip
 import json
@@ -15,12 +15,12 @@ from . import elaborate
 
 SEQUENTIAL = re.compile(r"^(FD|LD|RAMB|DSP|SRL|URAM)")
 CLOCK = re.compile(r"^(C|CLK|WCLK|CLK[A-Z]*CLK[LU]?|CLK[AB]?)$")
-FORMAT = 1  # of what is kept: one more, if reduce() finds something else in the same netlist
+FORMAT = 1  # Version of the kept data, to be incremented when reduce() finds something else in the same netlist.
 RESOURCES = ("LUT", "FF", "BRAM", "URAM", "DSP")
 
 
 def size(kind):
-    """(resource, how many) of a cell; BRAM in blocks of 36 kbit."""
+    """Returns (resource, number) of a cell; BRAM in blocks of 36 kbit."""
     if kind.startswith("LUT"):
         return "LUT", 0 if kind == "LUT1" else 1
     if kind.startswith("SRL"):
@@ -51,14 +51,14 @@ def weight(kind, port):
 
 
 def reads(port):
-    """The address port that an output of a LUT memory is read by."""
+    """Returns the address port by which an output of a LUT memory is read."""
     return {"SPO": "A", "O": "A", "DPO": "DPRA"}.get(port, "ADDR" + port[2:])
 
 
 class Graph:
-    """What levels are counted on. A net bit is a number.
+    """The graph on which levels are counted. A net bit is a number.
 
-    edges: bit -> [(levels, bit that it is computed from)]; starts: bit -> register that drives it; ends: [(bit,
+    edges: bit -> [(levels, bit from which it is computed)]; starts: bit -> register that drives it; ends: [(bit,
     register that takes it)]; ports: name -> (is it an output, bits); boxes: [(instance, key of the unit, ports)].
     """
 
@@ -70,7 +70,7 @@ class Graph:
 
 
 def reduce(module):
-    """The data of a Graph of a netlist of Yosys."""
+    """Returns the data of a Graph, made from a netlist of Yosys."""
     names = {}
     for name, net in sorted(module["netnames"].items(), key=lambda n: plainness(n[0])):
         if not re.search(r"\$(abc|auto|techmap|procmux)\b", name):
@@ -110,7 +110,8 @@ def reduce(module):
 
 
 def plainness(name):
-    """Orders the names of a net; the last is the one that a reader knows: the register's own, as high up as can be."""
+    """Sort key for the names of a net. The last is the one that a reader knows: the register's own name, at the highest
+    level of hierarchy."""
     return ("$" not in name, name.endswith("_q"), -name.count("."), name)
 
 

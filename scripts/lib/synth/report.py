@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from . import gate, netlist
 
-DEVICE = "engines-2"  # the configuration of which instances and the chart are shown
+DEVICE = "engines-2"  # The configuration whose instances and chart are shown.
 BEGIN, END = "<!-- tables by scripts/synth: begin -->\n", "<!-- tables by scripts/synth: end -->\n"
 COLUMNS = [*netlist.RESOURCES, "inside", "in", "out", "through"]
 
@@ -15,7 +15,8 @@ def number(value):
 
 
 def by_stage(figures, more_than):
-    """The worst path of each stage in which paths start: [(levels, from stage, to stage, register, register)]."""
+    """Returns the longest path of each stage in which paths start: [(levels, from stage, to stage, register,
+    register)]."""
     worst = {}
     for pair, (levels, frm, to) in figures["paths"].items():
         a, b = pair.split(" -> ")
@@ -25,14 +26,14 @@ def by_stage(figures, more_than):
 
 
 def rows(figures, group):
-    """A row a unit, the largest in the device first: [label, instances, resources of one, levels]."""
+    """Returns a row for each unit, the largest in the device first: [label, instances, resources of one, levels]."""
     many = figures["configurations"].get(DEVICE, next(iter(figures["configurations"].values())))["units"]
     out = [[label, many.get(label, 0), *(u[c] for c in COLUMNS)] for label, u in figures[group].items()]
     return sorted(out, key=lambda r: (-max(r[1], group == "parts") * r[2], r[0]))
 
 
 def table(head, body):
-    """Lines of a table for people: the first column to the left, the others to the right."""
+    """Returns the lines of a text table, with the first column left-aligned and the others right-aligned."""
     text = [head, *([x if isinstance(x, str) else number(x) for x in row] for row in body)]
     wide = [max(len(row[i]) for row in text) for i in range(len(head))]
     return ["  ".join(x.ljust(w) if i == 0 else x.rjust(w) for i, (x, w) in enumerate(zip(row, wide))).rstrip()
@@ -57,7 +58,7 @@ def text(figures, paths):
 
 
 def markdown(figures):
-    """The tables of docs/hardware/size.md."""
+    """Returns the tables of docs/hardware/size.md."""
     def rule(head, body):
         lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
         return lines + ["| " + " | ".join(x if isinstance(x, str) else number(x) for x in row) + " |" for row in body]
@@ -74,13 +75,13 @@ def markdown(figures):
 
 
 def with_tables(document, figures):
-    """The document with its tables replaced; ValueError if the marks are not there."""
+    """Returns the document with its tables replaced. Raises ValueError if the marks are missing."""
     before, rest = document.split(BEGIN)
     return before + BEGIN + "\n" + markdown(figures) + "\n" + END + rest.split(END)[1]
 
 
 def chart(figures):
-    """LUTs of the device by unit, all instances together, as SVG."""
+    """Returns an SVG chart of the device's LUTs by unit, with all instances added."""
     bars = [(label, n, n * lut) for label, n, lut, *_ in rows(figures, "units") if n * lut > 0]
     shown, rest = bars[:20], sum(b[2] for b in bars[20:])
     if rest:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of scripts/test, which says what it does."""
+"""The command line of scripts/test. HELP describes it."""
 import argparse
 import os
 import re
@@ -11,7 +11,7 @@ from testing import changed, nightly, schedule
 from testing.steps import BUILD
 from testing.suites import DEFAULT, SUITES, steps_of
 
-ROOM = 6 << 30  # bytes that the build trees and logs of a whole run take, at most
+ROOM = 6 << 30  # Maximum bytes of the build trees and logs of a whole run.
 TIERS = ("full", "nightly", "changed")
 HELP = """usage: scripts/test [SUITE...]
        scripts/test full [SUITE...]
@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def part_of(text):
-    """(K, N) of the text K/N."""
+    """Returns (K, N) of the text K/N."""
     found = re.fullmatch(r"(\d+)/(\d+)", text)
     k, n = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= k <= n:
@@ -96,7 +96,7 @@ def jobs():
 
 
 def room():
-    """Ends with a sentence where the disk has too little room for a run, before anything is half written."""
+    """Exits with a message if the disk has too little room for a run, before any file is partly written."""
     BUILD.mkdir(exist_ok=True)
     built = any((BUILD / "lib").glob("*.so"))
     free, need = shutil.disk_usage(BUILD).free, ROOM // 6 if built else ROOM

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nightly tier: what is too long for every change, in parts that may run on several nights or machines.
+"""The nightly tier: tests that are too long for every change, in parts that may run on several nights or machines.
 
-The steps are dealt to N parts by their cost, the dearest first, each to the part that has the least. The result of a
-step is kept in build/nightly/COMMIT/STEP.json as soon as the step ends. A step that has a result of this very commit is
-not run again, so that a part that was interrupted goes on where it was; a table gathers the results of all parts.
+The steps are dealt to N parts in descending order of cost, each to the part with the lowest sum. A step's result is
+kept in build/nightly/COMMIT/STEP.json as soon as the step ends. A step with a result for this very commit is not run
+again, so an interrupted part continues where it was. A table shows the results of all parts.
 """
 import os
 import pathlib
@@ -20,7 +20,7 @@ FUZZERS = re.compile(r"^tern_fuzz\((\w+)", re.M)
 
 
 def last_lines(count, n):
-    """A count whose note is the last n lines that the command printed."""
+    """Returns a counter whose note is the last n lines that the command printed."""
     def counted(text, status):
         found = count(text, status)
         found.note = "\n         ".join(text.rstrip().split("\n")[-n:])
@@ -39,7 +39,7 @@ def soaks():
 
 
 def fuzzers():
-    """One step a fuzzer: together they take hours."""
+    """Returns a step for each fuzzer, since together they take hours."""
     for name in FUZZERS.findall((ROOT / "tests/fuzz/CMakeLists.txt").read_text()):
         yield Step(f"fuzz-{name}", f"what reads foreign bytes, 20 minutes: {name}",
                    ["tests/fuzz/run", "-j", "1", "--seconds", "1200", name], lines, ("build-sanitize",), cost=1200)
@@ -90,7 +90,7 @@ def programs(night):
     opencl = BUILD / "tests/opencl"
     yield ctest("sweep", "built-in functions: 20,000 random arguments each, all vector widths", opencl / "sweep",
                 ["-R", r"^sweep\."], env={**MODEL, "TERN_SWEEP": "20000"}, needs=READY, cost=1500)
-    for piece in range(16):  # of the sixteenth of all arguments that is this night's
+    for piece in range(16):  # These are parts of this night's sixteenth of all arguments.
         n = int(night) % 16 * 16 + piece
         yield Step(f"ranges-{piece}", "functions of one argument of 32 bits, a 256th of all arguments: which is in "
                    "the log", ["tests/opencl/sweep/ranges", "--night", str(n), "--nights", "256", "--minutes", "25",
@@ -123,7 +123,7 @@ def cards():
 
 
 def steps(night):
-    """All steps of the night; night: its number, as text, which says what is drawn."""
+    """Returns all steps of a night. night: its number as text, from which random choices follow."""
     found = []
     for some in soaks(), fuzzers(), verification(night), tools(), programs(night), cards(), ports(True, 4):
         found += some
@@ -137,7 +137,7 @@ def is_test(step):
 
 
 def parts(all_steps, n):
-    """[[step]] of n parts. A step that needs another test is in that test's part."""
+    """Returns the steps of n parts. A step that needs another test is in the same part as that test."""
     tests = {s.name: s for s in all_steps if is_test(s)}
     follows = {s.name: [n for n in s.needs if n in tests] for s in tests.values()}
     groups = [[s] + [t for t in tests.values() if s.name in follows[t.name]] for s in tests.values()
@@ -149,7 +149,7 @@ def parts(all_steps, n):
 
 
 def state_of_tree():
-    """Names what is tested: the commit, and a hash of what differs from it."""
+    """Returns a name for the tested state: the commit, and a hash of the differences from it."""
     def git(*words, **more):
         return subprocess.run(["git", *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, **more).stdout
     commit = git("rev-parse", "--short=12", "HEAD").decode().strip()
@@ -161,20 +161,20 @@ def state_of_tree():
 
 
 class Kept:
-    """Results of one state of the tree, a file for each step."""
+    """The results of one state of the tree, a file for each step."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
 
     def keep(self, step, found, seconds):
-        """Writes the result of a step, whole or not at all; record.Error if it cannot."""
+        """Writes the result of a step atomically. Raises record.Error if it cannot."""
         if is_test(step):
             record.write(self.folder / f"{step.name}.json",
                          {"title": step.title, "passed": found.passed, "failed": found.failed,
                           "seconds": round(seconds), "note": found.note})
 
     def get(self, name):
-        """The result of a step, or None."""
+        """Returns the result of a step, or None."""
         try:
             return record.read(self.folder / f"{name}.json", "result", ("passed", "failed", "seconds"),
                                "scripts/test nightly")
@@ -187,7 +187,7 @@ class Kept:
 
 
 def table(all_steps, n, kept):
-    """The lines of the table of all parts."""
+    """Returns the lines of the table of all parts."""
     out = [f"nightly at {kept.folder.name}, {n} part{'s' if n > 1 else ''}:",
            f"  {'part':>4} {'passed':>7} {'failed':>6} {'minutes':>7}  step"]
     for i, part in enumerate(parts(all_steps, n), 1):
@@ -199,7 +199,8 @@ def table(all_steps, n, kept):
 
 
 def chosen(all_steps, part, n, kept):
-    """The steps to run now, with those that build what they need, and the Counted of those that had passed before."""
+    """Returns the steps to run now, with those that build what they need, and the Counted of those that passed
+    before."""
     mine = parts(all_steps, n)[part - 1] if part else [s for p in parts(all_steps, n) for s in p]
     todo = {s.name: s for s in mine if not kept.passed(s.name)}
     builders = {s.name: s for s in all_steps if not is_test(s)}

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a test run: a line when a step begins and ends, what failed tests printed, the slowest tests, the time of
+"""Prints a test run: a line when a step begins and ends, the output of failed tests, the slowest tests, the time of
 each suite, and the last line `N passed, N failed`."""
 import os
 import time
 
 from testing.steps import ROOT
 
-AT_ONCE, AT_END = 200, 40  # lines of a failed test's output: when its step has ended, and at the end of all
-MOST, FEWEST = 160, 8      # of all failed tests together at the end, and of each one whatever their number
-NAMED = 20                 # of so many failed tests the output is repeated
+AT_ONCE, AT_END = 200, 40  # Lines of a failed test's output: when its step ends, and at the end of the run.
+MOST, FEWEST = 160, 8      # Lines of all failed tests together at the end, and the minimum for each.
+NAMED = 20                 # Maximum number of failed tests whose output is repeated.
 SLOWEST = 10
 
 
@@ -17,7 +17,7 @@ def say(mark, line):
 
 
 def last(text, most):
-    """The last lines of a text, indented; most: how many."""
+    """Returns the last `most` lines of a text, indented."""
     kept = [x for x in text.split("\n") if x.strip()]
     left = [f"({len(kept) - most} lines before these are in the log)"] if len(kept) > most else []
     return "\n".join("           " + x for x in left + kept[-most:])
@@ -40,14 +40,14 @@ def step_ended(step, found, text, seconds, cpu, ended, steps, left):
 
 
 def slowest(results):
-    """The lines of a table: the slowest tests, and the steps that are one test."""
+    """Returns the lines of the slowest tests, and of the slowest steps that are one test."""
     tests = [(s, f"{step.name}: {name}") for step, found, *_ in results for name, s in found.seconds.items()]
     tests += [(seconds, step.name) for step, found, seconds, _ in results if not found.seconds]
     return [f"  {s:7.1f} s  {name}" for s, name in sorted(tests, reverse=True)[:SLOWEST]]
 
 
 def suites(results):
-    """The lines of a table: of each suite its tests, its time, and its processor time."""
+    """Returns a line for each suite: its tests, its time, and its processor time."""
     total = {}
     for step, found, seconds, cpu in results:
         t = total.setdefault(step.suite or step.name, [0, 0, 0.0, 0.0])
@@ -58,14 +58,14 @@ def suites(results):
 
 
 def interrupted(results, steps):
-    """The one sentence of a run that was interrupted."""
+    """Returns the message for an interrupted run."""
     passed, failed = (sum(n) for n in zip((0, 0), *((f.passed, len(f.failed)) for _, f, *_ in results)))
     return (f"test: interrupted when {len(results)} of {steps} steps had ended, with {passed} tests passed and "
             f"{failed} failed")
 
 
 def ending(results, seconds):
-    """Prints the end of a run and returns how many tests failed."""
+    """Prints the end of a run and returns the number of failed tests."""
     failures = [(f"{step.name}: {f}", found.said.get(f, "")) for step, found, *_ in results for f in found.failed]
     passed = sum(found.passed for _, found, *_ in results)
     cpu = sum(c for *_, c in results)

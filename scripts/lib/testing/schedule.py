@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs steps side by side: two at a time, each with its share of the cores, the longest chain of steps first.
+"""Runs two steps at a time, each with its share of the cores, the step with the longest chain first.
 
-Most steps have one thread in part, as a proof or the last file of a compiler; two at a time keep the cores busy. A step
-that runs alone to the end of the run gets all cores. A step whose need failed is not run, and counts as failed, so that
-no run is green that left something out.
+Most steps use one thread for a part of their time, such as a proof or the last file of a compiler; two steps at a time
+keep the cores busy. A step with nothing left to run beside it gets all cores. A step whose need failed is not run and
+counts as failed, so that a run with an omission fails.
 """
 import errno
 import os
@@ -21,7 +21,7 @@ LANES = 2
 
 
 class CannotWrite(Exception):
-    """A log could not be written; the text says which, and why."""
+    """A log could not be written. The text says which, and why."""
 
 
 def processor_seconds(usage):
@@ -29,32 +29,32 @@ def processor_seconds(usage):
 
 
 class Run:
-    """One run. kept(step, Counted, seconds) is told of each step that ended, before the next one begins."""
+    """One run. kept(step, Counted, seconds) is called for each step that ended, before the next one begins."""
 
     def __init__(self, steps, jobs, kept=None):
         names = [s.name for s in steps]
         assert len(set(names)) == len(names), f"two steps have one name: {sorted(names)}"
         self.steps, self.jobs, self.kept = steps, jobs, kept
         self.waiting = list(steps)
-        self.running = {}   # step name -> its process
-        self.ended = {}     # step name -> whether it passed
+        self.running = {}   # Step name -> its process.
+        self.ended = {}     # Step name -> whether it passed.
         self.results = []   # (step, Counted, seconds, processor seconds)
         self.lock = threading.Condition()
-        self.broken = None  # what ended the run early: an exception
+        self.broken = None  # The exception that ended the run early.
         self.chain = {}
         needed_by = {n: [s for s in steps if n in s.needs] for n in names}
         for s in steps:
             self.longest(s, needed_by)
 
     def longest(self, step, needed_by):
-        """Processor seconds from the beginning of this step to the end of what needs it."""
+        """Returns the processor seconds from the beginning of this step to the end of the steps that need it."""
         if step.name not in self.chain:
             self.chain[step.name] = step.cost + max((self.longest(s, needed_by) for s in needed_by[step.name]),
                                                     default=0)
         return self.chain[step.name]
 
     def ready(self):
-        """The step to begin now, or None. Lock held."""
+        """Returns the step to begin now, or None. Called with the lock held."""
         held = {h for s in self.steps if s.name in self.running for h in s.holds}
         known = {s.name for s in self.steps}
         free = [s for s in self.waiting if not held & set(s.holds)
@@ -62,11 +62,11 @@ class Run:
         return max(free, key=lambda s: self.chain[s.name], default=None)
 
     def share(self):
-        """How many processes the step may have that begins now: all cores if nothing runs beside it to its end."""
+        """Returns the number of processes for a step that begins now: all cores if nothing else runs or waits."""
         return self.jobs if not self.waiting and not self.running else max(1, self.jobs // LANES)
 
     def left(self):
-        """Minutes that are left, by the pace so far; None while there is no pace."""
+        """Estimates the minutes left from the pace so far. Returns None while there is no pace."""
         done = sum(s.cost for s, *_ in self.results)
         if done < 30:
             return None
@@ -75,7 +75,8 @@ class Run:
         return rest * pace / min(LANES, self.jobs) / 60
 
     def begin(self, step, jobs):
-        """The process of a step, in a group of its own, so that an interrupt ends all that it started."""
+        """Starts the process of a step in its own process group, so that an interrupt ends everything that it
+        started."""
         try:
             step.log.parent.mkdir(parents=True, exist_ok=True)
             with open(step.log, "w", encoding="utf-8") as out:
@@ -141,7 +142,7 @@ class Run:
             self.stop(e)
 
     def stop(self, why):
-        """Ends what runs; the first reason counts."""
+        """Ends the running steps. The first reason is kept."""
         with self.lock:
             self.broken = self.broken or why
             for child in self.running.values():
@@ -152,7 +153,7 @@ class Run:
             self.lock.notify_all()
 
     def go(self):
-        """Runs all steps; raises what ended the run early."""
+        """Runs all steps. Raises the exception that ended the run early."""
         lanes = [threading.Thread(target=self.lane, daemon=True) for _ in range(max(1, min(LANES, self.jobs)))]
         for t in lanes:
             t.start()
@@ -170,7 +171,7 @@ class Run:
 
 
 def run(steps, jobs, kept=None):
-    """Runs the steps and prints what they found: the exit status of scripts/test."""
+    """Runs the steps and prints their results. Returns the exit status of scripts/test."""
     it = Run(steps, jobs, kept)
     start = time.monotonic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)

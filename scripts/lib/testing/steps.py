@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A step of a test run: one command, what it needs, and how its output is counted.
+"""A step of a test run: one command, its needs, and how its output is counted.
 
-A command may contain the word {jobs}: the number of processes that it may run at a time, which the scheduler knows when
-the step begins. The output of a command goes to build/test-logs/NAME.log.
+A command may contain the word {jobs}, the number of processes that it may run at a time, which the scheduler fills in
+when the step begins. The output of a command goes to build/test-logs/NAME.log.
 """
 import dataclasses
 import pathlib
@@ -16,20 +16,20 @@ LOGS = BUILD / "test-logs"
 
 @dataclasses.dataclass
 class Counted:
-    """The result of a step: how many tests passed, the names of those that failed, what these printed, and the seconds
-    of each test, where they are known."""
+    """The result of a step: how many tests passed, the names of those that failed, the output of these, and the seconds
+    of each test if known."""
     passed: int = 0
     failed: list = dataclasses.field(default_factory=list)
     said: dict = dataclasses.field(default_factory=dict)
     seconds: dict = dataclasses.field(default_factory=dict)
-    note: str = ""  # one line that is printed with the result
+    note: str = ""  # A line that is printed with the result.
 
 
 @dataclasses.dataclass
 class Step:
-    """needs: names of steps that must have passed before. holds: what it has for itself while it runs, such as a tree
-    of ninja. cost: processor seconds on the reference machine; it decides the order, never the result. count(text,
-    status) -> Counted."""
+    """needs: names of steps that must have passed before. holds: resources that no other step may use meanwhile, such
+    as a ninja tree. cost: processor seconds on the reference machine, which decide the order and never the result.
+    count(text, status) -> Counted."""
     name: str
     title: str
     argv: list
@@ -42,24 +42,24 @@ class Step:
 
     @property
     def log(self):
-        """Where its output goes."""
+        """The file of its output."""
         return LOGS / f"{self.name}.log"
 
 
 def whole(_, status):
-    """The command is one test."""
+    """Counts a command that is one test."""
     return Counted(1) if status == 0 else Counted(0, [f"exit status {status}"])
 
 
 def whole_or_skipped(text, status):
-    """The command is one test, which ends with 77 and a reason where it cannot be run."""
+    """Counts a command that is one test and ends with 77 and a reason if it cannot be run."""
     if status == 77:
         return Counted(note=text.rstrip().split("\n")[-1] or "skipped without a reason")
     return whole(text, status)
 
 
 def lines(text, status):
-    """The command prints a line `PASS name` or `FAIL name` for each test, perhaps with its seconds."""
+    """Counts a command that prints a line `PASS name` or `FAIL name` for each test, possibly with its seconds."""
     passed = re.findall(r"^PASS +(.*?)(?: \((\d+\.\d) s\))?$", text, re.M)
     failed = re.findall(r"^FAIL +(\S+)", text, re.M)
     if not failed and (status != 0 or not passed):
@@ -69,7 +69,7 @@ def lines(text, status):
 
 
 def mutants(text, status):
-    """The command is `tern verify --mutants`, which prints a line for each mutant."""
+    """Counts `tern verify --mutants`, which prints a line for each mutant."""
     caught = re.findall(r"^[\w-]+ +(?:program|stream|preempt) +\d+ ", text, re.M)
     missed = re.findall(r"^([\w-]+) +NOT CAUGHT", text, re.M)
     if not missed and (status != 0 or not caught):
@@ -78,13 +78,14 @@ def mutants(text, status):
 
 
 def section(text, name):
-    """The part of a test in the output of a command that prints a line `FAIL name` for each; else all of it."""
+    """Returns a test's part of the output of a command that prints a line `FAIL name` for each, or all of the
+    output."""
     found = re.search(rf"^FAIL +{re.escape(name)}\b.*?(?=^(?:PASS|FAIL)\b|\Z)", text, re.M | re.S)
     return found[0] if found else text
 
 
 def junit(path, text, status):
-    """The results that ctest wrote. A test that was skipped has failed: its device was not built."""
+    """Counts the results that ctest wrote. A skipped test counts as failed: its device was not built."""
     if not path.exists():
         return Counted(0, [f"no results (exit status {status})"])
     found = Counted()
@@ -106,7 +107,8 @@ def junit(path, text, status):
 
 
 def ctest(name, title, folder, select, **more):
-    """Tests of a folder of a build tree. Two runs of ctest must not share a folder: ctest keeps its notes there."""
+    """Returns a step that runs tests of a folder of a build tree. Two runs of ctest must not share a folder, where
+    ctest keeps its state."""
     result = LOGS / f"{name}.xml"
 
     def count(text, status):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Allocations: made and mapped at once, read and written by physical address, freed through retire.c. */
+/** Allocations: made and mapped in one call, read and written by physical address, freed by retire.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 typedef unsigned long long ull;
 
-#define PIECE (4u << 20) /* bytes copied before the hal lock is released: about a millisecond */
+#define PIECE (4u << 20) /* bytes copied before the hal lock is released, about a millisecond */
 
 void tern_allocation_free(struct tern_allocation *a)
 {
@@ -44,7 +44,7 @@ static int take_range(struct tern_allocation *a, uint32_t address)
     return r == -ENOSPC ? tern_vaspace_take(va, a->pages, 1, place, a, &a->va) : r;
 }
 
-/** The jobs of its retirement: entries cleared and flushed on one engine, then flushed on the others. */
+/** Makes the jobs of the free: one clears the entries and flushes one engine, the others flush the other engines. */
 static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
 {
     struct tern_paging flush = {0};
@@ -59,7 +59,8 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
-/** It has addresses, and reads zero; its blocks get pages when they are used. -ENOSPC: not even tables. */
+/** Maps a new memory as absent. The memory reads zero, and its blocks get pages when they are used. -ENOSPC: there
+ *  are not even pages for tables. */
 static int make_absent(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                        struct tern_new_tables *tables)
 {
@@ -89,9 +90,10 @@ static void free_jobs(struct tern_allocation *a)
 }
 
 /**
- * A new memory for addresses: pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and
- * the pages stay taken for good. But if that was a reset of all engines, these have forgotten all translations, and the
- * pages are free; tables go with the process.
+ * Makes a memory for an allocation that has addresses: takes pages and tables, and writes the entries. On failure
+ * nothing is taken, except after -EIO: the process is in error then, and the pages are never given to others. If a
+ * reset of all engines caused the -EIO, the engines have forgotten all translations, and the pages are given back; the
+ * tables are freed with the process.
  */
 static int map_new(struct tern_allocation *a, bool movable)
 {
@@ -128,7 +130,8 @@ end:
     return r;
 }
 
-/** Maps a memory that is there, while nothing of it moves. -EIO: its pages are never given to others. */
+/** Maps a memory that exists; m->moving keeps its blocks where they are meanwhile. -EIO: its pages are never given
+ *  to others. */
 static int map_shared(struct tern_allocation *a, struct tern_memory *m)
 {
     struct tern_paging in = {0}, out = {0};
@@ -154,7 +157,8 @@ static int map_shared(struct tern_allocation *a, struct tern_memory *m)
     return r;
 }
 
-/** Where it may lie so that each block is within 4 MiB, as it is where it was made. */
+/** Takes addresses for another mapping of a memory, so that each of its blocks lies in one aligned 4 MiB there as
+ *  well. */
 static int take_range_for(struct tern_allocation *a, const struct tern_memory *m, uint32_t address)
 {
     struct tern_vaspace *va = &a->proc->va;
@@ -176,7 +180,7 @@ static int take_range_for(struct tern_allocation *a, const struct tern_memory *m
     return tern_vaspace_take(va, m->pages, align, TERN_PLACE_LOW, a, &a->va);
 }
 
-/** What mappings that end meanwhile wait for. */
+/** Ends `moving`, and begins the frees that it delayed. */
 static void moved(struct tern_memory *m)
 {
     struct tern_device *dev = m->dev;
@@ -249,7 +253,7 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
     }
 }
 
-/** All that overlaps the range will be free by itself. */
+/** True: every allocation that overlaps the range is being freed, by a free that the call may wait for. */
 static bool will_be_free(const struct tern_allocation *a, uint32_t address, const struct tern_frees *frees)
 {
     const struct tern_vaspace *va = &a->proc->va;
@@ -263,7 +267,7 @@ static bool will_be_free(const struct tern_allocation *a, uint32_t address, cons
     return true;
 }
 
-/** Waits for memory or addresses that are being freed, if that can help. */
+/** Waits for a free of memory or addresses, if that can help. Requires dev->lock, which is released meanwhile. */
 static bool wait_for_space(const struct tern_allocation *a, uint32_t address, int r, const struct tern_frees *frees)
 {
     const uint32_t first = address ? address / TERN_PAGE : TERN_VA_FIRST;
@@ -271,7 +275,8 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
            tern_frees_wait(frees, r == -ENOSPC && !is_sparse(a) ? a->pages : 0);
 }
 
-/** Makes room on the device for what is to stay there: pages, or tables, also those that say that pages are absent. */
+/** Evicts a block if device memory lacks pages that must be resident: pages of unmovable memory, or tables. Tables
+ *  are needed for absent pages as well. False: nothing was evicted. */
 static bool evict_for(const struct tern_allocation *a, bool movable)
 {
     const uint32_t regions = a->pages / TERN_PAGES_SPAN;
@@ -301,7 +306,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->flags = want->flags;
     a->internal = want->internal;
     a->low = want->low;
-    a->born = UINT64_MAX; /* until it is there */
+    a->born = UINT64_MAX; /* the allocation is not complete */
     a->imported = want->handle || want->memory;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
@@ -322,7 +327,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
              (r == -ENOSPC && evict_for(a, movable)));
     if (r) {
         r = explain(r, a, want->address);
-        if (r == -EIO) { /* its tables are in doubt: no more work may use them */
+        if (r == -EIO) { /* the tables may be wrong, so no more work may use them */
             struct tern_fault f = {.code = TERN_FAULT_DEVICE};
             snprintf(f.message, sizeof f.message, "process '%.40s': %.160s", proc->name, tern_last_error());
             tern_process_fail(proc, &f);
@@ -335,7 +340,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
         tern_list_append(&proc->allocations, &a->node);
         *out = a;
     }
-    if (dev->pager.started) { /* it waits for allocations that are being made */
+    if (dev->pager.started) { /* the pager waits for allocations that are being mapped */
         pthread_cond_broadcast(&dev->changed);
     }
     tern_process_leave(proc);
@@ -468,7 +473,7 @@ int tern_os_allocation_write(struct tern_allocation *a, uint64_t offset, const v
     }
     pthread_mutex_lock(&dev->lock);
     tern_sched_signalled(&dev->sched, &a->proc->sched);
-    tern_device_note(dev); /* the bytes may be a value that a context or thread waits for (S3) */
+    tern_device_note(dev); /* a context or thread may wait for a value in these bytes (S3) */
     pthread_mutex_unlock(&dev->lock);
     pthread_cond_signal(&dev->wake);
     return r;

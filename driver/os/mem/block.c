@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A memory and its blocks: pages on the device, and what they are on the host. */
+/** Memories and their blocks: device pages, and bytes on the host (memory.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *dat
     return r;
 }
 
-/** Commits a block of sparse memory that the host is about to write. hal_lock is held. */
+/** Commits a block of sparse memory that the host is about to write. Requires dev->hal_lock; takes dev->lock. */
 static int commit(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Boxes of copies and fills, and their parts (box.h). */
+/** Boxes of copy and fill packets, and their parts (box.h). */
 #include "os/mem/box.h"
 
 #include <string.h>
@@ -36,14 +36,16 @@ static uint32_t address(const struct tern_side *side, const uint32_t from[3])
     return side->at + from[2] * side->slice + from[1] * side->row + from[0];
 }
 
-/** What n strides add to [*low, *high), read as a signed number if the box would else reach beyond all addresses. */
+/** Extends [*low, *high) by n strides. A stride is unsigned if the extended range stays within 2^32 bytes, and else
+ *  signed. */
 static void stretch(uint32_t stride, uint32_t n, int64_t *low, int64_t *high)
 {
     if (n * (uint64_t)stride < ALL_ADDRESSES) {
         *high += (int64_t)(n * (uint64_t)stride);
     } else {
         const int64_t by = (int64_t)(int32_t)stride * n, all = -(int64_t)ALL_ADDRESSES;
-        *low += by < all || by >= 0 ? all : by; /* too far; a positive one wraps as well */
+        /* a range of 2^32 bytes or more stands for one that wraps, as does a positive stride here */
+        *low += by < all || by >= 0 ? all : by;
     }
 }
 
@@ -64,7 +66,7 @@ bool tern_box_behind(const struct tern_boxes *b, const struct tern_box *part, ui
 {
     bool carry = true;
     for (int d = 0; d < 3; d++) {
-        /* of what was done in full, the next one up; of what was begun, on behind the part */
+        /* next position in dimension d: past the part if all lower dimensions are complete, else unchanged */
         const uint64_t next = (uint64_t)part->from[d] + (carry ? part->size[d] : 0);
         carry = carry && next >= b->size[d];
         from[d] = carry ? 0 : (uint32_t)next;
@@ -82,7 +84,8 @@ uint32_t tern_box_row_piece(const struct tern_boxes *b, const uint32_t from[3], 
     return n;
 }
 
-/** The pattern belongs to the row, and begins anew in each packet. */
+/** Rotates the fill pattern, which begins at the first byte of each row: a part that starts within a row needs it
+ *  shifted. */
 static void turn_pattern(struct tern_pkt_fill *f, uint32_t by)
 {
     uint8_t was[sizeof f->pattern], now[sizeof f->pattern];
@@ -114,5 +117,5 @@ void tern_box_apply(const struct tern_box *part, uint32_t opcode, uint32_t *pack
         turn_pattern(&f, part->from[0]);
         r = tern_pkt_fill_pack(&f, packet);
     }
-    (void)r; /* what could be unpacked can be packed */
+    (void)r; /* a packet that could be unpacked can be packed */
 }

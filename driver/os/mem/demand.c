@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels that ask for their pages (docs/spec/pte.yaml), on devices that can: a job of which not all can be on the
- * device at once runs with what its copies, fills, fences and user executors name, which cannot wait (steps.c); its
- * kernels stop at the first access to a block that is absent, their context waits for it like any whose memory is not
- * there, and goes on. The block stays until the context has run, so that each stop is behind the one before
- * (residency.h); and so does what the packets of a chunk name.
+ * Page requests of kernels (docs/spec/pte.yaml), on devices that have them. A job whose working set cannot be resident
+ * at once runs in steps. Blocks that its copies, fills, fences and user executors name must be resident before its
+ * chunk is dispatched, because these packets cannot wait for a page (steps.c). A kernel stops at the first access to an
+ * absent block; its context then waits for the block like any context whose memory is absent, and resumes.
+ *
+ * Progress. The requested block stays resident until the context has run, so that the next stop comes later in the
+ * kernel (residency.h). The blocks that the packets of a chunk name stay in the same way.
  */
 #include "os/os.h"
 
@@ -15,7 +17,7 @@ bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation 
                              tern_needs_region(job->needs, (a->va + b->first) / TERN_PAGES_SPAN);
 }
 
-/** The first range in use that reaches beyond the page, or NULL. */
+/** The first range in use that ends beyond the page, or NULL. */
 static const struct tern_range *range_from(const struct tern_vaspace *va, uint32_t page)
 {
     const struct tern_range *r = tern_vaspace_find(va, page);
@@ -51,7 +53,7 @@ struct tern_block *tern_demand_missing(const struct tern_process *proc, const st
 
 /* ------------------------------------------------------------- page requests */
 
-/** The allocation that work of the process may ask for a page of, or NULL. */
+/** The allocation of which work of the process may request this page, or NULL. */
 static struct tern_allocation *asked_of(const struct tern_process *proc, uint32_t page)
 {
     struct tern_allocation *a = page ? tern_residency_at(proc, page * TERN_PAGE) : NULL;
@@ -62,7 +64,7 @@ bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t 
 {
     const struct tern_allocation *a = asked_of(c->proc, address / TERN_PAGE);
     if (!a || (a->asked && a->retire_seq < job->seq)) {
-        return false; /* it is not this job's */
+        return false; /* the allocation was made after the job, or destroyed before it */
     }
     c->wanted = (struct tern_wanted){.page = address / TERN_PAGE, .cycles = c->sched.stats.cycles};
     c->proc->dev->pager.requests++;
@@ -80,7 +82,7 @@ bool tern_demand_waits(const struct tern_context *c)
     return c->wanted.page && !tern_list_empty(&c->absent);
 }
 
-/** Has it run since its page came, or had time enough to? */
+/** True: the context has run since its page came, or the time in which it could have run is over. */
 static bool has_run(const struct tern_context *c)
 {
     return c->sched.stats.cycles != c->wanted.cycles ||
@@ -108,13 +110,14 @@ void tern_demand_claim(struct tern_context *c, uint64_t chunk)
     c->claim = c->claim.chunk == chunk ? c->claim : (struct tern_claim){.chunk = chunk};
 }
 
-/** It is on an engine, or nothing keeps it from one but others that are there. */
+/** True: the context is on an engine, or is ready, or its state is not known until the scheduler's next run. */
 static bool may_run(const struct tern_sched_context *s)
 {
     return s->inflight || s->state == TERN_SCHED_READY || !tern_list_empty(&s->update);
 }
 
-/** Do packets of the context's work name the block, which has not run since all that they name is there? */
+/** True: packets of the context's first job name the block, and the context has not run since all blocks that they
+ *  name are resident. */
 static bool claims(const struct tern_context *c, const struct tern_allocation *a, const struct tern_block *b)
 {
     const struct tern_job *job = tern_list_empty(&c->sched.jobs)
@@ -123,7 +126,7 @@ static bool claims(const struct tern_context *c, const struct tern_allocation *a
            tern_stay_ran(c) == c->claim.cycles && c->proc->dev->sched.now - c->claim.ready < tern_stay_bound(c);
 }
 
-/** Of one mapping of it. */
+/** True: a context of this mapping's process keeps the block. */
 static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
 {
     TERN_LIST_EACH(node, &a->proc->contexts)

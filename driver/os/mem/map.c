@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * From blocks to page-table entries. A superpage wherever 4 MiB of address and memory line up, else runs of small
- * pages, one pte_update for each. Entries are cleared by one pte_update a block.
+ * Page-table entries of blocks. A block is mapped by a superpage if its 4 MiB of addresses and of memory coincide, else
+ * by one pte_update for each run of small pages. One pte_update clears the entries of a block.
  *
- * Second-level tables stay until the process ends: then an entry of the first level never changes from pointer to
- * superpage or back under an engine that may have cached it, and only the flush at unmapping is needed.
+ * Second-level tables stay until the process ends. Therefore an entry of the first level never changes between pointer
+ * and superpage while an engine may have cached it, and a flush when a block is unmapped suffices.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static uint32_t pte(uint32_t page, uint32_t flags)
     return page << TERN_PTE_PPN_SHIFT | read | write | exec | TERN_PTE_VALID_MASK;
 }
 
-/** The second-level table of a region; a new one is scrubbed if need be and hung into the root. */
+/** Makes the second-level table of 4 MiB of addresses, if there is none: scrubs its page if it is dirty, and enters
+ *  it in the first-level table. -ENOSPC, -ENOMEM. */
 static int table(struct tern_process *proc, uint32_t region, struct tern_paging *map, struct tern_new_tables *tables)
 {
     struct tern_run run;
@@ -43,7 +44,7 @@ static int table(struct tern_process *proc, uint32_t region, struct tern_paging 
     return 0;
 }
 
-/** Can it be a superpage in some process? */
+/** True: a superpage can map the block in some process. */
 static bool may_be_large(const struct tern_block *b)
 {
     bool may = false;
@@ -103,7 +104,7 @@ int tern_map_enter(struct tern_allocation *a, const struct tern_block *b, struct
     return r ? r : tern_paging_error(unmap);
 }
 
-/** All entries of a block. */
+/** Sets all entries of a block to the same value. */
 static void set_all(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *p, uint32_t entry)
 {
     const struct tern_process *proc = a->proc;
@@ -125,12 +126,12 @@ void tern_map_leave(const struct tern_allocation *a, const struct tern_block *b,
     set_all(a, b, unmap, a->proc->dev->kmd.page_requests ? TERN_PTE_ABSENT_MASK : 0);
 }
 
-/** Records that a new mapping of a block is absent, and what undoes that, a line. */
+/** Records that a new mapping of a block is absent, and in `unmap` one packet line that undoes it. */
 static int enter_absent(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
                         struct tern_paging *unmap, struct tern_new_tables *tables)
 {
     const uint32_t region = (a->va + b->first) / TERN_PAGES_SPAN;
-    if (!a->proc->dev->kmd.page_requests) { /* to be replaced when it is mapped */
+    if (!a->proc->dev->kmd.page_requests) { /* tern_map_retire_line replaces this line when the block is mapped */
         tern_paging_nop(unmap);
         return 0;
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Moving a block between device and host (residency.h). What may go wrong is done first: host memory and paging
- * buffers are made before anything has changed. A block moves in all processes that map its memory. One that is killed
- * or in error meanwhile waits for the end of the move, which does not copy if there is no other.
+ * Moves blocks between device and host (residency.h). Steps that can fail come first: host memory and paging buffers
+ * are made before anything changes. A block moves in all processes that map its memory. A process that is killed or in
+ * error meanwhile waits for the end of the move. The copy is skipped if no other process maps the memory.
+ *
+ * Locks: functions require dev->lock. Copies release it and hold dev->hal_lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "base/error.h"
 #include "os/os.h"
 
-/** The tables are in doubt: no work may use them any more. */
+/** Puts the process in error because its tables may be wrong, so that no more work uses them. */
 static void fail(struct tern_process *proc, const char *what)
 {
     struct tern_fault f = {.code = TERN_FAULT_DEVICE};
@@ -20,7 +22,8 @@ static void fail(struct tern_process *proc, const char *what)
     tern_process_fail(proc, &f);
 }
 
-/** Pages of the block that lie side by side from `page` on, to or from the host, with the hal lock held: *count. */
+/** Copies the contiguous pages of the block from `page` on, *count of them, to the device (`in`) or to the host.
+ *  Requires dev->hal_lock, not dev->lock. Errors of the hal. */
 static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *count)
 {
     struct tern_device *dev = b->m->dev;
@@ -33,14 +36,15 @@ static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *coun
     int r = in ? tern_device_write(dev, &piece, 1) : tern_device_read(dev, at, host, piece.size);
     if (!r && !in) {
         r = tern_survey_ask(dev, at, n, false, page, b->written);
-    } else if (!r && dev->info.dirty_page_bytes == TERN_PAGE) { /* what was written is known by b->written */
+    /* clears the dirty bits that the copy set: b->written has those of the block */
+    } else if (!r && dev->info.dirty_page_bytes == TERN_PAGE) {
         r = tern_survey_ask(dev, at, n, true, 0, none);
     }
     *count = n;
     return r;
 }
 
-/** Is there a process that may still use it? */
+/** True: a process that was not killed maps the memory. */
 static bool wanted(const struct tern_memory *m)
 {
     TERN_LIST_EACH(node, &m->mappings)
@@ -52,7 +56,7 @@ static bool wanted(const struct tern_memory *m)
     return false;
 }
 
-/** Copies the block; the lock is released meanwhile. -EIO: nobody wants it, or the device is lost. */
+/** Copies the block. Releases dev->lock meanwhile. -EIO: no process needs the bytes, or the device is lost. */
 static int copy(struct tern_block *b, bool in)
 {
     struct tern_device *dev = b->m->dev;
@@ -75,7 +79,7 @@ static int copy(struct tern_block *b, bool in)
     return r;
 }
 
-/** Nothing of it is on the device any more, as far as host access is concerned. */
+/** Makes host access use the bytes on the host. Releases dev->lock meanwhile. */
 static void all_on_host(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
@@ -87,7 +91,8 @@ static void all_on_host(struct tern_block *b)
     pthread_mutex_lock(&dev->lock);
 }
 
-/** And nothing on the host: 0; or 1: the host has just written to what was zero, and that is to be copied. */
+/** Makes host access use the device pages, and frees the bytes on the host. Releases dev->lock meanwhile. Returns 1
+ *  without a change if the host has written bytes that have to be copied first, else 0. */
 static int all_on_device(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
@@ -107,11 +112,12 @@ static int all_on_device(struct tern_block *b)
 
 /* --------------------------------------------------------------------- mappings */
 
-/** What a move does in one process. */
+/** The work of a move in one process. */
 struct part {
     struct tern_allocation *a;
     struct tern_process *proc;
-    bool skip; /* its tables are in doubt, and no work of it runs */
+    /* the process's entries are not changed: they may be wrong, or its free has begun, and none of its work runs */
+    bool skip;
     struct tern_new_tables tables;
     struct tern_paging line;
     struct tern_job *job, *flush[TERN_ENGINES_MAX];
@@ -123,7 +129,8 @@ struct move {
     struct part part[];
 };
 
-/** No mapping comes or goes until the end, and no process of them is killed to its end. NULL: no memory. */
+/** Begins a move. Until its end no mapping of the memory begins or ends, and no process that maps it ends. NULL: no
+ *  memory. */
 static struct move *begin(struct tern_block *b)
 {
     struct tern_memory *m = b->m;
@@ -145,7 +152,7 @@ static struct move *begin(struct tern_block *b)
     return v;
 }
 
-/** Frees that were asked for meanwhile can begin. */
+/** Ends a move, and begins the frees that it delayed. */
 static void end(struct move *v)
 {
     struct tern_device *dev = v->b->m->dev;
@@ -164,7 +171,8 @@ static void end(struct move *v)
     free(v);
 }
 
-/** Paging buffers did not run to their ends: some engine may still reach the pages. */
+/** Paging buffers may not have run to their ends: the pages are never given to others, and all processes are in
+ *  error. */
 static void fail_all(struct move *v, const char *what)
 {
     v->b->m->failed = true;
@@ -176,7 +184,7 @@ static void fail_all(struct move *v, const char *what)
 
 /* ----------------------------------------------------------------- to the host */
 
-/** Takes work that needs it off the engines, and keeps it off. */
+/** Preempts work that needs the block, and holds it. */
 static void hold_users(const struct tern_allocation *a, const struct tern_block *b)
 {
     struct tern_process *proc = a->proc;
@@ -210,7 +218,7 @@ static bool on_engine(const struct tern_allocation *a, const struct tern_block *
     return false;
 }
 
-/** What takes the block out of the tables, and makes all engines forget it. */
+/** Makes, for each process, the paging buffers that clear the block's entries and flush all engines. -ENOMEM. */
 static int make_jobs(struct move *v)
 {
     const struct tern_block *b = v->b;
@@ -243,7 +251,7 @@ static bool in_use(const struct move *v)
     return on;
 }
 
-/** In one process after the other. -EIO. */
+/** Runs the buffers of make_jobs, one process after the other. -EIO. */
 static int unmap(struct move *v)
 {
     int r = 0;
@@ -290,7 +298,7 @@ int tern_move_out(struct tern_block *b)
         tern_residency_set(b, true);
         goto end;
     }
-    if (copy(b, false)) { /* it is not read again */
+    if (copy(b, false)) { /* the bytes are lost with the processes that used them */
         all_on_host(b);
     }
     dev->pager.evicted += b->pages;
@@ -303,7 +311,7 @@ end:
 
 /* --------------------------------------------------------------- to the device */
 
-/** -EIO: no process of it can work any more. */
+/** -EIO, with a sentence: no process that maps the memory can work any more. */
 static int check(const struct move *v)
 {
     int r = -EIO;
@@ -313,7 +321,8 @@ static int check(const struct move *v)
     return r;
 }
 
-/** Takes pages and tables. The first buffer that runs scrubs the pages. -ENOSPC, -ENOMEM: nothing is taken. */
+/** Takes pages and tables, and makes the buffers that map the block. The first buffer that runs also scrubs the
+ *  pages. -ENOSPC, -ENOMEM: the caller calls undo. */
 static int prepare(struct move *v)
 {
     struct tern_paging in = {0};
@@ -343,7 +352,7 @@ static void undo(struct move *v)
     }
 }
 
-/** Maps it in one process after the other. -EIO. */
+/** Runs the buffers of prepare, one process after the other. -EIO. */
 static int map(struct move *v)
 {
     int r = 0;
@@ -374,7 +383,7 @@ int tern_move_in(struct tern_block *b)
         undo(v);
         goto end;
     }
-    r = b->host ? copy(b, true) : 0; /* before work can reach the pages, which hold other data */
+    r = b->host ? copy(b, true) : 0; /* the copy precedes the mapping, because the pages hold old data */
     if (r) {
         all_on_host(b);
         undo(v);

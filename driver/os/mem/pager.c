@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The pager's thread (residency.h): one move at a time. After each it looks anew at what is wanted, since with the lock
- * released anything may have ended. If all it could evict has not had its stay, it looks again after each round of the
- * device's thread: work that keeps it waiting runs, so rounds come.
+ * The thread of the pager (residency.h), which makes one move at a time. dev->lock is released during a move, so after
+ * each move the pager looks again at what contexts and calls want. If every block that could be evicted is in a stay,
+ * the pager looks again after each round of the device thread. Such rounds come, because the work in the stay runs.
+ *
+ * Locks: functions require dev->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,20 +16,21 @@
 
 typedef unsigned long long ull;
 
-/** A call that waits. */
+/** A request of a call that waits. Owned by the call; in partition->wishes until `done`. */
 struct wish {
     struct tern_list node;
     struct tern_process *proc;
-    struct tern_allocation *a; /* all of it is to be brought in; NULL: */
-    uint32_t pages;            /* a block is to go, unless so many pages are free */
+    struct tern_allocation *a; /* allocation whose blocks are all paged in; NULL: a request for free pages */
+    uint32_t pages;            /* with a NULL: number of free pages wanted; one block is evicted if fewer are free */
     struct tern_wants wants;
     bool done;
     int result;
     char why[200];
 };
 
-/** Makes room: TERN_AGAIN, something went; TERN_LATER; TERN_NOTHING: nothing can go, or (*r) memory of the host is
- *  lacking. */
+/** Evicts the block that tern_victim_find chooses. TERN_AGAIN: a block was evicted, or the eviction failed with *r =
+ *  -EIO. TERN_LATER: none may be evicted now. TERN_NOTHING: none can be evicted (*r = -ENOSPC), or host memory is
+ *  lacking (-ENOMEM). */
 static enum tern_outcome make_room(struct tern_device *dev, struct tern_search *s, int *r)
 {
     tern_victim_find(dev, s);
@@ -39,10 +42,10 @@ static enum tern_outcome make_room(struct tern_device *dev, struct tern_search *
     return *r == -ENOMEM ? TERN_NOTHING : TERN_AGAIN;
 }
 
-/** Brings a block in for a process, or makes room for it. */
+/** Pages in a block, or evicts a block if there is no room for it. Results as of make_room. */
 static enum tern_outcome bring(struct tern_device *dev, struct tern_search *s, struct tern_block *b, int *r)
 {
-    if (b->m->moving) { /* it is being imported: that ends */
+    if (b->m->moving) { /* an import is in progress, which ends by itself */
         *r = 0;
         return TERN_LATER;
     }
@@ -123,7 +126,7 @@ int tern_pager_bring(struct tern_allocation *a)
 
 /* ------------------------------------------------------------------ held contexts */
 
-/** The job that the context is held for; NULL: none any more. */
+/** The job for which the context is held; NULL: the context has no job, or its process is in error. */
 static struct tern_job *held_for(const struct tern_context *c)
 {
     const struct tern_sched_context *s = &c->sched;
@@ -138,8 +141,8 @@ static struct tern_context *earlier(struct tern_context *a, struct tern_context 
     return a && !tern_stay_before(&own, &theirs) ? a : b;
 }
 
-/** Lets go contexts for which all is there, and takes out those that want nothing any more. The first of the others in
- *  the order of stay.c; NULL: there is none. */
+/** Releases contexts whose memory is resident, and removes those that want none. Returns the first of the others in
+ *  the order of stay.c, or NULL. */
 static struct tern_context *first_waiting(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *first = NULL, *normal = NULL;
@@ -164,7 +167,7 @@ static struct tern_context *first_waiting(struct tern_device *dev, struct tern_p
     return first;
 }
 
-/** Its set cannot be resident, or something of it not be committed: the process is in error. */
+/** The working set cannot be resident, or a block of it not be committed: puts the process in error. */
 static void give_up(struct tern_context *c, int r)
 {
     const struct tern_partition *part = c->proc->partition;
@@ -184,7 +187,8 @@ static void give_up(struct tern_context *c, int r)
     tern_process_fail(c->proc, &f);
 }
 
-/** Then its kernels are to ask for it, if they can. */
+/** Makes the job of the context run in steps. False: the device has no page requests, or the job runs in steps
+ *  already. */
 static bool settle_for_less(struct tern_context *c)
 {
     struct tern_job *job = held_for(c);
@@ -195,7 +199,7 @@ static bool settle_for_less(struct tern_context *c)
     return true;
 }
 
-/** Is it held still? The lock was released meanwhile. */
+/** True: the context still exists and is held. Needed after dev->lock was released. */
 static bool is_held(const struct tern_partition *part, const struct tern_context *c)
 {
     TERN_LIST_EACH(node, &part->absent)
@@ -207,14 +211,15 @@ static bool is_held(const struct tern_partition *part, const struct tern_context
     return false;
 }
 
-/** A move for what a context waits for. */
+/** Makes one move for a context that is held. */
 static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 {
     struct tern_process *proc = c->proc;
-    struct tern_partition *part = proc->partition; /* lives as long as the process, which `making` keeps */
+    /* valid after the lock was released, because proc->making keeps the process */
+    struct tern_partition *part = proc->partition;
     struct tern_job *job = held_for(c);
     struct tern_block *b = tern_residency_missing(c, job);
-    struct tern_set *set = job->set; /* may outlive the job: a killed one ends meanwhile */
+    struct tern_set *set = job->set; /* a reference, because a kill ends the job while the lock is released */
     if (set) {
         set->refs++;
     }
@@ -223,7 +228,7 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
     struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
     int r = 0;
     const uint64_t before = dev->pager.brought + dev->pager.evicted;
-    proc->making++; /* nor does the process end */
+    proc->making++; /* keeps the process while the lock is released */
     enum tern_outcome o = bring(dev, &s, b, &r);
     if (is_held(part, c)) {
         tern_stay_moved(c, dev->pager.brought + dev->pager.evicted - before);
@@ -239,7 +244,7 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /* ------------------------------------------------------------------------ thread */
 
-/** The oldest ticket of a band that waits for its stay; NULL: there is none. */
+/** The oldest ticket of a band whose holder has no stay yet; NULL: there is none. */
 static struct tern_ticket *oldest(struct tern_partition *part, uint32_t band)
 {
     struct tern_ticket *old = NULL;
@@ -257,8 +262,8 @@ static struct tern_ticket *oldest(struct tern_partition *part, uint32_t band)
     return old;
 }
 
-/** A move for what is served first. Nothing else is served while it waits, for work that runs (stay.c); but a call
- *  may find pages that have become free. */
+/** Makes one move for the first context or call of the partition in the order of stay.c. While a context waits, only
+ *  the first call is looked at besides: it may find pages that have become free. */
 static enum tern_outcome step(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *const c = first_waiting(dev, part);
@@ -281,7 +286,7 @@ static enum tern_outcome step(struct tern_device *dev, struct tern_partition *pa
     return all;
 }
 
-/** The partition that was looked at longest ago. */
+/** The partition that was looked at longest ago, or NULL. */
 static struct tern_partition *next_partition(const struct tern_device *dev)
 {
     struct tern_partition *next = NULL;
@@ -320,9 +325,9 @@ static void *pager(void *arg)
             break;
         case TERN_LATER:
             if (dev->pager.look_at < before) {
-                tern_device_kick(dev); /* else it would look later */
+                tern_device_kick(dev); /* the device thread must wake earlier than it planned */
             }
-            dev->frees_waiters++; /* told after each round */
+            dev->frees_waiters++; /* asks for `changed` after each round of the device thread */
             pthread_cond_wait(&dev->changed, &dev->lock);
             dev->frees_waiters--;
             break;

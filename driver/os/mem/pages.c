@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LEVELS 4u /* 64^4 pages are 64 GiB */
+#define LEVELS 4u /* 64^4 pages of 4 KiB are 64 GiB */
 #define NONE UINT32_MAX
 #define LARGEST (TERN_PAGES_ORDERS - 1)
 
-/** Numbers of blocks. A bit of level l + 1 says whether a word of level l has any. */
+/** A set of block numbers. Bit i of level l + 1 is set if word i of level l is not 0. */
 struct set {
     uint64_t *level[LEVELS];
     uint32_t levels;
@@ -21,8 +21,9 @@ struct block {
 struct tern_pages {
     uint32_t count, free;
     uint32_t blocks[TERN_PAGES_ORDERS];
-    struct set clean[TERN_PAGES_ORDERS], mixed[TERN_PAGES_ORDERS]; /**< Free blocks; mixed: some page is dirty. */
-    uint64_t *dirty; /**< A bit a page. */
+    /** Free blocks by order; `mixed`: at least one page is dirty. */
+    struct set clean[TERN_PAGES_ORDERS], mixed[TERN_PAGES_ORDERS];
+    uint64_t *dirty; /**< Dirty bits, one a page. */
     uint64_t words[];
 };
 
@@ -33,7 +34,8 @@ static uint32_t words_of(uint32_t bits)
     return bits / 64 + (bits % 64 != 0);
 }
 
-/** Gives the set its words, of *words; or (words NULL) tells how many these are. */
+/** Assigns the set its words, from *words on, and advances *words. words NULL: assigns nothing. Returns the number
+ *  of words. */
 static size_t set_init(struct set *s, uint32_t bits, uint64_t **words)
 {
     size_t all = 0;
@@ -63,7 +65,7 @@ static void set_put(struct set *s, uint32_t i, bool in)
         uint64_t *w = &s->level[l][i / 64], was = *w, bit = 1ull << i % 64;
         *w = in ? was | bit : was & ~bit;
         if (in ? was : *w) {
-            return; /* the summary says so already */
+            return; /* the levels above do not change */
         }
     }
 }
@@ -87,7 +89,7 @@ static bool is_dirty(const struct tern_pages *p, uint32_t page)
     return p->dirty[page / 64] >> page % 64 & 1;
 }
 
-/** The bits of a word that belong to pages [page, end). */
+/** The bits of a word that stand for pages in [page, end). */
 static uint64_t mask(uint32_t word, uint32_t page, uint32_t end)
 {
     const uint32_t from = page > word * 64 ? page - word * 64 : 0, to = end < word * 64 + 64 ? end - word * 64 : 64;
@@ -116,7 +118,7 @@ static void remove_block(struct tern_pages *p, struct block b)
     p->blocks[b.order]--;
 }
 
-/** A block becomes free, and one with its buddy, as long as that is free too. */
+/** Makes a block free, and merges it with its buddy as long as the buddy is free. */
 static void insert_block(struct tern_pages *p, struct block b)
 {
     for (; b.order < LARGEST; b.order++) {
@@ -131,7 +133,7 @@ static void insert_block(struct tern_pages *p, struct block b)
     p->blocks[b.order]++;
 }
 
-/** The largest order of a block of at most `count` pages. */
+/** The order of the largest block of at most `count` pages. */
 static uint32_t order_within(uint32_t count)
 {
     const uint32_t order = 31u - (uint32_t)__builtin_clz(count);
@@ -148,7 +150,7 @@ static void insert_range(struct tern_pages *p, uint32_t page, uint32_t count)
     }
 }
 
-/** Takes the pages of [page, page + count) that lie in the free block; the rest of it stays free. */
+/** Takes [page, page + count) out of a free block that contains it; the rest of the block stays free. */
 static void carve(struct tern_pages *p, struct block b, uint32_t page, uint32_t count)
 {
     const uint32_t end = b.page + (1u << b.order);
@@ -161,7 +163,7 @@ static void carve(struct tern_pages *p, struct block b, uint32_t page, uint32_t 
     }
 }
 
-/** The lowest free block of the order. */
+/** The lowest free block of the order, a clean one if there is any. False: there is none. */
 static bool lowest(const struct tern_pages *p, uint32_t order, struct block *out)
 {
     uint32_t i = set_first(&p->clean[order]);
@@ -231,8 +233,8 @@ int tern_pages_take_large(struct tern_pages *p, struct tern_run *out)
     return 0;
 }
 
-/** The block from which up to `want` pages are taken: of the least order that fits without waste, else the next that
- *  is smaller, and only then 4 MiB. */
+/** The block from which up to `want` pages are taken. First choice is the least order above which nothing is split
+ *  needlessly, then smaller orders in descending order, then a block of 4 MiB. False: no page is free. */
 static bool best(const struct tern_pages *p, uint32_t want, struct block *out)
 {
     const uint32_t fits = order_within(want);

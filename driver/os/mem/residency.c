@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Working sets: what a job uses, whether that is on the device, and how much may be promised (residency.h). */
+/** Working sets: which memory a job uses, whether it is resident, and how much memory can be committed
+ *  (residency.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,13 @@ void tern_residency_count(struct tern_block *b, int sign)
     }
 }
 
-/** The list that it is in while some of it may be evicted. */
+/** The LRU list in which the memory is while some of its blocks may be evicted. */
 static struct tern_list *order_of(const struct tern_memory *m)
 {
     return m->mapping_count > 1 ? &m->partition->shared : &tern_memory_first(m)->proc->by_use;
 }
 
-/** Puts it among what may be evicted, as most recently used, or takes it out. */
+/** Puts the memory at the most recently used end of its LRU list, or removes it if no block may be evicted. */
 static void place(struct tern_memory *m)
 {
     const bool may_go = m->there && m->movable && !m->pins && !m->leaving && m->mapping_count && !m->failed &&
@@ -59,7 +60,7 @@ void tern_residency_set(struct tern_block *b, bool resident)
     place(m);
 }
 
-/** Blocks that are not on the device. */
+/** Number of absent blocks. */
 static uint32_t absent(const struct tern_memory *m)
 {
     uint32_t n = 0;
@@ -70,7 +71,7 @@ static uint32_t absent(const struct tern_memory *m)
     return n;
 }
 
-/** Pins: so many more, or fewer. */
+/** Adds `more` to the pins of the memory; negative numbers are passed modulo 2^32. */
 static void pin(struct tern_memory *m, uint32_t more)
 {
     const bool was = m->pins;
@@ -102,7 +103,7 @@ uint32_t tern_residency_left(const struct tern_partition *p)
 void tern_residency_add(struct tern_allocation *a)
 {
     struct tern_memory *m = a->mem;
-    tern_list_remove(&m->by_use); /* perhaps it is shared from now on */
+    tern_list_remove(&m->by_use); /* the memory may be shared from now on, which is another list */
     if (m->movable) {
         if (!m->there && !m->sparse) {
             m->committed = m->pages;
@@ -139,7 +140,7 @@ void tern_residency_remove(struct tern_allocation *a)
         const uint32_t n = absent(m);
         a->proc->absent -= n;
         if (n) {
-            pthread_cond_signal(&m->dev->pager.wake); /* perhaps it was what a set lacked */
+            pthread_cond_signal(&m->dev->pager.wake); /* a context may be held for one of these blocks */
         }
         if (m->mapping_count == 1) {
             m->partition->committed -= m->committed;
@@ -147,7 +148,7 @@ void tern_residency_remove(struct tern_allocation *a)
         }
     }
     tern_memory_leave(a);
-    tern_list_remove(&m->by_use); /* perhaps it is no longer shared */
+    tern_list_remove(&m->by_use); /* the memory may no longer be shared */
     pin(m, -a->pins);
 }
 
@@ -166,7 +167,7 @@ struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint3
     return a && a->mem && a->mem->movable && !a->begun ? a : NULL;
 }
 
-/** Does the set, which is in order, name the allocation? */
+/** True: the set, which is sorted, names the allocation. */
 static bool names(const struct tern_set *set, const struct tern_allocation *a)
 {
     uint32_t low = 0, high = set->count;
@@ -191,7 +192,8 @@ bool tern_residency_uses(const struct tern_job *job, const struct tern_allocatio
     return tern_residency_may_use(job, a) && (!job->set || names(job->set, a));
 }
 
-/** A block of its working set that is absent, or NULL: none of sparse memory, which only jobs with needs may use. */
+/** An absent block of the job's working set, or NULL. Blocks of sparse memory are not looked at, because only jobs
+ *  that run in steps may use them. */
 static struct tern_block *missing_of_set(const struct tern_process *proc, const struct tern_job *job)
 {
     const uint32_t n = job->set ? job->set->count : proc->va.n;
@@ -217,7 +219,7 @@ struct tern_block *tern_residency_missing(const struct tern_context *c, const st
     return wanted && !wanted->resident ? wanted : b;
 }
 
-/** Recency: of each allocation that is named, or of all. */
+/** Sets the time of last use, of each allocation that the set names or of the process. */
 static void use(struct tern_process *proc, const struct tern_job *job)
 {
     const uint64_t now = ++proc->dev->pager.uses;
@@ -240,7 +242,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     if (job->needs) {
         tern_steps_plan(c, job);
     }
-    if (!proc->dev->pager.started) { /* everything fits */
+    if (!proc->dev->pager.started) { /* without a pager everything is resident */
         return true;
     }
     tern_demand_look(c);
@@ -279,7 +281,7 @@ int tern_residency_check(const struct tern_context *c, struct tern_job *job)
         return r;
     }
     if (job->needs && proc->absent) {
-        job->seq = proc->seq + 1; /* as it will be */
+        job->seq = proc->seq + 1; /* the number that the submission will get */
         pages = tern_steps_largest(proc, job, most);
     }
     return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB%s, and device memory "
@@ -316,7 +318,7 @@ int tern_os_context_set_residency(struct tern_context *c, const uint32_t *addres
     }
     pthread_mutex_lock(&dev->lock);
     int r = c->proc->killed ? tern_process_check(c->proc) : 0;
-    for (uint32_t i = 0, before = 0; !r && i < count && set; i++) { /* each allocation once */
+    for (uint32_t i = 0, before = 0; !r && i < count && set; i++) { /* keeps one address of each allocation */
         const struct tern_range *range = tern_vaspace_find(&c->proc->va, set->address[i] / TERN_PAGE);
         if (!range || set->address[i] / TERN_PAGE - range->first >= range->count) {
             r = tern_error(-EFAULT, "context '%s': there is no allocation at 0x%08x", c->name, set->address[i]);
@@ -345,7 +347,7 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     int r = tern_process_enter(a->proc);
     if (!r) {
         a->pins++;
-        pin(a->mem, 1); /* from here on it is not evicted */
+        pin(a->mem, 1); /* no block is evicted from here on */
         r = tern_sparse_commit_all(a->mem);
         r = r || tern_list_empty(&a->mem->away) ? r : tern_pager_bring(a);
         tern_process_leave(a->proc);
@@ -353,7 +355,7 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     pthread_mutex_unlock(&dev->lock);
     if (r && r != -EIO) {
         const int again = tern_os_allocation_evict(a);
-        (void)again; /* it was pinned just now */
+        (void)again; /* cannot fail, because the allocation is pinned */
     }
     return r;
 }

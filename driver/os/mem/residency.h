@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Residency (A6): allocations go to host memory and come back, so that their sum may be more than the device has.
+ * Residency (A6): memories are evicted to host memory and paged in again, so that all allocations together may be
+ * larger than device memory.
  *
- * Unit: a block, what a memory has of 4 MiB of addresses (memory.h), in all processes that map it. Evicted, its bytes
- * are in host memory, its entries are invalid and its addresses stay its own. Those of the driver (DMA buffers, save
- * areas, tables, fences) and those that are pinned (tern_allocation_make_resident) always stay.
+ * Unit. A block (memory.h) is resident or absent in all processes that map it. While it is absent its bytes are in host
+ * memory, its page-table entries are invalid, and its virtual addresses stay reserved. The driver's own memory (DMA
+ * buffers, save areas, tables, fences) and pinned memory (tern_allocation_make_resident) are always resident.
  *
- * Working set of a job: what its context named before (tern_context_set_residency), else all that its process had when
- * it was submitted. If that cannot be there at once, kernels of devices with page requests stop where they need a page
- * and go on when it is there (demand.c), and the job runs step by step: the set is what else the packets of its next
- * chunk name (steps.c). The scheduler asks before it dispatches (tern_residency_ready). If something is absent, the
- * context is not dispatched but queued for the *pager*, a thread of its own, and other contexts run. Thus nothing is
- * evicted that work on an engine may use: the pager marks the block absent, work that needs its allocation is cut and
- * held like suspended work, and only when none is on an engine, entries are cleared and flushed, bytes are copied to
- * the host, and the pages are free, dirty (A7).
+ * Working set of a job: the allocations that its context named before the submission (tern_context_set_residency), else
+ * all allocations that its process had then. A working set may be larger than the memory that can be made free. On
+ * devices with page requests such a job runs in steps: the working set is what the packets of the next chunk name
+ * (steps.c), and a kernel stops at an absent page until the page is there (demand.c). On other devices the submission
+ * fails.
  *
- * Partitions are served in turn, each by itself. One context, or call, is served at a time, in an order that stay.c
- * has. Victims, of the same partition: what no runnable work uses, least important owner first, then least recently
- * used, of one allocation first what was brought first; else what runnable work uses that comes later in that order.
- * Processes whose sets exclude each other take turns, and each gets on in its turn. What several processes map is as
- * dear as it is to the one to which it is dearest.
+ * Dispatch. The scheduler asks tern_residency_ready before it dispatches a context. If a block of the working set is
+ * absent, the context is queued for the *pager*, a thread, and other contexts run.
  *
- * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
- * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are
- * in use, of allocations (victim.c).
+ * Eviction of a block, in this order:
+ *   1. The block is marked absent. Work that needs its allocation is preempted and held, like suspended work.
+ *   2. When no such work is on an engine, the entries are cleared and the TLBs are flushed.
+ *   3. The bytes are copied to the host. The pages are free, and dirty (A7).
+ * Therefore no block is evicted while work on an engine may use it.
  *
- * Copies are made by the host, a block at a time, with the hal lock held for each; the alternative, the mover and a
- * window of host memory, needs a device that reaches host memory. Host access goes to whichever side has the byte, and
- * waits for the copy of a block at most.
+ * Order. Partitions are served round robin, one move at a time. In a partition one context or call is served at a time,
+ * in the order of stay.c. The victim is a block of the same partition:
+ *   1. a block that no runnable work uses: the lowest band first, then the least recently used; of one memory the block
+ *      that was paged in first;
+ *   2. else a block that runnable work uses which comes later in the order of stay.c.
+ * Processes whose working sets do not fit together thus alternate, and each makes progress in its stay. The price of a
+ * shared memory is its highest price in any process.
+ *
+ * Cost. A decision looks at the contexts of each process, at the allocations that their next jobs name, and at the
+ * memories of each process in order of last use, up to the first one that no work uses. The cost does not depend on the
+ * number of blocks (victim.c).
+ *
+ * Copies are made by the host, a block at a time, and dev->hal_lock is held for each. Alternative dropped: the device's
+ * mover and a window of host memory, because it needs a device that can access host memory. Host access uses the side
+ * that has the bytes, and waits for the copy of one block at most.
  */
 #ifndef TERN_OS_RESIDENCY_H
 #define TERN_OS_RESIDENCY_H
@@ -47,25 +56,25 @@ struct tern_job;
 struct tern_partition;
 struct tern_process;
 
-/**
- * How work of a process that is on an engine, or would be put there next, uses its memory. What such work names is
- * marked in the allocations; the rest is about work that names nothing, and uses all that was there for it.
- */
+/** How the runnable work of a process uses its memory: work that is on an engine or would be dispatched next. Work
+ *  with a named working set marks those allocations (struct tern_allocation). The fields `all...` are about work
+ *  without one, which uses all that existed at its submission. */
 struct tern_demand {
-    uint32_t band;        /**< The highest of the process's contexts, */
-    bool all, all_stays;  /**< and of work that uses all: has some of it a stay? */
+    uint32_t band;        /**< The highest band of the process's contexts. */
+    bool all, all_stays;  /**< Some work uses all memory; some of that work is in its stay. */
     uint32_t all_band;
-    uint64_t first, last; /**< submitted as, by proc->seq */
+    uint64_t first, last; /**< Least and greatest proc->seq of that work's submissions. */
 };
 
-/** Addresses in the allocations that work uses. dev->lock. */
+/** The addresses that a context named with tern_context_set_residency, in ascending order, one of each allocation.
+ *  Guarded by `dev->lock`. */
 struct tern_set {
     uint32_t refs, count;
     uint32_t address[];
 };
 
-/** What of its memory a job needs for what it has on an engine and what comes next, if its kernels ask for the rest: a
- *  bit for 4 MiB of addresses. */
+/** Blocks that a job which runs in steps needs, for its chunks on an engine and for the next one: one bit for each 4
+ *  MiB of virtual addresses. Guarded by `dev->lock`. */
 struct tern_needs {
     uint32_t region[TERN_PAGES_SPAN / 32];
 };
@@ -75,181 +84,200 @@ static inline bool tern_needs_region(const struct tern_needs *n, uint32_t region
     return n->region[region / 32] >> region % 32 & 1u;
 }
 
-/** The page that the work of a context has asked for. dev->lock. */
+/** The page that a kernel of a context has requested. Guarded by `dev->lock`. */
 struct tern_wanted {
-    uint32_t page;   /**< Of the address space; 0: none. */
-    uint64_t cycles; /**< What the context had run when it asked: its block stays until that is more, */
-    uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
+    uint32_t page;   /**< Page number in the address space; 0: none. */
+    /** Cycles that the context had run at the request. The block of the page stays resident until the context has
+     *  run more. */
+    uint64_t cycles;
+    /** Device time at which the context could go on, in cycles; 0: not yet. The block stays for tern_stay_bound from
+     *  then on at most. */
+    uint64_t ready;
 };
 
-/** Blocks that the next chunk of a context needs stay from when all of them were there until the context has run; if it
- *  does not run, for a while. dev->lock. */
+/** The claim of a context on the blocks that its next chunk needs: when all are resident they stay so until the
+ *  context has run, or for tern_stay_bound of device time. Guarded by `dev->lock`. */
 struct tern_claim {
-    uint64_t chunk;  /**< By its order in the context; */
-    uint64_t cycles; /**< what the context had run, */
-    uint64_t ready;  /**< and device time, when all was there; 0: it is not. */
+    uint64_t chunk;  /**< Number of the chunk within its context. */
+    uint64_t cycles; /**< Cycles that the context had run when all blocks were resident. */
+    uint64_t ready;  /**< Device time at which all blocks were resident, in cycles; 0: they are not. */
 };
 
-/** A place among those that want memory (stay.c). */
+/** A place in the order in which memory is given (stay.c). Tickets are compared by `pages`, then by `number`; the
+ *  lower one is served first. */
 struct tern_ticket {
-    uint64_t pages;  /**< Pages that the holder wants: fewer are served first. 0: it is in a stay, or comes as if it were. */
-    uint64_t number; /**< Order of age, from dev->pager.tickets: of equal tickets the older is first. 0: no ticket. */
+    uint64_t pages;  /**< Pages that the holder wants; 0: the holder is in its stay, or is served as if it were. */
+    /** Value of dev->pager.tickets when the ticket was taken, or came first (tern_stay_come_first); 0: no ticket. */
+    uint64_t number;
 };
 
-/** A context's place among those that want memory: from when it first waits until its stay ends (stay.c). dev->lock. */
+/** The ticket and stay of a context, from its first wait for memory to the end of its stay (stay.c). Guarded by
+ *  `dev->lock`. */
 struct tern_stay {
     struct tern_ticket ticket;
-    bool lent;       /**< The context counts as FOCUS, though it is NORMAL. */
-    uint64_t cost;   /**< Device time that moves, but for each first, have taken before the stay, */
-    uint64_t moved;  /**< and when the last of them ended, if nothing was waited for since; 0: else. */
-    uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay yet. */
-    uint64_t held;   /**< Device time since which it is held; 0: it is not. */
-    uint32_t stops;  /**< How often it was held for a page since the stay began. */
-    uint64_t wanted; /**< Pages that the work used when it took the ticket. */
-    uint64_t pages;  /**< Pages moved for it since the stay began. */
-    uint64_t cycles; /**< What the context had run then. */
+    bool lent;       /**< The context is NORMAL and counts as FOCUS. */
+    /** Device time between the ends of consecutive moves for the context before its stay began, in cycles. */
+    uint64_t cost;
+    /** Device time at which the last move ended, if the context has not waited for one since; else 0. */
+    uint64_t moved;
+    /** Device time at which the stay began, plus the time for which the context has been held since; 0: no stay yet. */
+    uint64_t ready;
+    uint64_t held;   /**< Device time since which the context has been held for memory; 0: it is not held. */
+    uint32_t stops;  /**< Number of times that the context was held for a page since its stay began. */
+    uint64_t wanted; /**< Pages that the work used when the context took the ticket. */
+    uint64_t pages;  /**< Pages moved for the context since its stay began. */
+    uint64_t cycles; /**< Cycles that the context had run when its stay began. */
 };
 
-/** Who wants room: a context that waits, or a call. */
+/** The place of a context or call that wants memory, in the order of stay.c. */
 struct tern_wants {
-    uint32_t band;   /**< FOCUS, if it was lent. */
+    uint32_t band;   /**< Its band; FOCUS for a NORMAL context that counts as FOCUS. */
     struct tern_ticket ticket;
 };
 
-/** The result of a look at the blocks that are to be moved. */
+/** The result of one step of the pager. */
 enum tern_outcome {
     TERN_NOTHING,
-    TERN_AGAIN, /**< Something was moved, or has ended: there may be more. */
-    TERN_LATER  /**< No block may go yet. */
+    TERN_AGAIN, /**< A block was moved, or a request has ended: the pager looks again at once. */
+    TERN_LATER  /**< No block may be moved now; one may be after a round of the device thread. */
 };
 
-/** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
+/** State of the pager; the partitions have its queues. Guarded by `dev->lock`. */
 struct tern_pager {
     pthread_t thread;
     pthread_cond_t wake;
     bool started, stop;
-    uint64_t rounds;           /**< In each it looks at partitions until there is something to do for one. */
-    uint64_t uses;             /**< Counts uses: what recency is told by. */
-    uint64_t tickets;          /**< Counts contexts and calls that have begun to wait (stay.c). */
-    uint64_t decisions;        /**< Counts choices of victims, */
-    uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */
-    uint64_t evicted, brought; /**< Pages, since the device was opened. */
-    uint64_t requests;         /**< Of kernels for pages. */
-    uint64_t look_at;          /**< Device time at which a stay that it waits for may end; UINT64_MAX: it does not. */
+    uint64_t rounds;           /**< Number of looks at the partitions. */
+    uint64_t uses;             /**< Counter of uses, the clock of all recency. */
+    uint64_t tickets;          /**< Number of tickets taken (stay.c). */
+    uint64_t decisions;        /**< Number of searches for a victim. */
+    uint64_t looked;           /**< Number of allocations, contexts and named addresses that the searches looked at. */
+    uint64_t evicted, brought; /**< Pages evicted and paged in since the device was opened. */
+    uint64_t requests;         /**< Number of page requests of kernels. */
+    uint64_t look_at;          /**< Device time at which a stay may end that the pager waits for; UINT64_MAX: none. */
 };
 
-/* pager.c; with dev->lock held */
-/** Starts the pager, once: -errno. */
+/* pager.c; requires dev->lock, unless a comment says otherwise */
+/** Starts the thread, if it does not run yet. -errno, with a sentence. */
 int tern_pager_start(struct tern_device *dev);
-/** Ends it; nothing may be in its queues. Not with dev->lock held. */
+/** Ends the thread and waits for it. All queues must be empty. Takes dev->lock. */
 void tern_pager_stop(struct tern_device *dev);
-/** A step of the thread: one move for the first partition that has one to make; then others come first. */
+/** A step of the thread: makes one move for the first partition, in round-robin order, that has one to make. */
 enum tern_outcome tern_pager_look(struct tern_device *dev);
-/** Makes room for what is always resident: evicts a block, unless so many pages are free by now, since frees may end
- *  while it waits. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
+/** Evicts one block, unless `pages` pages of the process's partition have become free before that. Blocks, and
+ *  releases dev->lock meanwhile. -ENOSPC: no block can be evicted; -ENOMEM; -EIO. */
 int tern_pager_make_room(struct tern_process *proc, uint32_t pages);
-/** Brings all of an allocation in, which is pinned. Blocks. -ENOSPC, -ENOMEM, -EIO. */
+/** Pages in all blocks of an allocation that is pinned. Blocks, and releases dev->lock meanwhile. -ENOSPC, -ENOMEM,
+ *  -EIO. */
 int tern_pager_bring(struct tern_allocation *a);
 
-/* move.c; with dev->lock held, which is released meanwhile; only the pager calls them */
-/** To the host. -ENOMEM: it stays; -EIO: its process is in error. */
+/* move.c; requires dev->lock, which is released meanwhile; called by the pager only */
+/** Evicts a block. -ENOMEM: the block is still resident; -EIO: processes that map it are in error. */
 int tern_move_out(struct tern_block *b);
-/** To the device. -ENOSPC: not so many pages are free; -ENOMEM; -EIO: its process is in error. */
+/** Pages in a block. -ENOSPC: too few pages are free; -ENOMEM; -EIO: no process that maps the block can work any
+ *  more. */
 int tern_move_in(struct tern_block *b);
 
-/* residency.c */
-/** Scheduler: may the context's next work, which is the job, go to an engine? Else the pager has been asked. */
+/* residency.c; requires dev->lock */
+/** Asked by the scheduler before it dispatches a context whose next work is of this job. True: all memory is
+ *  resident. False: the context is queued for the pager. */
 bool tern_residency_ready(struct tern_context *c, struct tern_job *job);
-/** May work of the job use the allocation? */
+/** True: work of the job may use the allocation, which is in its working set. */
 bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a);
-/** The same, had it named the allocation: was it there, and is it not destroyed? */
+/** True: the allocation existed, and was not destroyed, when the job was submitted. The working set of the job may
+ *  not name the allocation. */
 bool tern_residency_may_use(const struct tern_job *job, const struct tern_allocation *a);
-/** A block that is absent and must be there before the context goes on with the job, or NULL. */
+/** An absent block that the context needs before it goes on with the job, or NULL. */
 struct tern_block *tern_residency_missing(const struct tern_context *c, const struct tern_job *job);
-/** Pages that work of the context uses, but for those that are pinned. */
+/** Pages of the set, or of all movable memory of the process if set is NULL; without pinned ones. */
 uint64_t tern_residency_pages(const struct tern_context *c, const struct tern_set *set);
-/** Can all that the context's next submission uses be resident at once? If not, its kernels are to ask for it; -ENOSPC:
- *  they cannot, or what must be there before is too much: says how much it is. -ENOMEM. */
+/** Checks that the working set of the context's next submission can be resident at once, and makes the job run in
+ *  steps if it cannot and the device has page requests. -ENOSPC, with a sentence: the job can never run; -ENOMEM. */
 int tern_residency_check(const struct tern_context *c, struct tern_job *job);
-/** The pages that were taken (sign 1) for a block, or are given back (-1), can be made free by eviction. */
+/** Counts the pages of a block that were taken (sign 1) or are given back (sign -1). */
 void tern_residency_count(struct tern_block *b, int sign);
-/** A block is on the device and mapped, or no longer so. */
+/** Marks the block resident or absent. */
 void tern_residency_set(struct tern_block *b, bool resident);
-/** The movable allocation of the process at an address that is not gone, or NULL. */
+/** The movable allocation at an address of the process whose free has not begun, or NULL. */
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address);
-/** May so many pages more be promised? */
+/** True: `pages` more pages can be committed in the process's partition, on the device or the host. */
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages);
-/** Pages of the host that have not been promised. */
+/** Pages of the partition's host memory that are not committed. */
 uint32_t tern_residency_left(const struct tern_partition *p);
-/** A new allocation of the process is there; its blocks may be absent. */
+/** Counts a new allocation, whose blocks may be absent. */
 void tern_residency_add(struct tern_allocation *a);
-/** It was destroyed: what is submitted from now on does not use it. */
+/** Called when the allocation is destroyed: later submissions do not use it. */
 void tern_residency_leave(struct tern_allocation *a);
-/** Its free begins. */
+/** Called when the free of the allocation begins. */
 void tern_residency_begin(struct tern_allocation *a);
-/** It maps its memory no more. */
+/** Removes the mapping of the allocation. */
 void tern_residency_remove(struct tern_allocation *a);
+/** Drops a reference to a set, which may be NULL. The last one frees it. */
 void tern_set_release(struct tern_set *set);
 
-/* demand.c; with dev->lock held */
-/** The job's kernels are to ask for their pages; what else it needs is planned step by step. -ENOMEM. */
+/* demand.c; requires dev->lock */
+/** Makes the job run in steps, with page requests of its kernels. -ENOMEM, with a sentence. */
 int tern_demand_begin(struct tern_job *job);
-/** Must the block be there while the job is on an engine? */
+/** True: the block must be resident while the job is on an engine. */
 bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b);
-/** Of what such a job needs: the first block that is absent, or NULL. Adds all of it, but for what is pinned, to
- *  *pages. */
+/** The first absent block among the blocks `needs` of a job that runs in steps, or NULL. Adds the pages of all of
+ *  them that are not pinned to *pages. */
 struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job,
                                        const struct tern_needs *needs, uint64_t *pages);
-/** The job, which the context was running, asks for the page at an address. False: it has none there. */
+/** Notes a page request of a kernel of the job, which the context was running. False: the job has no page at the
+ *  address. */
 bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t address);
-/** The block that the context's work has asked for, or NULL. */
+/** The block of the page that the context has requested, or NULL. */
 struct tern_block *tern_demand_wanted(const struct tern_context *c);
-/** Is the context held while its work waits for a page? */
+/** True: the context is held because of a page request. */
 bool tern_demand_waits(const struct tern_context *c);
-/** Forgets what the context has asked for, if it has run since that came. */
+/** Forgets the page request if the context has run since the page came. */
 void tern_demand_look(struct tern_context *c);
-/** The context's next chunk is this one: what was claimed for another no longer counts. */
+/** Begins the claim of the context's next chunk, unless it is the current claim. */
 void tern_demand_claim(struct tern_context *c, uint64_t chunk);
-/** All that it waited for is there. */
+/** Called when all blocks that the context waited for are resident: begins its claim and its stay. */
 void tern_demand_ready(struct tern_context *c);
-/** Does it stay for now, because work that asked for it, or packets that name it, could run and have not since? */
+/** True: the block is not evicted now, because runnable work requested it, or claims it, and has not run since. */
 bool tern_demand_keeps(const struct tern_block *b);
 
-/* stay.c; with dev->lock held */
-/** A new ticket, for a call that wants so many pages. */
+/* stay.c; requires dev->lock */
+/** A new ticket of a context or call that wants `pages` pages. */
 struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages);
-/** The ticket comes before all that have no stay yet: enough pages have been moved for tickets that overtook it. */
+/** Puts the ticket before all tickets of contexts and calls that have no stay yet. Called when tickets that overtook
+ *  it have had tern_stay_patience pages moved. */
 void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t);
-/** How many pages may be moved for tickets that overtake this one. */
+/** Pages that may be moved for tickets that overtake this one. */
 uint64_t tern_stay_patience(const struct tern_ticket *t);
-/** The context waits for memory from now on, for a job: it has a ticket. */
+/** The context waits for memory of the job from now on, and takes a ticket if it has none. */
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job);
-/** A move of so many pages for it has ended; 0: it has to wait for one. */
+/** A move of `pages` pages for the context has ended; 0: the context has to wait for a move. */
 void tern_stay_moved(struct tern_context *c, uint64_t pages);
-/** All that it waited for is there: its stay begins, or goes on. */
+/** All blocks that the context waited for are resident: its stay begins, or goes on. */
 void tern_stay_begin(struct tern_context *c);
-/** The context neither runs, nor could, nor waits for memory: its ticket ends. */
+/** Ends the ticket of a context that is neither runnable nor waits for memory. */
 void tern_stay_end(struct tern_context *c);
-/** As which it wants room; it waits for memory. */
+/** The place in the order of a context that waits for memory. */
 struct tern_wants tern_stay_wants(const struct tern_context *c);
-/** Is one that wants room served before the other? */
+/** True: `a` is served before `b`. */
 bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b);
-/** Does the work of the context keep what it uses from whoever wants it? */
+/** True: blocks that work of the context uses may not be evicted for whoever has the place `wants`. */
 bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
-/** Cycles that a stay of the context lasts. */
+/** Length of the context's stay, in cycles that it runs. */
 uint64_t tern_stay_length(const struct tern_context *c);
-/** Device time after which it ends, though the work has not run so much. */
+/** Device time, in cycles, after which the stay ends although the context has not run for its length. */
 uint64_t tern_stay_bound(const struct tern_context *c);
-/** Cycles that it has run, also of what is on an engine. */
+/** Cycles that the context has run, including its run on an engine now. */
 uint64_t tern_stay_ran(const struct tern_context *c);
-/** Has FOCUS had its stays, so that NORMAL is to have one? If so it is as if it never had from now on. */
+/** True: FOCUS has run for eight stays in the partition, and the next NORMAL context counts as FOCUS. The
+ *  count of FOCUS then begins anew. */
 bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part);
 
-/* steps.c; with dev->lock held */
-/** Decides what the next chunk of a job with needs is (job->cut), unless one is to run again; and finds what the job
- *  needs for that and for what it has on an engine. */
+/* steps.c; requires dev->lock */
+/** For a job that runs in steps: chooses its next chunk (job->cut), unless a requeued chunk comes first, and sets
+ *  job->needs for that chunk and those on an engine. */
 void tern_steps_plan(struct tern_context *c, struct tern_job *job);
-/** Of the steps that a job with needs can be cut into, pages of the largest. */
+/** Pages of the largest step of the job. A copy or fill of more than `enough` pages counts as its least part,
+ *  because it can be cut. */
 uint64_t tern_steps_largest(const struct tern_process *proc, const struct tern_job *job, uint64_t enough);
 
 #endif

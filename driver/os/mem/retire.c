@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Freeing device memory that work may still use: wait until the process's earlier work has ended; clear the entries and
- * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer faults,
- * what some engine may still reach is never given to another process. One that a reset of all engines took did no harm:
- * they forget all translations before they run anything again.
+ * Frees device memory that work may still use (A7). A free has three steps:
+ *   1. All work that the process submitted before ends.
+ *   2. One engine clears the entries and flushes; then all other engines flush.
+ *   3. Pages and virtual addresses are free.
+ * If a paging buffer faults, pages that some engine may still reach are never given to another process. A paging buffer
+ * that a reset of all engines aborted does no harm: engines forget all translations at the reset.
  *
- * Cost: a process's frees wait in the order in which they were asked for, its buffers that have not ended stand in
- * order of submission. So a free can begin when the oldest buffer is younger: one comparison whenever a buffer ends.
+ * Cost. The frees of a process are in the order of their calls, its unfinished jobs in the order of submission. A free
+ * can begin when the oldest job is younger than its call, which is one comparison whenever a job ends.
  *
- * What waits for what. A free *has begun* once its first paging buffer is queued. It then ends without any
- * help: paging comes before all work, and an engine that does not stop for it is reset (F2, F3). A free that has not
- * begun depends on its process's work, which may run for ever. So a call that lacks memory waits for frees that had
- * begun when it was made, and for those that its own process had asked for by then; of these not if they depend on a
- * fence that only the CPU can signal. Frees that begin later do not prolong that.
+ * Waiting. A free *has begun* once its first paging buffer is queued. Such a free ends by itself: paging precedes all
+ * work, and an engine that does not stop for it is reset (F2, F3). A free that has not begun depends on work of its
+ * process, which may run for ever. A call that lacks memory therefore waits only for frees that had begun when the call
+ * was made, and for frees that its own process had asked for by then, unless they depend on a fence that only the CPU
+ * can signal. Later frees do not prolong the wait.
+ *
+ * Locks: functions require dev->lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +36,7 @@ static void finish(struct tern_allocation *a)
     proc->retiring--;
     tern_list_remove(&a->node);
     pthread_cond_broadcast(&proc->dev->changed);
-    if (a->counted) { /* its process was killed, and the user has not destroyed it */
+    if (a->counted) { /* the process was killed before the user destroyed the allocation */
         a->gone = true;
         tern_list_append(&proc->remains, &a->node);
     } else {
@@ -43,7 +47,8 @@ static void finish(struct tern_allocation *a)
 static void flushed(struct tern_job *job)
 {
     struct tern_allocation *a = job->user;
-    a->failed = a->failed || job->result == TERN_FAULTED; /* aborted: by a reset of all engines */
+    /* an aborted job was lost to a reset of all engines, which forgets the translations */
+    a->failed = a->failed || job->result == TERN_FAULTED;
     free(job);
     if (--a->pending == 0) {
         a->proc->paging_out--;
@@ -90,7 +95,7 @@ static void begin(struct tern_allocation *a)
     tern_paging_submit(dev, engine, job);
 }
 
-/** Has all that the process submitted before the allocation was destroyed come to its end? */
+/** True: all jobs that the process submitted before the destroy have ended, and the memory is not being moved. */
 static bool unused(const struct tern_allocation *a)
 {
     const struct tern_list *jobs = &a->proc->jobs;
@@ -134,7 +139,7 @@ bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a)
     return (a->begun && a->begun <= f->begun) || (a->proc == f->own && a->asked && a->asked <= f->asked);
 }
 
-/** The process's oldest free will begin by what engines do, without a fence that only the CPU can signal. */
+/** True: the oldest free of the process that has not begun will begin without a fence that only the CPU can signal. */
 static bool will_begin(const struct tern_process *proc)
 {
     if (tern_list_empty(&proc->retired)) {
@@ -153,7 +158,7 @@ static bool will_begin(const struct tern_process *proc)
     return true;
 }
 
-/** Pages of those of the list that it has. any: there is one. */
+/** Pages that the frees of the set in the list give. Sets *any if the list has one of the set. */
 static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *list, bool *any)
 {
     uint64_t pages = 0;
@@ -184,7 +189,7 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
     return true;
 }
 
-/** Takes `count` pages, if so many are free: then any will do. -ENOSPC. */
+/** Takes `count` pages in any number of runs, if so many are free. -ENOSPC. */
 static int take(struct tern_pages *p, uint32_t count, struct tern_run *out, uint32_t *runs)
 {
     uint32_t taken = 0, n = 0;

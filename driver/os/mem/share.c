@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Handles: what a process needs to know to map the memory of another one. A handle is 128 random bits, and whoever has
- * it may import, wherever it came from; it ends with the allocation that was exported. The alternative, a descriptor,
- * cannot pass through everything that connects two programs, and is no better guarded once it was passed
- * (docs/decisions/sharing.md).
+ * Export and import of memory by handles. A handle is 128 random bits. Any process that has it may import the memory;
+ * it ends with the allocation that was exported. Alternative dropped: file descriptors. A descriptor cannot pass
+ * through every connection of two programs, and is no better guarded once passed (docs/decisions/sharing.md).
  *
- * A look-up compares all of each handle of a bucket, so that its time does not tell how much of a guess was right.
+ * A look-up compares all bytes of all handles in a bucket, so that its time does not tell how many bytes of a guess are
+ * right.
+ *
+ * Locks: functions require dev->lock, unless a comment says otherwise.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +19,8 @@
 #include "os/proc/inherit.h"
 
 struct export {
-    struct tern_list node; /* in its bucket */
-    struct tern_list own;  /* in a->exports */
+    struct tern_list node; /* node of dev->exports[handle[0]] */
+    struct tern_list own;  /* node of a->exports */
     struct tern_allocation *a;
     uint32_t access;
     uint8_t handle[TERN_HANDLE_BYTES];
@@ -31,7 +33,7 @@ void tern_share_init(struct tern_device *dev)
     }
 }
 
-/** With what a flag implies. */
+/** The flags with those that they imply: write implies read. */
 static uint32_t access_of(uint32_t flags)
 {
     return flags & TERN_MEM_WRITE ? flags | TERN_MEM_READ : flags;
@@ -66,7 +68,8 @@ int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint
     if (access_of(flags) & ~e->access) {
         return tern_error(-EACCES, "the handle gives less than flags 0x%x ask for", flags);
     }
-    if (e->a->mem->partition != proc->partition) { /* its pages, and what evicts them, are the other partition's */
+    /* pages are evicted and counted by partition, so another partition's process cannot map them */
+    if (e->a->mem->partition != proc->partition) {
         return tern_error(-EXDEV, "the memory is of the partition '%s', and the process of '%s'",
                           e->a->mem->partition->name, proc->partition->name);
     }
@@ -85,7 +88,7 @@ int tern_share_watch(struct tern_memory *m)
             if (!a->unseen) {
                 return -ENOMEM;
             }
-            if (a->imported) { /* what was written before, nobody has told it */
+            if (a->imported) { /* no write before the import has been reported to this mapping */
                 memset(a->unseen, 0xff, words * sizeof *a->unseen);
             }
         }
@@ -164,7 +167,7 @@ void tern_share_end(struct tern_allocation *a)
 
 static const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
 
-/** The allocation's handle for this access, or NULL. */
+/** The handle of the allocation with exactly this access, or NULL. */
 static struct export *exported(const struct tern_allocation *a, uint32_t access)
 {
     TERN_LIST_EACH(node, &a->exports)
@@ -177,7 +180,8 @@ static struct export *exported(const struct tern_allocation *a, uint32_t access)
     return NULL;
 }
 
-/** With dev->lock held; *made is used or stays the caller's. */
+/** Returns the handle of the allocation in `handle`. Takes *made, and sets it to NULL, if the allocation had none;
+ *  else *made stays the caller's. Requires dev->lock. */
 static int export(struct tern_allocation *a, uint32_t access, struct export **made, uint8_t *handle)
 {
     struct tern_device *dev = a->proc->dev;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sparse memory (TERN_MEM_SPARSE): addresses that promise nothing. A block of it is *committed* when it is first
- * wanted on the device (pager.c) or written by the host (allocation.c), and stays so until the memory is freed: from
- * then on it counts like a block of any other memory, against what device and host have together and against what its
- * user may have. All work of a process with sparse memory asks for pages (demand.c), so that what nobody touches stays
- * uncommitted.
+ * Sparse memory (TERN_MEM_SPARSE): addresses without committed memory. A block is *committed* when it is first paged in
+ * (pager.c) or written by the host (block.c), and stays committed until the memory is freed. From then on it counts
+ * like a block of other memory, against the partition's device and host memory and against the account of the user. All
+ * jobs of a process with sparse memory run in steps (demand.c), so that blocks that no work accesses are never
+ * committed.
+ *
+ * Locks: functions require dev->lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 typedef unsigned long long ull;
 
-/** What the promise to this process lacks: -ENOSPC. */
+/** Takes pages from the partition's limit and the user's account. -ENOSPC, with a sentence. */
 static int take(struct tern_process *proc, uint32_t pages)
 {
     const struct tern_partition *part = proc->partition;
@@ -25,7 +27,7 @@ static int take(struct tern_process *proc, uint32_t pages)
     return proc->account.take ? proc->account.take(proc->account.user, (uint64_t)pages * TERN_PAGE) : 0;
 }
 
-/** Pages of the allocation for which there is no room. */
+/** Says which pages of the allocation cannot be committed. -ENOSPC. */
 static int lacks(const struct tern_allocation *a, uint32_t first, uint32_t pages)
 {
     char why[200];

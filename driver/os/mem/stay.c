@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stays: contexts whose memory excludes each other take turns. A context that finds something absent takes a *ticket*;
- * when all of it is there, its *stay* begins, and the ticket ends with that. The pager serves one ticket at a time,
- * and a block is taken only from contexts that come later, in one order: higher bands; contexts in a stay, by age;
- * contexts that wait, those that want fewer pages first. When tickets that overtake the oldest ticket of a band have
- * had PATIENCE pages moved for each page of the oldest, the oldest comes first. The first context in this order loses
- * nothing, gets all that it waits for, and its stay ends: docs/decisions/stays.md has the argument.
+ * Stays: contexts whose working sets do not fit together alternate in time. A context that finds a block absent takes a
+ * *ticket*. When all its blocks are resident, its *stay* begins. The ticket ends with the stay. The pager serves one
+ * ticket at a time, and a block is evicted only from contexts that come later in one order:
+ *   1. higher bands first;
+ *   2. contexts in a stay, the oldest stay first;
+ *   3. contexts that wait, those that want fewer pages first, then the older ticket.
+ * The first context in this order loses no block, gets all that it waits for, and its stay ends.
+ * docs/decisions/stays.md has the proof.
  *
- * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. A
- * stay is no shorter than what the moves before it took, and than four times the last save, as a quantum: else a
- * device whose time passes by itself does nothing but copy. Others wait for no stay longer than tern_stay_bound of
- * device time in which the work could run, whatever keeps it from that, for 64 stops for pages, and for moves of twice
- * the pages that the work uses. Work that neither runs, nor could, nor waits for memory has no stay.
+ * Aging. A ticket *overtakes* if it is served while an older one of its band waits. When PATIENCE pages for each page
+ * of the oldest ticket have been moved for tickets that overtake it, the oldest joins the order as if its stay had
+ * begun.
  *
- * A band takes from lower ones at once, and waits for none. When FOCUS has run for eight stays, it lends: NORMAL's
- * first ticket counts as FOCUS's (S1).
+ * Length. A stay ends when the context has run for `stay` cycles. Device time is not the measure, because moves and
+ * other work use it up. A stay is at least as long as the moves before it took, and at least four times the last
+ * context save. Otherwise a device whose time passes by itself would do nothing but copy. Others wait for a stay of at
+ * most tern_stay_bound of device time in which the work could have run, of at most 64 stops for pages, and of moves of
+ * at most twice the pages that the work uses. A context that neither runs, nor could run, nor waits for memory has no
+ * stay.
+ *
+ * Bands. A band takes memory from lower bands at once, and never waits for them. When FOCUS has run for eight stays,
+ * the first ticket of NORMAL counts as FOCUS's (S1).
+ *
+ * Locks: functions require dev->lock.
  */
 #include "os/os.h"
 
-#define BOUND_STAYS 8u /* of device time: work that does not come to run although it could keeps its memory so long */
-#define STOPS 64u      /* for pages, after which a stay ends: each takes the time of a move or two */
+/* bound of a stay in device time, in stays: a context that could run but does not keeps its memory for so long */
+#define BOUND_STAYS 8u
+#define STOPS 64u      /* stops for pages after which a stay ends; each takes the time of one or two moves */
 #define PATIENCE 32u   /* pages moved for tickets that overtake the oldest, for each page that the oldest wants */
-#define FOCUS_STAYS 8u /* that FOCUS has for one of NORMAL */
+#define FOCUS_STAYS 8u /* stays of FOCUS for one stay of NORMAL */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -36,11 +46,11 @@ static uint64_t policy(const struct tern_device *dev, uint32_t band)
 static uint64_t bound(const struct tern_device *dev, uint32_t band, uint64_t stay)
 {
     const uint64_t most = UINT64_MAX / BOUND_STAYS / FOCUS_STAYS;
-    stay = larger(stay, dev->sched.config.band[band].quantum); /* it may wait for as much before it begins */
+    stay = larger(stay, dev->sched.config.band[band].quantum); /* the context may wait for a quantum before it runs */
     return BOUND_STAYS * (stay < most ? stay : most);
 }
 
-/** What its last save took. */
+/** Cycles of the context's last save, of its chunks that are requeued or in flight. */
 static uint64_t save_of(const struct tern_sched *s, const struct tern_sched_context *c)
 {
     const struct tern_sched_engine *e = &s->engine[c->engine];
@@ -75,7 +85,7 @@ uint64_t tern_stay_ran(const struct tern_context *c)
 
 /* ------------------------------------------------------------------- tickets */
 
-/** Has its stay ended? The time of what runs is not exact. */
+/** True: the stay of the context has ended. The cycles of a running context are an estimate. */
 static bool has_ended(const struct tern_context *c)
 {
     const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles;
@@ -115,7 +125,8 @@ void tern_stay_wait(struct tern_context *c, const struct tern_job *job)
 
 void tern_stay_moved(struct tern_context *c, uint64_t pages)
 {
-    const uint64_t now = c->proc->dev->sched.now; /* at the end of a move it is true, before the first perhaps old */
+    /* device time is up to date at the end of a move, and may be old before the first one */
+    const uint64_t now = c->proc->dev->sched.now;
     c->stay.cost += !c->stay.ready && c->stay.moved && now > c->stay.moved ? now - c->stay.moved : 0;
     c->stay.moved = pages ? now : 0;
     c->stay.pages += c->stay.ready ? pages : 0;
@@ -143,7 +154,7 @@ void tern_stay_end(struct tern_context *c)
     c->stay.ticket.number = 0;
 }
 
-/** NORMAL counts as FOCUS while it has what was lent to it. */
+/** Band of the context in the order: FOCUS for a NORMAL context that was lent FOCUS's place. */
 static uint32_t band_of(const struct tern_context *c)
 {
     const bool lent = c->stay.lent && c->sched.band == TERN_BAND_NORMAL && has_ticket(c);
@@ -162,7 +173,7 @@ bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b)
                                                 : a->ticket.number < b->ticket.number;
 }
 
-/** The pager is to look again when so many cycles may have run. */
+/** Makes the pager look again at the device time at which `cycles` more cycles may have run. */
 static void look_after(struct tern_device *dev, uint64_t cycles)
 {
     const uint64_t now = dev->sched.now, at = cycles < UINT64_MAX - now ? now + cycles : UINT64_MAX;
@@ -183,7 +194,7 @@ bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *want
 
 /* -------------------------------------------------------------- FOCUS and NORMAL */
 
-/** Cycles that FOCUS has run in the partition. */
+/** Cycles that contexts of FOCUS have run in the partition, including running chunks. */
 static uint64_t focus_of(const struct tern_sched *s, const struct tern_sched_partition *p)
 {
     uint64_t cycles = p->focus;

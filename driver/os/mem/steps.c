@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Jobs of which not all can be on the device at once run step by step: only what the packets of the next chunk name is
- * brought, and of a copy or fill that names too much for that, a chunk is a part (box.h). What a user executor is given
- * cannot be cut.
+ * Jobs that run in steps. A job whose working set cannot be resident at once needs only the blocks that the packets of
+ * its next chunk name. A copy or fill that names too many blocks is cut: a chunk then has a part of it (box.h). The
+ * arguments of a user executor cannot be cut.
  *
- * Chunks take packets until these name half of what the device has: the rest is for what kernels between them ask for,
- * and for others. A part has room for two blocks at least, one of each side of a copy. The alternative, copies that
- * stop at a page as kernels do, needs a mover that says where it stopped in each of its ways through a box, and would
- * get the same blocks in the same order.
+ * Size of a chunk. Packets are added until they name half of the memory that can be resident; the other half is for
+ * page requests of the kernels among them, and for other contexts. A part of a copy has room for two blocks at least,
+ * one of each side.
+ *
+ * Alternative dropped: copies that stop at an absent page, as kernels do. The mover would have to report where it
+ * stopped on each path through a box, and would need the same blocks in the same order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ int tern_demand_begin(struct tern_job *job)
 
 /* ---------------------------------------------------------- what packets need */
 
-/** Bytes [first, end); what lies beyond the address space is a fault of the packet. */
+/** Adds the blocks of bytes [first, end). Bytes beyond the address space are ignored; the packet faults on them. */
 static void need(struct tern_needs *n, uint64_t first, uint64_t end)
 {
     end = end < ALL_ADDRESSES ? end : ALL_ADDRESSES;
@@ -45,7 +47,7 @@ static void need_box(struct tern_needs *n, const struct tern_boxes *b, const str
     }
 }
 
-/** How far it reaches an executor alone knows: all of the allocation. */
+/** Adds all blocks of the allocation at an address, because only the executor knows how far it accesses. */
 static void need_allocation(struct tern_needs *n, const struct tern_process *proc, uint32_t address)
 {
     const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
@@ -69,7 +71,7 @@ static void need_arguments(struct tern_needs *n, const struct tern_process *proc
 struct packet {
     const uint32_t *word;
     uint32_t opcode, bytes;
-    bool formed; /* else it needs nothing: it faults */
+    bool formed; /* false: the packet faults, and needs no block */
 };
 
 static struct packet packet_at(const struct tern_job *job, uint32_t at)
@@ -80,12 +82,13 @@ static struct packet packet_at(const struct tern_job *job, uint32_t at)
     return p;
 }
 
-/** What it names, but for what kernels alone use. part: of a copy or fill; no size: all of it. */
+/** Adds the blocks that a packet names, except memory that only kernels access. part: the part of a copy or fill;
+ *  NULL or size 0: the whole. */
 static void need_packet(struct tern_needs *n, const struct tern_process *proc, const struct packet *p,
                         const struct tern_box *part)
 {
     struct tern_boxes b;
-    struct tern_pkt_fence_wait w; /* fence_signal and timestamp have their address there as well */
+    struct tern_pkt_fence_wait w; /* the address is at the same place in fence_signal and timestamp */
     if (!p->formed) {
         return;
     }
@@ -112,7 +115,7 @@ static void need_packet(struct tern_needs *n, const struct tern_process *proc, c
     }
 }
 
-/** What is left of a chunk. */
+/** Adds the blocks that the rest of a chunk names. */
 static void need_chunk(struct tern_needs *n, const struct tern_process *proc, const struct tern_chunk *chunk)
 {
     for (uint32_t at = chunk->resume ? chunk->resume_at : 0; at < chunk->size;) {
@@ -143,7 +146,7 @@ uint64_t tern_steps_largest(const struct tern_process *proc, const struct tern_j
 
 /* -------------------------------------------------------------- the next chunk */
 
-/** A chunk that is being made. */
+/** State of the choice of the next chunk. */
 struct step {
     const struct tern_process *proc;
     const struct tern_job *job;
@@ -151,7 +154,7 @@ struct step {
     uint64_t pages, limit;
 };
 
-/** Takes what is needed besides; false: it does not fit. */
+/** Adds the blocks `more` to those of the chunk. False: they exceed the limit, and nothing is added unless `always`. */
 static bool take(struct step *s, const struct tern_needs *more, bool always)
 {
     struct tern_needs fresh = {0};
@@ -170,7 +173,7 @@ static bool take(struct step *s, const struct tern_needs *more, bool always)
     return true;
 }
 
-/** Of nothing but this part. */
+/** True: a chunk of this part alone is within the limit. */
 static bool fits(struct step *s, const struct tern_boxes *b, const struct tern_box *part)
 {
     struct tern_needs n = {0};
@@ -180,13 +183,13 @@ static bool fits(struct step *s, const struct tern_boxes *b, const struct tern_b
     return take(s, &n, false);
 }
 
-/** The most of a dimension, from where the part begins, that fits: bytes are taken up to boundaries of blocks, and at
- *  least to the first. False: not one row or slice does. */
+/** Sets part->size[dimension] to the largest size within the limit. Rows and slices: found by bisection; false if
+ *  not one fits. Bytes: the row is extended from block boundary to block boundary, to the first one in any case. */
 static bool grow(struct step *s, const struct tern_boxes *b, uint32_t dimension, struct tern_box *part)
 {
     uint32_t low = 0, high = b->size[dimension] - part->from[dimension];
     uint32_t *const n = &part->size[dimension];
-    while (dimension && low < high) { /* so many fit */
+    while (dimension && low < high) { /* `low` rows or slices fit, more than `high` do not */
         *n = high - (high - low) / 2;
         if (fits(s, b, part)) {
             low = *n;
@@ -206,7 +209,7 @@ static bool grow(struct step *s, const struct tern_boxes *b, uint32_t dimension,
     return low;
 }
 
-/** The part of a packet's box that comes next. */
+/** The chunk that executes the next part of a packet. */
 static struct tern_cut cut_packet(struct step *s, const struct tern_boxes *b, uint32_t bytes)
 {
     struct tern_cut cut = {.size = bytes, .packets = 1};
@@ -228,7 +231,8 @@ static struct tern_cut cut_packet(struct step *s, const struct tern_boxes *b, ui
     return cut;
 }
 
-/** Half of what can be there at once, and, if that can, two blocks at least. */
+/** Limit of a chunk, in pages: half of the memory that can be resident at once, but at least two blocks if that much
+ *  can be. */
 static uint64_t limit_of(const struct tern_process *proc)
 {
     const struct tern_partition *p = proc->partition;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a process has of device memory, and which of it was written: to move or save it. */
+/** The allocations of a process and their dirty pages, for migration and checkpoints. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "os/os.h"
 #include "os/proc/inherit.h"
 
-#define PIECE 8192u /* dirty bits that are asked for at once */
+#define PIECE 8192u /* dirty bits of one query */
 
-/** Allocations that are neither destroyed nor on their way in. */
+/** True: the allocation is complete and was not destroyed. */
 static bool counts(const struct tern_allocation *a)
 {
     return !a->asked && !tern_list_empty(&a->node);
@@ -44,7 +44,6 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
     return r ? r : (int)n;
 }
 
-/** Bits of pages of 4 KiB that lie side by side, from bit `at` of bits on. */
 int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
     uint8_t got[PIECE / 8];
@@ -67,7 +66,8 @@ int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, b
     return r;
 }
 
-/** What the host knows of pages: of those that are or were evicted, or that were told to others. */
+/** Adds the dirty bits that the host has of pages, of evicted blocks or of writes that were reported to other
+ *  mappings only. */
 static void add_written(uint32_t *written, uint32_t page, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
     for (uint32_t i = 0; written && i < pages; i++) {
@@ -77,17 +77,15 @@ static void add_written(uint32_t *written, uint32_t page, uint32_t pages, bool c
     }
 }
 
-/** Where pages are. */
+/** A range of pages and its place. */
 struct place {
     struct tern_allocation *a;
-    uint32_t page, pages; /* of the allocation */
-    uint64_t physical;    /* 0: on the host */
+    uint32_t page, pages; /* counted from the start of the allocation */
+    uint64_t physical;    /* physical address; 0: on the host */
 };
 
-/**
- * Where at most `pages` pages from address on lie, all in one allocation: so many of them in a row. Adds what the host
- * knows of them.
- */
+/** Finds the first pages, at most `pages`, from `address` on that are contiguous; all must lie in one allocation.
+ *  Adds the dirty bits that the host has of them. Requires dev->hal_lock; takes dev->lock. */
 static int locate(struct tern_process *proc, uint32_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits,
                   struct place *out)
 {
@@ -113,12 +111,14 @@ static int locate(struct tern_process *proc, uint32_t address, uint32_t pages, b
     return r;
 }
 
-/** What was cleared for one mapping is kept for others; and what others cleared before is told to this one. */
+/** Exchanges dirty bits with other mappings of the memory: adds writes that were cleared for others, and keeps for
+ *  others the writes that are cleared now. Requires dev->hal_lock; takes dev->lock. */
 static void share(struct tern_process *proc, uint32_t address, const struct place *p, bool clear, uint32_t at,
                   uint32_t *bits)
 {
     pthread_mutex_lock(&proc->dev->lock);
-    if (tern_allocation_at(proc, address / TERN_PAGE) == p->a && counts(p->a) && p->a->unseen) { /* it may be gone */
+    /* the allocation may have been freed */
+    if (tern_allocation_at(proc, address / TERN_PAGE) == p->a && counts(p->a) && p->a->unseen) {
         if (clear) {
             tern_share_written(p->a, p->page, p->pages, at, bits);
         }
@@ -144,7 +144,7 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
     const uint32_t pages = bytes / TERN_PAGE;
     int r = 0;
     memset(bits, 0, (pages + 31) / 32 * sizeof *bits);
-    tern_ticket_lock(&dev->hal_lock); /* until the end: pages are not freed meanwhile (kill.c) */
+    tern_ticket_lock(&dev->hal_lock); /* held to the end, because a kill needs it to free pages (kill.c) */
     for (uint32_t at = 0, n; !r && at < pages; at += n) {
         struct place p = {0};
         r = locate(proc, address + at * TERN_PAGE, pages - at, clear, at, bits, &p);

@@ -11,7 +11,7 @@ void tern_vaspace_free(struct tern_vaspace *v)
     *v = (struct tern_vaspace){0};
 }
 
-/** Index of the first range that begins beyond the page. */
+/** Index of the first range that begins after the page. */
 static uint32_t beyond(const struct tern_vaspace *v, uint32_t page)
 {
     uint32_t low = 0, high = v->n;
@@ -31,7 +31,7 @@ static uint32_t end_of(const struct tern_vaspace *v, uint32_t i)
     return v->range[i].first + v->range[i].count;
 }
 
-/** The gap before range i: [*from, *to). */
+/** The gap [*from, *to) before range i. */
 static void gap(const struct tern_vaspace *v, uint32_t i, uint32_t *from, uint32_t *to)
 {
     *from = i ? end_of(v, i - 1) : TERN_VA_FIRST;
@@ -55,7 +55,7 @@ static int insert(struct tern_vaspace *v, uint32_t i, struct tern_range r)
     return 0;
 }
 
-/** Takes `count` pages from one that is `offset` more than a multiple of `align` on. */
+/** Takes `count` pages from one on that is `offset` above a multiple of `align`. */
 static int take(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, enum tern_place place,
                 void *owner, uint32_t *first)
 {

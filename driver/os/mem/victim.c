@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What each process wants of its memory, and the block that is evicted (victim.h). */
+/** How processes use their memory, and the choice of the victim (victim.h). Requires dev->lock. */
 #include "os/mem/victim.h"
 #include "os/os.h"
 
@@ -13,7 +13,7 @@ static bool cheaper(const struct tern_price *a, const struct tern_price *b)
                                 : a->in_process < b->in_process;
 }
 
-/** stays: it keeps what it uses from who wants room. */
+/** Marks the memory of a job as used. stays: the context keeps it from the caller that wants room. */
 static void mark(struct tern_context *c, const struct tern_job *job, bool stays, struct tern_demand *d)
 {
     struct tern_process *proc = c->proc;
@@ -47,7 +47,8 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_context *s = &c->sched;
-        const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
+        /* else its state is that of the scheduler's last run, and it may be ready */
+        const bool known = tern_list_empty(&s->update);
         const bool waits = !tern_list_empty(&c->absent), runs = s->state == TERN_SCHED_READY || s->inflight;
         if (tern_list_empty(&s->jobs) || (known && !runs && !waits)) {
             tern_stay_end(c);
@@ -68,7 +69,7 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
     return d;
 }
 
-/** To the process of one mapping. */
+/** Price of a block in the process of one mapping. */
 static struct tern_price price_of(const struct tern_allocation *a, const struct tern_block *b)
 {
     const struct tern_process *proc = a->proc;
@@ -86,7 +87,7 @@ static struct tern_price price_of(const struct tern_allocation *a, const struct 
     return p;
 }
 
-/** Must it stay for the job that room is made for? block NULL: all of the memory. */
+/** True: the job for which room is made needs the block. b NULL: it needs all of the memory. */
 static bool needed(const struct tern_search *s, const struct tern_memory *m, const struct tern_block *b)
 {
     TERN_LIST_EACH(node, &m->mappings)
@@ -101,7 +102,7 @@ static bool needed(const struct tern_search *s, const struct tern_memory *m, con
     return false;
 }
 
-/** The block of the memory that was brought first, of those that may go; NULL: none. */
+/** The block that was paged in first, of those of the memory that may be evicted; NULL: none. */
 static struct tern_block *oldest_of(struct tern_search *s, const struct tern_memory *m)
 {
     if (needed(s, m, NULL)) {
@@ -120,7 +121,7 @@ static struct tern_block *oldest_of(struct tern_search *s, const struct tern_mem
     return NULL;
 }
 
-/** A memory that may go if all its mappings let it: it is as dear as to the process to which it is dearest. */
+/** Considers a memory for eviction, and returns its price: the highest of its mappings. */
 static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
 {
     struct tern_block *const b = oldest_of(s, m);
@@ -146,8 +147,8 @@ static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
     return dearest;
 }
 
-/** What one process maps, in order of use; no block is older than its memory's use: as soon as one that nobody wants
- *  is older than the next memory, no later one is better. */
+/** Considers the memories that one process maps, in order of last use. No block is older than the last use of its
+ *  memory. Therefore, once an unused block is older than the next memory, no later memory is cheaper. */
 static void search_process(struct tern_search *s, struct tern_process *p)
 {
     uint64_t oldest = UINT64_MAX;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which block is evicted (residency.h): the cheapest, to whom it is dearest, of those that may go. With dev->lock. */
+/** The choice of the block to evict (residency.h). Each block has a price in each process that maps it. The price of
+ *  a memory is its highest price in any process. The block with the lowest price is evicted. Requires dev->lock. */
 #ifndef TERN_OS_VICTIM_H
 #define TERN_OS_VICTIM_H
 
@@ -8,25 +9,29 @@
 
 #include "os/mem/residency.h"
 
-/** How dear a block is: less is evicted first. */
+/** Price of a block in one process. Compared are, in this order: in_use, band, used, in_process. The lowest price is
+ *  evicted first. */
 struct tern_price {
-    bool in_use, stays; /* stays: work that uses it keeps it from who wants room */
+    /* in_use: runnable work uses the block; stays: some of that work keeps it from the caller (tern_stay_keeps) */
+    bool in_use, stays;
     uint32_t band;
-    uint64_t used, in_process; /* of two with one time of use, which process-wide work gives: which was used first */
+    /* values of dev->pager.uses: in_process is the last use of the memory or block; used is that, or the last use of
+     * all memory of the process if that is later */
+    uint64_t used, in_process;
 };
 
-/** What tern_victim_find looks for, and has found. */
+/** Input and result of tern_victim_find. */
 struct tern_search {
-    const struct tern_process *proc; /* that wants room; */
-    const struct tern_job *job;      /* what the job uses stays. NULL: none */
+    const struct tern_process *proc; /* the process that wants room */
+    const struct tern_job *job;      /* memory that this job needs is not evicted; NULL: none */
     struct tern_wants wants;
-    uint32_t wanted;                 /* a page that stays as well; 0: none */
+    uint32_t wanted;                 /* page whose block is not evicted either; 0: none */
     struct tern_block *best;
     struct tern_price least;
-    bool later; /* there is one that may only later */
+    bool later; /* a block that may not be evicted now may be evicted later */
 };
 
-/** Looks for the cheapest block that may go. */
+/** Finds the block with the lowest price among those that may be evicted. s->best is NULL if there is none. */
 void tern_victim_find(struct tern_device *dev, struct tern_search *s);
 
 #endif

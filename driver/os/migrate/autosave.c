@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A checkpoint of a program that knows nothing of it (autosave.h). */
+/** The checkpoint of a program that does not call the checkpoint functions (autosave.h). */
 #include "os/migrate/autosave.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 struct tern_autosave {
     pthread_t thread;
-    bool stop;         /* the device is closed */
-    bool ends;         /* the program does, once it is saved; it goes on if it cannot be saved */
+    bool stop;         /* the device is being closed; guarded by `dev->lock` */
+    bool ends;         /* the program exits once it is saved */
     char *file, *label;
-    uint64_t cycle;    /* the moment, if there is no label */
+    uint64_t cycle;    /* device time of the checkpoint, if there is no label */
 };
 
-/** The program has one: devices that it opens later are not saved. */
+/** The program has a checkpoint: devices that it opens later are not saved. */
 static atomic_bool taken;
 
 static void save(struct tern_device *dev, const struct tern_autosave *a)
@@ -63,7 +63,7 @@ static void free_autosave(struct tern_autosave *a)
     free(a);
 }
 
-/** What the environment says. The moment is set last: from then on it may come. */
+/** Reads the environment. The moment is set last, because the device thread may reach it at once. */
 static int arm(struct tern_device *dev, struct tern_autosave *a)
 {
     const char *label = secure_getenv("TERN_CHECKPOINT_KERNEL");

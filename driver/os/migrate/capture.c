@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * From suspended processes to an image. All but the save areas is copied at one moment, with the lock held: from then
- * on it does not matter what becomes of jobs and allocations of the device.
- */
+/** Captures suspended processes as an image. Everything but the save areas is copied in one critical section of
+ *  dev->lock, so later changes of jobs and allocations do not matter. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +13,12 @@ struct capture {
     struct tern_image *image;
     struct tern_process *const *procs;
     uint32_t n;
-    bool work; /* contexts too, and what was destroyed while work uses it */
+    bool work; /* captures contexts, and destroyed allocations that work still uses */
 };
 
 /* --------------------------------------------------------------------- at rest */
 
-/** Jobs that have ended were all reported, and no free has begun that has not ended. */
+/** True: all jobs that have ended were reported, and all frees that have begun have ended. */
 static bool at_rest(const struct tern_process *proc)
 {
     uint32_t jobs = 0, live = 0, frees = 0;
@@ -100,7 +98,7 @@ static int capture_committed(struct tern_image_memory *out, const struct tern_me
     return 0;
 }
 
-/** The memory's index; it is captured with its first mapping. */
+/** Captures a memory with its first mapping, and returns its index. */
 static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *index)
 {
     struct tern_image *image = v->image;
@@ -114,7 +112,7 @@ static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *in
     if (r) {
         return r;
     }
-    if ((image->memory_count & (image->memory_count - 1)) == 0) { /* room for the next power of two */
+    if ((image->memory_count & (image->memory_count - 1)) == 0) { /* the array has room for the next power of two */
         const size_t room = image->memory_count ? 2 * (size_t)image->memory_count : 1;
         struct tern_image_memory *more = realloc(image->memories, room * sizeof *more);
         if (!more) {
@@ -126,7 +124,7 @@ static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *in
     *out = (struct tern_image_memory){.slot = image->memory_count, .number = m->number, .pages = m->pages,
                                       .sparse = m->sparse, .real = m,
                                       .stays = !m->movable && m->partition->host};
-    m->refs++; /* the processes may run, and destroy it at any time after this */
+    m->refs++; /* running processes may destroy the memory after this */
     *index = image->memory_count++;
     image->slots = image->memory_count;
     image->device.resident += out->stays || m->pins ? m->pages : 0;
@@ -165,7 +163,7 @@ static int capture_allocation(struct capture *v, const struct tern_allocation *a
     return r ? r : capture_exports(out, a);
 }
 
-/** Those of the user. What belongs to contexts is told by these. */
+/** Captures the allocations of the user. The driver's own follow from the contexts. */
 static int capture_allocations(struct capture *v, struct tern_image_process *out, const struct tern_process *proc)
 {
     const struct tern_vaspace *va = &proc->va;

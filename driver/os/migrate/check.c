@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Nothing of an image is believed that came from elsewhere. What the functions that make objects check is left to them:
- * addresses that overlap, memory that does not fit, handles that are taken.
- */
+/** Validates images that come from elsewhere. Properties that the functions which make objects check are left to
+ *  them: overlapping addresses, memory that does not fit, handles that are in use. */
 #include <errno.h>
 #include <string.h>
 
@@ -141,7 +139,7 @@ static bool in_order(const struct tern_image_set *set)
     return set->named || !set->count;
 }
 
-/** A place where the job's words may be split, before its end. */
+/** True: a chunk of the job may begin at this byte. */
 static bool is_split(const struct tern_job *job, uint32_t at)
 {
     uint32_t from = 0, packets;
@@ -151,7 +149,7 @@ static bool is_split(const struct tern_job *job, uint32_t at)
     return from == at && at < job->size;
 }
 
-/** Where a packet of the job begins. */
+/** True: a packet of the job begins at this byte. */
 static bool is_packet(const struct tern_job *job, uint32_t at)
 {
     uint32_t from = 0, bytes;
@@ -162,13 +160,13 @@ static bool is_packet(const struct tern_job *job, uint32_t at)
     return from == at && at < job->size;
 }
 
-/** May a chunk of the job begin there? One with needs is cut as memory allows (os/mem/steps.c). */
+/** True: a chunk of the job may begin at this byte. Jobs that run in steps are cut at any packet (os/mem/steps.c). */
 static bool is_begin(const struct tern_image_job *j, uint32_t at)
 {
     return j->asks ? is_packet(j->job, at) : is_split(j->job, at);
 }
 
-/** A part of the packet there, of which `more` says whether it is the last. */
+/** True: p is a part of the packet at this byte; `more` says that it is not the last part. */
 static bool is_part(const struct tern_image_job *j, uint32_t at, const struct tern_box *p, bool more)
 {
     struct tern_boxes b;
@@ -176,14 +174,14 @@ static bool is_part(const struct tern_image_job *j, uint32_t at, const struct te
     const uint32_t opcode = tern_job_packet(j->job, at, &bytes);
     bool is = j->asks && is_packet(j->job, at) && bytes == tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES &&
               tern_boxes_of(opcode, &j->job->packets[at / 4], &b), whole = true;
-    for (int d = 0; is && d < 3; d++) { /* what is not the whole of a dimension is of one row, or one slice */
+    for (int d = 0; is && d < 3; d++) { /* a part of one dimension has size 1 in all higher dimensions */
         is = p->size[d] && p->from[d] < b.size[d] && p->size[d] <= b.size[d] - p->from[d] && (whole || p->size[d] == 1);
         whole = whole && p->size[d] == b.size[d];
     }
     return is && tern_box_behind(&b, p, behind) == more;
 }
 
-/** Its bytes are packets that can be in one chunk, or one of which it is a part. */
+/** True: the chunk has packets that can be in one chunk, or a part of one packet. */
 static bool is_cut(const struct tern_image_job *j, const struct tern_image_chunk *s)
 {
     uint32_t packets, bytes;
@@ -196,7 +194,7 @@ static bool is_cut(const struct tern_image_job *j, const struct tern_image_chunk
                                             is_packet(j->job, s->start + s->size)));
 }
 
-/** A chunk, and where what comes behind it begins. */
+/** Checks a chunk, which must begin at byte `start` of the job. NULL, or what is wrong. */
 static const char *bad_chunk(const struct tern_image_context *c, uint32_t i, uint32_t job, uint32_t start)
 {
     const struct tern_image_chunk *s = &c->chunk[i];
@@ -237,8 +235,8 @@ static int check_job(const struct tern_image_process *p, const struct tern_image
     return 0;
 }
 
-/** Is the part that was put into a chunk last, of the packet where the job is sent to, one? last: that chunk, if it has
- *  not ended. */
+/** True: job->last is a valid part of the packet up to which the job was sent. last: the last chunk of the job that
+ *  has not ended, or NULL. */
 static bool is_last_part(const struct tern_image_job *j, const struct tern_image_chunk *last)
 {
     if (last && (last->more ? memcmp(&j->last, &last->box, sizeof j->last) != 0 : j->last.size[0] != 0)) {
@@ -247,7 +245,8 @@ static bool is_last_part(const struct tern_image_job *j, const struct tern_image
     return !j->last.size[0] || is_part(j, j->sent, &j->last, true);
 }
 
-/** Up to where its work was handed to engines: chunks that came back, then what was never split. */
+/** Checks that the preempted chunks, and then the part of the jobs that was never sent, cover the jobs without a
+ *  gap. */
 static int check_chunks(const struct tern_image_context *c)
 {
     uint32_t job = 0, at = c->chunk_count ? c->chunk[0].start : c->job_count ? c->jobs[0].sent : 0;
@@ -257,7 +256,7 @@ static int check_chunks(const struct tern_image_context *c)
         const char *bad = job < c->job_count ? bad_chunk(c, i, job, at) : "more chunks than jobs";
         uint32_t next[3];
         struct tern_boxes b;
-        if (!bad && last && last->more) { /* of one packet, too */
+        if (!bad && last && last->more) { /* both chunks have parts of the same packet */
             const uint32_t *word = &c->jobs[job].job->packets[at / 4];
             bad = tern_boxes_of(word[0] & TERN_PKT_OPCODE_MASK, word, &b) && tern_box_behind(&b, &last->box, next) &&
                   !memcmp(next, s->box.from, sizeof next) ? NULL : "a part of a packet that does not follow another";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Checkpoints (tern/tern_checkpoint.h): a migration to a file, and from one. */
+/** Checkpoints (tern/tern_checkpoint.h): migration to a file, and from a file. */
 #include "tern/tern_checkpoint.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ static bool may_be_saved(const struct tern_process *proc)
     return proc->ready && !proc->killed;
 }
 
-/** All processes of the device, each `making` something; and no other checkpoint is made meanwhile. */
+/** Takes all processes of the device into a new saving. Waits until no other checkpoint is being saved. -ENOENT,
+ *  -ENOMEM. */
 static int hold_all(struct tern_device *dev, struct tern_saving **out)
 {
     struct tern_saving *m = NULL;
@@ -77,7 +78,7 @@ static void let_go(struct tern_device *dev, struct tern_saving *m)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Buffers of the processes that have not ended. */
+/** Number of submitted jobs of the processes that have not ended. */
 static unsigned long long buffers_of(const struct tern_saving *m)
 {
     unsigned long long n = 0;
@@ -107,7 +108,7 @@ static int write_stream(struct tern_saving *m, int fd, struct tern_saved_file *o
     return r;
 }
 
-/** The file under its first name, then under its own. */
+/** Writes to a file with the suffix .part, and renames it when it is complete. */
 static int write_file(struct tern_saving *m, const char *file, struct tern_saved_file *out)
 {
     char part[PATH_MAX];
@@ -124,7 +125,7 @@ static int write_file(struct tern_saving *m, const char *file, struct tern_saved
     tern_file_limit_begin(&limit);
     int r = write_stream(m, fd, out);
     tern_file_limit_end(&limit);
-    if (close(fd) && !r) { /* some file systems say only now that they are full */
+    if (close(fd) && !r) { /* some file systems report a full disk only here */
         r = tern_error(-errno, "%s: %s", part, strerror(errno));
     }
     if (!r && rename(part, file)) {
@@ -184,7 +185,7 @@ struct loaded {
 
 struct tern_checkpoint {
     struct tern_device *dev;
-    struct tern_loading *loading; /* until it is started */
+    struct tern_loading *loading; /* NULL once the checkpoint is started */
     bool started, stops;
     uint32_t count;
     struct loaded processes[];
@@ -205,7 +206,7 @@ static int list_contexts(struct tern_loading *l, uint32_t i, struct loaded *p)
     return p->contexts ? 0 : tern_error_memory("a checkpoint");
 }
 
-/** What the user has at its addresses; the processes are suspended, and nobody else knows them. */
+/** Lists the memory and fences of the user. The processes are suspended, and only this thread knows them. */
 static int list_memories(struct loaded *p)
 {
     struct tern_device *dev = p->real->dev;
@@ -263,7 +264,7 @@ static void free_checkpoint(struct tern_checkpoint *c)
     free(c);
 }
 
-/** What is in a file behind the stream, which was read to its last byte, is damage. A pipe may have more. */
+/** Bytes of a regular file after the end of the stream are an error. A pipe may have more data. */
 static int check_end(int fd)
 {
     struct stat st;
@@ -275,7 +276,7 @@ static int check_end(int fd)
                       (long long)at, (long long)(st.st_size - at));
 }
 
-/** The stream, and nothing behind it. */
+/** Loads the stream, and checks its end. */
 static int load_stream(struct tern_device *dev, int fd, struct tern_loading **out)
 {
     struct tern_stream *s;
@@ -302,7 +303,7 @@ int tern_os_checkpoint_load(struct tern_device *dev, const char *file, struct te
     if (tern_inherit_check(dev)) {
         return -ENODEV;
     }
-    const int fd = tern_file_open(file, UINT64_MAX); /* it is read in pieces, by what the device has room for */
+    const int fd = tern_file_open(file, UINT64_MAX); /* the file is read in pieces, which the device memory limits */
     if (fd < 0) {
         return fd;
     }
@@ -347,15 +348,15 @@ int tern_checkpoint_start(struct tern_checkpoint *c, uint64_t cycles)
     return 0;
 }
 
-/** Nothing happens by itself any more: *left, work that has not ended is left. */
+/** True: no work can go on by itself. *left: some work has not ended. Requires dev->lock. */
 static bool is_over(const struct tern_checkpoint *c, bool *left)
 {
     *left = false;
-    if (c->dev->saving) { /* they stand still for a checkpoint */
+    if (c->dev->saving) { /* the processes are suspended for a checkpoint */
         return false;
     }
     for (uint32_t i = 0; i < c->count; i++) {
-        if (c->processes[i].real->held) { /* for one that is about to be made */
+        if (c->processes[i].real->held) { /* the process is held for a checkpoint that comes next */
             return false;
         }
         for (uint32_t k = 0; k < c->processes[i].context_count; k++) {
@@ -369,7 +370,7 @@ static bool is_over(const struct tern_checkpoint *c, bool *left)
     return !*left || (c->dev->idle && !c->dev->kick);
 }
 
-/** The hold was reached: until no engine has anything of them. */
+/** Suspends the processes after the hold was reached, so that no engine has work of them. */
 static int come_to_rest(const struct tern_checkpoint *c)
 {
     int r = 0;
@@ -437,7 +438,7 @@ int tern_checkpoint_process(struct tern_checkpoint *c, uint32_t i, struct tern_c
                                           .memories = p->memory_count, .fault = {.size = sizeof own.fault}};
     snprintf(own.name, sizeof own.name, "%s", p->real->name);
     const int r = tern_os_process_status(p->real, &own.fault);
-    (void)r; /* the fault says it */
+    (void)r; /* the fault in `own` has the result */
     return tern_sized_give(out, &own, sizeof own);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bytes of a memory, on the device or on the host; the pager may move blocks meanwhile. */
+/** Access to the contents of a memory, on the device or on the host. The pager may move blocks between two pieces. */
 #include "os/migrate/image.h"
 
 #include <errno.h>
 
 #include "base/error.h"
 
-/** The hal lock is held for at most so much. */
+/** bytes copied before the hal lock is released */
 #define PIECE (1u << 20)
 
 static struct tern_block *block_of(const struct tern_memory *m, uint32_t page)
@@ -19,8 +19,8 @@ bool tern_content_gone(const struct tern_memory *m)
     return m->mapping_count == m->leaving;
 }
 
-/** The same, if that is not known. While the hal lock is held, what is there now stays: paging buffers that would free
- *  it are not submitted. */
+/** -ESTALE, if tern_content_gone. Requires dev->hal_lock, during which the pages stay: paging buffers that would
+ *  free them are not submitted. */
 static int check(const struct tern_memory *m)
 {
     pthread_mutex_lock(&m->dev->lock);

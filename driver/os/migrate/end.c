@@ -12,7 +12,7 @@ static void silence(struct tern_context *c)
     TERN_LIST_EACH(node, &c->sched.jobs)
     {
         struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
-        free(job->user); /* the completion that was to come */
+        free(job->user); /* the reserved completion */
         job->user = NULL;
     }
     if (c->completions) {
@@ -37,6 +37,6 @@ void tern_migrate_discard(struct tern_process *proc)
         tern_migrate_silence(proc);
         int r = tern_os_process_kill(proc);
         r = r ? r : tern_os_process_destroy(proc);
-        (void)r; /* it is in no child of a fork, and no callback */
+        (void)r; /* cannot fail: the caller is no callback, and no child of a fork */
     }
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Two images of the same processes, of which the later one tells what has become of memory meanwhile. A memory is the
- * same in both if some allocation of it is: at the same address of the same process. On the source it then keeps its
- * slot, and on the target its contents; else it is new, and all of it is sent.
- */
+/** Two images of the same processes, the later one captured after the earlier one was sent. A memory is the same in
+ *  both if some allocation of it is at the same address of the same process. Such a memory keeps its slot on the
+ *  source and its contents on the target. All other memories are new, and are sent in full. */
 #include "os/migrate/end.h"
 #include "os/migrate/image.h"
 
@@ -17,7 +15,7 @@ static struct tern_image_process *find(const struct tern_image *image, uint32_t 
     return NULL;
 }
 
-/** The allocation at this address of a process, of those from *i on; the lowest address is first. */
+/** The allocation at address va, among those from *i on, which are in ascending order; or NULL. Advances *i. */
 static struct tern_image_allocation *at(const struct tern_image_process *p, uint32_t va, uint32_t *i)
 {
     while (*i < p->allocation_count && p->allocations[*i].va < va) {
@@ -61,7 +59,7 @@ void tern_image_follow(struct tern_image *image, const struct tern_image *before
 
 /* ---------------------------------------------------------------------- the target */
 
-/** What was made of an allocation is what another one is to be. */
+/** True: the object that was made for `was` can serve as `a`. */
 static bool is_same(const struct tern_image *image, const struct tern_image_allocation *a,
                     const struct tern_image *before, const struct tern_image_allocation *was)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes as plain data: all that another device of the same geometry needs, so that they go on there, but for the
- * contents of their memory. No physical address is in it. capture.c makes one from processes that are suspended,
- * image_write.c and image_read.c take it to a stream and back, check.c says whether it can be, restore.c makes
- * processes of it.
+ * The image of processes: plain data from which a device of the same geometry can continue them, except the contents of
+ * memory. An image has no physical address. capture.c makes an image of suspended processes, image_write.c and
+ * image_read.c write it to a stream and read it, check.c validates it, restore.c makes processes of it.
  *
- *     image - memories                  what allocations map, each once
- *           - processes - allocations   address, rights, which memory
- *                       - contexts - jobs
+ *   image - memories                  what allocations map, each once
+ *         - processes - allocations   address, rights, index of the memory
+ *                     - contexts - jobs
  *
- * What is not in it follows from the rest: page tables and lists of pages from allocations and save areas; the buffers
- * of the driver (DMA buffers and data of a chunk) from jobs; what the scheduler knows of waits, signals and states from
- * packets and from the values of fences, which are memory. Virtual runtime begins anew.
+ * State that can be derived is left out. Page tables and lists of pages follow from allocations and save areas; DMA
+ * buffers and data of chunks follow from jobs. The scheduler's waits, signals and states follow from packets and from
+ * the values of fences, which are memory. Virtual runtime begins anew.
  */
 #ifndef TERN_OS_MIGRATE_IMAGE_H
 #define TERN_OS_MIGRATE_IMAGE_H
@@ -19,33 +18,36 @@
 #include "kmd/save.h"
 #include "os/os.h"
 
-/** What the device must be, and what it must have (M3). */
+/** Requirements on the target device and its memory (M3). */
 struct tern_image_device {
-    uint32_t spec;         /**< TERN_SPEC_HASH. */
+    uint32_t spec;         /**< TERN_SPEC_HASH of the source. */
     uint32_t lanes, warps, local_bytes;
-    uint32_t engines;      /**< As many as contexts name: 0, none names one. */
+    /** Number of engines that contexts name, that is the largest number named + 1; 0: none is named. */
+    uint32_t engines;
     uint32_t executors;
     uint32_t granularity;
     bool page_requests;
-    uint32_t resident;     /**< Pages that never leave the device: fences, the driver's, pinned memory. */
-    uint32_t committed;    /**< Pages that may be evicted, or are pinned: these are in both. */
-    uint64_t time;         /**< Device time as processes were told it. */
+    uint32_t resident;     /**< Pages that are always resident: fences, the driver's own memory, pinned memory. */
+    /** Pages of memory that may be evicted, including pinned pages, which `resident` counts as well. */
+    uint32_t committed;
+    uint64_t time;         /**< Device time that the processes saw, in cycles. */
 };
 
 struct tern_image_memory {
-    uint32_t slot;         /**< Its number in the stream: the same in a later image of the same processes. */
+    uint32_t slot;         /**< Number of the memory in the stream, the same in all images of one migration. */
     uint32_t pages;
     bool stays, sparse;    /**< stays: never evicted. */
-    uint32_t blocks;       /**< Of sparse memory, */
-    uint32_t *committed;   /**< a bit for each: it is committed. NULL: not sparse. */
-    struct tern_memory *real; /**< On this device: what was captured, or what was made. */
-    uint64_t number;       /**< Of `real`, where it was captured. */
-    uint32_t mappings, va; /**< How many there are, and the page of the last: found by tern_image_check. */
-    uint32_t *filled;      /**< While it is filled: a bit for each page that may not be zero; or NULL. */
+    uint32_t blocks;       /**< Number of blocks of sparse memory. */
+    uint32_t *committed;   /**< One bit for each block of sparse memory: the block is committed; NULL: not sparse. */
+    struct tern_memory *real; /**< The memory on this device, which was captured or was made. */
+    uint64_t number;       /**< Value of real->number at the capture. */
+    /** Number of mappings in the image, and the page of the last one; set by tern_image_check. */
+    uint32_t mappings, va;
+    uint32_t *filled;      /**< On the target: one bit for each page that may not be zero; or NULL. */
 };
 
-#define TERN_IMAGE_EXPORTS 8u     /**< Of an allocation: rights differ. */
-#define TERN_IMAGE_CHUNK_WORDS 16u /**< Fields of a chunk. */
+#define TERN_IMAGE_EXPORTS 8u /**< Largest number of handles of an allocation: one for each combination of rights. */
+#define TERN_IMAGE_CHUNK_WORDS 16u /**< Number of values of a chunk in the stream. */
 
 struct tern_image_export {
     uint8_t handle[TERN_HANDLE_BYTES];
@@ -53,20 +55,21 @@ struct tern_image_export {
 };
 
 struct tern_image_allocation {
-    uint32_t memory;  /**< Index; in the stream, the slot. */
-    uint32_t va, flags; /**< va: page. */
+    uint32_t memory;  /**< Index in image->memories; in the stream, the slot. */
+    uint32_t va, flags; /**< va: number of the first page. */
     uint32_t pins;
     uint64_t born;
     bool imported, fence;
-    bool retired;     /**< It was destroyed, and lives as long as earlier work: */
-    uint64_t retire_seq, asked; /**< up to this; and the order of such frees. */
+    bool retired;     /**< The allocation was destroyed, and earlier work still uses it. */
+    /** proc->seq when it was destroyed, and its place in the order of destroyed allocations. */
+    uint64_t retire_seq, asked;
     uint32_t export_count;
     struct tern_image_export *exports;
     struct tern_allocation *real;
 };
 
 struct tern_image_set {
-    bool named;      /**< Else all of the process is used. */
+    bool named;      /**< False: the job uses all memory of its process. */
     uint32_t count;
     uint32_t *address;
 };
@@ -74,17 +77,17 @@ struct tern_image_set {
 struct tern_image_job {
     uint64_t fence, seq, submitted, begin, end, cycles;
     uint32_t sent;
-    struct tern_box last; /**< As the job has it. */
+    struct tern_box last; /**< As tern_job.last: the part of a cut packet that was sent last. */
     bool begun, null;
-    bool asks;            /**< Its kernels ask for their pages. */
+    bool asks;            /**< The job runs in steps: its kernels request pages. */
     struct tern_image_set set;
-    struct tern_job *job; /**< Packets, data and label, and nothing else yet; NULL once it is submitted. */
+    struct tern_job *job; /**< A job with packets, data and label only; NULL once it is submitted. */
 };
 
-/** A chunk that left an HW queue before its end. */
+/** A chunk that was preempted. */
 struct tern_image_chunk {
     uint64_t seq, save_cycles;
-    uint32_t job;    /**< Index. */
+    uint32_t job;    /**< Index of the job in the context. */
     uint32_t start, size, resume_at, preempted_on, preemptions;
     struct tern_box box;
     bool resume, more;
@@ -95,7 +98,7 @@ struct tern_image_context {
     char name[64];
     int32_t engine;
     uint32_t weight, band;
-    uint32_t arena, data; /**< Pages of addresses; data 0: it takes none. */
+    uint32_t arena, data; /**< Page numbers of the driver's buffers; data 0: the context has no data buffer. */
     uint64_t submitted, ended, first_bad;
     uint64_t chunks;
     int64_t estimate;
@@ -104,7 +107,7 @@ struct tern_image_context {
     uint32_t chunk_count;
     struct tern_image_chunk chunk[TERN_HW_QUEUE];
     struct tern_save save;
-    uint8_t *state;      /**< save.lines lines. */
+    uint8_t *state;      /**< Contents of the context-save area: save.lines lines. */
     uint32_t job_count;
     struct tern_image_job *jobs;
     struct tern_context *real;
@@ -113,65 +116,73 @@ struct tern_image_context {
 struct tern_image_process {
     uint32_t id;
     char name[64];
-    bool error, suspended; /**< suspended: by its owner. */
+    bool error, suspended; /**< suspended: by its owner, not by the migration. */
     struct tern_fault fault;
     uint64_t seq;
     uint32_t allocation_count, context_count;
-    struct tern_image_allocation *allocations; /**< Lowest address first. */
+    struct tern_image_allocation *allocations; /**< In ascending order of address. */
     struct tern_image_context *contexts;
     struct tern_process *real;
 };
 
 struct tern_image {
     struct tern_image_device device;
-    struct tern_device *captured; /**< Its memories are kept until it is freed, even if nothing maps them; or NULL. */
+    /** The device of a captured image, which holds a reference to each memory; NULL: the image was read. */
+    struct tern_device *captured;
     uint32_t memory_count, process_count;
-    uint32_t expected_memories, expected_processes; /**< While it is read. */
-    uint32_t slots;         /**< That this and earlier images have: they are numbered from 0. */
-    uint32_t *index_of;     /**< A memory's index by its slot; UINT32_MAX: it is gone. */
+    uint32_t expected_memories, expected_processes; /**< Numbers that the first record announces. */
+    uint32_t slots;         /**< Number of slots in use by this and earlier images; slots are numbered from 0. */
+    uint32_t *index_of;     /**< Index in `memories` of each slot; UINT32_MAX: the memory is gone. */
     struct tern_image_memory *memories;
     struct tern_image_process *processes;
 };
 
+/** Frees an image, which may be NULL, and its references to memories. Takes dev->lock. */
 void tern_image_free(struct tern_image *image);
-/** A copy of a set. -ENOMEM. */
+/** Copies a set, which may be NULL. -ENOMEM, with a sentence. */
 int tern_image_set(const struct tern_set *set, struct tern_image_set *out);
 
 /* capture.c */
-/** Of processes that are suspended and that no call changes; each is `making` something. work false: of their memory
- *  only, while they run. -EBUSY: memory that a process has is shared with one that is not among them; -ENOMEM; -EIO. */
+/**
+ * Captures processes. With `work` they must be suspended, and the image has their contexts and jobs. Without `work`
+ * they may run, and the image has memory only. The caller keeps them alive by proc->making. Takes dev->lock and
+ * dev->hal_lock, and blocks. -EBUSY: a process shares memory with one that is not captured, or was resumed; -ENOMEM;
+ * -EIO. Each with a sentence.
+ */
 int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struct tern_image **out);
 
 /* check.c */
-/** Can a partition of the device take it (M3)? again: some of it is here by an earlier image, so that the partition has
- *  less left; whether there is room for the rest is seen when it is made. -EPROTO: it is another device; -ENOENT: no
- *  partition; -ENOSPC. */
+/** Checks that a partition of the device can take the image (M3). again: a part of the image is there from an
+ *  earlier image, so the room for the rest is not checked. -EPROTO: the device differs; -ENOENT: no such partition;
+ *  -ENOSPC. Each with a sentence. */
 int tern_image_fits(const struct tern_image_device *need, struct tern_device *dev, const char *partition, bool again);
-/** Is it one that a device could have been in? -EPROTO. */
+/** Checks that a device can have been in the state of the image. -EPROTO, with a sentence. */
 int tern_image_check(struct tern_image *image, const struct tern_device *dev);
 
-/* content.c: bytes of a memory, wherever they are. -ESTALE: nothing maps it any more */
+/* content.c: read or write `count` pages of a memory on whichever side has them. Take dev->hal_lock and dev->lock.
+ * -ESTALE: nothing maps the memory any more */
 int tern_content_read(struct tern_memory *m, uint32_t page, uint32_t count, void *data);
-/** It may have no pages any more. With dev->lock held. */
+/** True: the free of every mapping has begun, so the memory may have no pages. Requires dev->lock. */
 bool tern_content_gone(const struct tern_memory *m);
 int tern_content_write(struct tern_memory *m, uint32_t page, uint32_t count, const void *data);
 
 /* restore.c */
-/** Makes processes in a partition, and their memory, which reads zero; suspended. On failure what was made has a
- *  `real`. */
+/** Makes the processes and allocations of an image in a partition. The processes are suspended, their memory reads
+ *  zero. On failure every object that was made has its `real` set. */
 struct tern_migrate_owner;
 int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition,
                        const struct tern_migrate_owner *owner);
-/** What memory is besides, once no other image will come. */
+/** Sets the rest of the state of allocations: fences, committed blocks, handles. Called once, after the last image.
+ *  -errno, with a sentence. */
 int tern_restore_memory(const struct tern_image *image);
 /* follow.c */
-/** What an earlier image of the same processes became is what `image` has, where that is the same; the rest goes.
- *  Before tern_restore_space. */
+/** Gives `image` the objects that the earlier image `before` made, where they are the same, and destroys all others.
+ *  Called before tern_restore_space. */
 void tern_restore_follow(struct tern_image *image, struct tern_image *before);
-/** Memories that an earlier image has keep its slots, the others get new ones. */
+/** Gives memories that are in `before` the slots that they have there, and all others new slots. */
 void tern_image_follow(struct tern_image *image, const struct tern_image *before);
 /* restore_work.c */
-/** Their contexts and work, once the memory has its contents. */
+/** Makes contexts and jobs. Called once the memory has its contents. -errno, with a sentence. */
 int tern_restore_work(struct tern_image *image);
 
 #endif

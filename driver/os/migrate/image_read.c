@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers are bounded here, one by one; how they fit together is for check.c. Host memory that an image takes grows
- *  with the bytes that have come, not with what they announce. */
+/** Reads an image. Each value is checked against its own range here; check.c checks how the values fit together.
+ *  Host memory grows with the bytes that were read, not with sizes that the stream announces. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 struct reader {
     struct tern_stream *s;
     struct tern_image *image;
-    uint32_t lines;    /* of state, at most */
-    uint32_t mappings, contexts, jobs; /* that were announced and have not come */
+    uint32_t lines;    /* most lines of a saved state */
+    uint32_t mappings, contexts, jobs; /* announced records that have not come yet */
 };
 
 static uint32_t get(struct reader *v, const char *name, uint32_t least, uint32_t most)
@@ -46,7 +46,7 @@ static void get_text(struct reader *v, const char *name, char *to, size_t size)
     to[n] = 0;
 }
 
-/** Exactly n numbers. */
+/** A field of exactly n numbers; NULL: the record is bad. */
 static const uint64_t *get_all(struct reader *v, const char *name, size_t n)
 {
     size_t got = 0;
@@ -57,7 +57,7 @@ static const uint64_t *get_all(struct reader *v, const char *name, size_t n)
     return tern_record_bad(v->s) ? NULL : number;
 }
 
-/** An element more of an array; NULL: no memory. */
+/** Makes room for one more element of an array whose size is doubled when it is a power of two. NULL: no memory. */
 static void *grow(void *array, uint32_t count, size_t size)
 {
     if (count & (count - 1)) {
@@ -66,7 +66,7 @@ static void *grow(void *array, uint32_t count, size_t size)
     return realloc(array, (count ? 2 * (size_t)count : 1) * size);
 }
 
-/** Room for one more at the end of `array`, which `count` counts; all zero. -ENOMEM. */
+/** Appends a zeroed element to `array`, whose size is `count`. Returns -ENOMEM from the caller. */
 #define ADD(array, count, out)                                                  \
     do {                                                                        \
         void *more_ = grow(array, count, sizeof *(array));                      \
@@ -89,7 +89,7 @@ int tern_image_read_device(struct tern_stream *s, struct tern_device *dev, const
     return tern_image_read_again(s, dev, partition, NULL, out);
 }
 
-/** All slots of an earlier image, and that no memory has one yet. -ENOMEM. */
+/** Takes over the slots of an earlier image, none of which has a memory yet. -ENOMEM. */
 static int take_slots(struct tern_image *image, uint32_t slots)
 {
     size_t room = 1;
@@ -135,7 +135,7 @@ int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const 
     return take_slots(image, before ? before->slots : 0);
 }
 
-/** A slot of before that nothing has in this image, or the next one. */
+/** Reads the slot of a memory: a slot of the earlier image, or the next new one. */
 static int get_slot(struct reader *v, struct tern_image_memory *m)
 {
     struct tern_image *image = v->image;
@@ -298,7 +298,7 @@ static void get_stats(struct reader *v, struct tern_sched_stats *t)
     }
 }
 
-/** Six numbers. */
+/** A box from six numbers. */
 static struct tern_box box_of(const uint64_t *k)
 {
     return (struct tern_box){.from = {(uint32_t)k[0], (uint32_t)k[1], (uint32_t)k[2]},
@@ -423,7 +423,7 @@ static int read_job(struct reader *v)
     return j->job ? get_set(v, &j->set) : tern_error_memory("an image");
 }
 
-/** What may come after what has come: a type's name, or NULL. */
+/** NULL if a record of this type may come now, else the name to report. */
 static const char *unexpected(const struct reader *v, enum tern_record_type type)
 {
     const struct tern_image *image = v->image;

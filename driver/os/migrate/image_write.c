@@ -93,7 +93,7 @@ static int write_mapping(const struct tern_image *image, const struct tern_image
     return tern_record_end(s);
 }
 
-/** NULL: all of the process is used. */
+/** Writes a named set; a job without one uses all memory of its process. -ENOMEM. */
 static int put_set(struct tern_stream *s, const struct tern_image_set *set)
 {
     if (!set->named) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The target's side: image, checks, objects, contents, work; then run, or as if nothing had come. */
+/** The target side: reads image and contents, checks them, makes objects and work; then commits or drops all of it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,12 +12,12 @@
 struct tern_loading {
     struct tern_device *dev;
     struct tern_image *image;
-    struct tern_image *before; /* an earlier one, of which something may be left */
+    struct tern_image *before; /* the earlier image, whose objects are freed or taken over; or NULL */
 };
 
 /* ---------------------------------------------------------------------- contents */
 
-/** Marks pages that may not be zero from now on. -ENOMEM. */
+/** Marks pages that may not be zero. -ENOMEM. */
 static int fill(struct tern_image_memory *m, uint32_t first, uint32_t count)
 {
     m->filled = m->filled ? m->filled : calloc((m->pages + 31) / 32, sizeof *m->filled);
@@ -27,7 +27,7 @@ static int fill(struct tern_image_memory *m, uint32_t first, uint32_t count)
     return m->filled ? 0 : tern_error_memory("a migration");
 }
 
-/** Of pages that are zero now, those that were not. */
+/** Writes zeros to pages of the range that may not be zero. */
 static int clear(struct tern_image_memory *m, uint32_t first, uint32_t count)
 {
     static const uint8_t zeros[TERN_PAGE];
@@ -72,7 +72,8 @@ static int read_pages(const struct tern_image *image, struct tern_stream *s)
     return r;
 }
 
-/** Up to a later image (*again), or the end; `next` is the type of the record that has been read, or 0. */
+/** Reads contents up to a later image (*again) or the end. `next` is the type of the record that was just read, or
+ *  0. */
 static int read_contents(const struct tern_image *image, struct tern_stream *s, uint32_t next, bool *again)
 {
     enum tern_record_type type = (enum tern_record_type)next;
@@ -93,7 +94,7 @@ static int read_contents(const struct tern_image *image, struct tern_stream *s, 
     return r;
 }
 
-/** What follows the first record of an image: its processes and their memory, as far as it is known. */
+/** Reads the rest of an image, makes its processes and memory, and reads the contents that follow. */
 static int read_space(struct tern_loading *l, const char *partition, struct tern_stream *s,
                       const struct tern_migrate_owner *owner, bool *again)
 {
@@ -109,7 +110,7 @@ static int read_space(struct tern_loading *l, const char *partition, struct tern
 
 /* -------------------------------------------------------------------------- time */
 
-/** Times that a process is told never go back. */
+/** Sets the time shift, so that device times never go back for a process. */
 static void shift_times(const struct tern_image *image, struct tern_device *dev)
 {
     const uint64_t now = tern_os_device_time(dev), then = image->device.time;
@@ -120,7 +121,7 @@ static void shift_times(const struct tern_image *image, struct tern_device *dev)
 
 /* ---------------------------------------------------------------------------- work */
 
-/** Completions of what is queued can be told. -ENOMEM. */
+/** Reserves the completions of queued jobs. -ENOMEM. */
 static int reserve(struct tern_context *c, const struct tern_context_desc *d)
 {
     int r = 0;
@@ -217,7 +218,7 @@ void tern_migrate_commit(struct tern_loading *l)
     for (uint32_t i = 0; i < l->image->process_count; i++) {
         const struct tern_image_process *p = &l->image->processes[i];
         const int r = p->suspended ? 0 : tern_os_process_resume(p->real);
-        (void)r; /* the device is lost: the processes are in error, as their owner sees */
+        (void)r; /* fails only if the device is lost, which puts the processes in error */
     }
     free_loading(l);
 }

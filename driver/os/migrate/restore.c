@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * From an image to processes: by the functions that make objects for everybody, each at its old address. So what they
- * refuse is refused here, and what was made is undone as the end of a process is. Pages are wherever there are some;
- * tables and lists of pages are new.
- */
+/** Makes processes from an image, by the functions that make objects for all users, each at its old address.
+ *  Restoring thus refuses whatever those functions refuse, and the end of a process undoes everything. Physical
+ *  pages are newly taken; tables and lists of pages are new. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +11,7 @@
 #include "os/migrate/migrate.h"
 #include "os/service.h"
 
-/** The memory of the first mapping is new, the others map it too. */
+/** Makes the memory with its first mapping; later mappings map that memory. */
 static int make_allocation(struct tern_image *image, struct tern_image_process *p, struct tern_image_allocation *a)
 {
     struct tern_image_memory *m = &image->memories[a->memory];
@@ -26,7 +24,7 @@ static int make_allocation(struct tern_image *image, struct tern_image_process *
     return r;
 }
 
-/** It is a fence of the process. */
+/** Makes a fence of the process from its page. Requires dev->lock. -ENOMEM. */
 static int make_fence(struct tern_process *proc, struct tern_allocation *page)
 {
     struct tern_fence *f = calloc(1, sizeof *f);
@@ -48,7 +46,7 @@ static int commit_blocks(const struct tern_image_memory *m)
     return r;
 }
 
-/** What else an allocation is. */
+/** Sets the rest of the state of an allocation: fence, committed blocks, handles. Takes dev->lock. */
 static int finish_allocation(const struct tern_image *image, const struct tern_image_process *p,
                              const struct tern_image_allocation *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The work of restored processes: contexts, save areas, SW queues, and what had been asked for and waits for these. */
+/** The work of restored processes: contexts, save areas, SW queues, and destroyed allocations that wait for jobs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int make_context(struct tern_process *proc, struct tern_image_context *c)
 
 /* ------------------------------------------------------------------------ jobs */
 
-/** All of a process's, in order of submission. */
+/** All jobs of a process, in order of submission. */
 struct queue {
     uint32_t n;
     struct entry {
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
     return x->from->seq < y->from->seq ? -1 : x->from->seq > y->from->seq;
 }
 
-/** What can fail of a submission. */
+/** Does the steps of a submission that can fail. -ENOMEM. */
 static int prepare_job(const struct tern_process *proc, struct tern_image_job *from)
 {
     struct tern_job *job = from->job;
@@ -110,7 +110,8 @@ static int make_queue(const struct tern_image_process *p, struct queue **out)
     return r;
 }
 
-/** As the scheduler knew it: from here on it is as if the job had been submitted here. */
+/** Submits a job to the scheduler and sets its progress. From then on it is a job like any other. Requires
+ *  dev->lock. */
 static void submit(struct tern_process *proc, struct entry *e)
 {
     struct tern_image_job *from = e->from;
@@ -119,7 +120,7 @@ static void submit(struct tern_process *proc, struct entry *e)
     job->null = from->null;
     job->fence = from->fence;
     job->seq = from->seq;
-    job->submitted = atomic_load(&proc->dev->now); /* for traces of this device */
+    job->submitted = atomic_load(&proc->dev->now); /* device time of the target, for its traces */
     tern_list_append(&proc->jobs, &job->live);
     if (!from->begun) {
         tern_hold_submitted(proc->dev, e->context->real, job);
@@ -174,7 +175,7 @@ static void put_counts(const struct tern_image_context *c)
     c->real->sched.estimate = c->estimate;
 }
 
-/** The buffer of a chunk that goes on must be where it was. */
+/** Writes the DMA buffer of each chunk that resumes from its save area. Takes dev->hal_lock. */
 static int write_buffers(struct tern_device *dev, const struct tern_image_process *p)
 {
     int r = 0;
@@ -189,7 +190,7 @@ static int write_buffers(struct tern_device *dev, const struct tern_image_proces
 
 /* -------------------------------------------------------------------- processes */
 
-/** What its owner had destroyed, in that order. */
+/** Destroys again what the owner had destroyed, in the same order. */
 static void retire(const struct tern_image_process *p)
 {
     for (uint64_t last = 0;;) {

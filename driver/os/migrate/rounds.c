@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Brownout (M1): memory is sent while the work runs, then what it has changed meanwhile, round by round, until the rest
- * takes no longer than the blackout may. How long it takes is judged by what a page of the last round took.
+ * The brownout of a live migration (M1): pre-copy in rounds. The first round sends all memory while the work runs; each
+ * later round sends what was written during the round before. The rounds end when sending the rest is expected to take
+ * no longer than limits->downtime_ns. The estimate is the number of pages left times the time of a page in the last
+ * round.
  */
 #include <errno.h>
 
@@ -14,12 +16,13 @@ typedef unsigned long long ull;
 
 #define DOWNTIME_NS 300000000ull
 #define ROUNDS 30u
-#define STUCK 3u      /* rounds one after another that leave hardly less than the one before: it does not converge */
+/* consecutive rounds that reduce the rest by less than an eighth, after which the migration does not converge */
+#define STUCK 3u
 
-/** Parts of each engine that the work may not have, one level after another: a half of what it had each time, about. */
+/** Eighths of each engine that are withheld, level by level: each level leaves about half of the level before. */
 static const uint32_t levels[] = {2, 4, 6, 7};
 
-/** The work has no more than the rest of each engine from now on; 0: all that it can get, as before. */
+/** Changes the cap of the work from level `from` to level `to`; level 0 is no cap. Takes dev->lock. */
 static void throttle(struct tern_saving *m, uint32_t from, uint32_t to)
 {
     struct tern_sched *s = &m->dev->sched;
@@ -38,7 +41,7 @@ static void throttle(struct tern_saving *m, uint32_t from, uint32_t to)
     pthread_mutex_unlock(&m->dev->lock);
 }
 
-/** All that has changed, once. */
+/** Sends all changed pages once. */
 static int send_round(struct tern_saving *m)
 {
     int r = 0;
@@ -64,7 +67,7 @@ static uint64_t now(const struct tern_migrate_limits *l)
     return l->clock ? l->clock(l->user) : tern_clock_ns();
 }
 
-/** One round, and what is left after it. */
+/** Runs one round, and counts the pages that are left. */
 static int do_round(struct tern_saving *m, struct tern_stream *s, const struct tern_migrate_limits *l,
                     struct tern_migrate_round *t)
 {
@@ -85,7 +88,8 @@ static int do_round(struct tern_saving *m, struct tern_stream *s, const struct t
     return r ? r : write_round(t, s);
 }
 
-/** It does not converge: 0, it is stopped all the same; 1, it goes on otherwise; or an error. */
+/** Applies the policy to work that does not converge. 1: continue with a lower cap; 0: stop the work now;
+ *  -ETIMEDOUT. */
 static int not_converging(struct tern_saving *m, const struct tern_migrate_limits *l, struct tern_migrate_round *t)
 {
     const uint32_t was = t->throttle;
@@ -103,7 +107,8 @@ static int not_converging(struct tern_saving *m, const struct tern_migrate_limit
     return 0;
 }
 
-/** level: by which they are slowed down when it ends, in whatever way; else untouched. */
+/** Runs rounds until the rest fits the downtime, or the policy ends them. *level: the cap in effect at the end, also
+ *  on failure. */
 static int run_rounds(struct tern_saving *m, struct tern_stream *s, const struct tern_migrate_limits *l,
                       uint32_t *level)
 {
@@ -148,7 +153,7 @@ int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern
     r = r ? r : run_rounds(m, s, limits, &level);
     r = r || !limits->stopping ? r : limits->stopping(limits->user);
     r = r ? r : tern_saving_suspend(m, true);
-    throttle(m, level, 0); /* they have stopped, or go on as before */
+    throttle(m, level, 0); /* the work is suspended, or is to run without a cap after a failure */
     r = r ? r : tern_migrate_write(m, s);
     if (r) {
         tern_migrate_go_on(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The source's side: stop, image, contents; then go on, or end without a word. */
+/** The source side: suspends the processes, writes image and contents; then resumes or ends the processes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "os/migrate/records.h"
 #include "os/migrate/saving.h"
 
-/** Each is `making` from here on: none of them is killed to its end. Those that were are left out. */
+/** Takes a process into the saving. Processes that were killed are left out. -EIO: it was killed. Takes dev->lock. */
 static int hold(struct tern_saving *m, struct tern_process *proc)
 {
     pthread_mutex_lock(&m->dev->lock);
@@ -67,12 +67,12 @@ int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern
     return r;
 }
 
-/** All memories of the image that have no slot yet are followed from now on. */
+/** Adds the memories of the image that have no slot in the sender yet. */
 static int add_memories(struct tern_saving *m, const struct tern_image *image)
 {
     int r = 0;
     pthread_mutex_lock(&m->dev->lock);
-    for (uint32_t i = 0; !r && i < image->memory_count; i++) { /* new slots are in order */
+    for (uint32_t i = 0; !r && i < image->memory_count; i++) { /* new slots are in ascending order */
         r = image->memories[i].slot < m->sender->count ? 0 : tern_sender_add(m->sender, image->memories[i].real);
     }
     pthread_mutex_unlock(&m->dev->lock);
@@ -118,7 +118,7 @@ void tern_saving_end(struct tern_saving *m)
     m->image = NULL;
 }
 
-/** All that the target has not. */
+/** Writes the image, and all pages that the target does not have. */
 static int write_rest(struct tern_saving *m, struct tern_stream *s)
 {
     int r = tern_saving_image(m, true, s);
@@ -151,7 +151,7 @@ void tern_migrate_go_on(struct tern_saving *m)
     tern_saving_end(m);
     for (uint32_t i = 0; i < m->n; i++) {
         const int r = m->saved[i].was ? 0 : tern_os_process_resume(m->saved[i].proc);
-        (void)r; /* it is killed, or the device is lost: that is told elsewhere */
+        (void)r; /* fails if the process was killed or the device is lost, which is reported elsewhere */
         leave(m, i);
     }
     free(m);
@@ -163,7 +163,7 @@ void tern_migrate_end(struct tern_saving *m)
         tern_migrate_silence(m->saved[i].proc);
         leave(m, i);
         const int r = tern_os_process_kill(m->saved[i].proc);
-        (void)r; /* the device is lost, or inherited: there is nothing to end */
+        (void)r; /* fails if the device is lost or inherited, and then there is nothing to end */
     }
     free(m);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The source's side of a migration, stopped (save.c) or while its work runs (rounds.c). */
+/** The source side of a migration, with suspended processes (save.c) or during the brownout (rounds.c). */
 #ifndef TERN_OS_MIGRATE_SAVING_H
 #define TERN_OS_MIGRATE_SAVING_H
 
@@ -10,24 +10,25 @@
 
 struct tern_saving {
     struct tern_device *dev;
-    struct tern_sender *sender; /* of the stream that is written; NULL: none is */
-    struct tern_image *image;   /* that was written last to it */
-    struct tern_sched_cap cap;  /* of all of them, while they are slowed down */
+    struct tern_sender *sender; /* sender of the stream that is written; NULL: none is */
+    struct tern_image *image;   /* the image that was last written to the stream */
+    struct tern_sched_cap cap;  /* the cap of all processes during the brownout */
     uint32_t n;
     struct tern_saved {
         struct tern_process *proc;
-        bool was; /* suspended, before */
+        bool was; /* it was suspended by its owner before */
     } saved[];
 };
 
-/** Each process is `making` something from here on: none is killed to its end. -EIO, -ENOMEM. */
+/** Takes the processes into a new saving. proc->making keeps them alive until tern_migrate_go_on or
+ *  tern_migrate_end. -EIO, -ENOMEM. */
 int tern_saving_open(struct tern_process *const *procs, uint32_t n, struct tern_saving **out);
-/** Suspends those that were not before, or resumes them. -EIO. */
+/** Suspends (`all`) or resumes the processes that were not suspended before. -EIO. */
 int tern_saving_suspend(struct tern_saving *m, bool all);
-/** A new stream, to which nothing was written yet; and its end. */
+/** Begin a stream to which nothing was written yet, and end it. */
 int tern_saving_begin(struct tern_saving *m, struct tern_stream *s);
 void tern_saving_end(struct tern_saving *m);
-/** Writes an image: of memory only, or (work) of all. Its memories have slots of the sender. */
+/** Writes an image, of memory only or (work) of everything. The memories get slots of the sender. */
 int tern_saving_image(struct tern_saving *m, bool work, struct tern_stream *s);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "os/migrate/image.h"
 
-#define PAGES 64u /* read at once */
+#define PAGES 64u /* pages read at once */
 
 int tern_sender_begin(struct tern_device *dev, struct tern_stream *s, struct tern_sender **out)
 {
@@ -38,7 +38,7 @@ int tern_sender_follow(struct tern_sender *v)
         r = tern_base_start(kmd, v->basis);
         v->follows = !r;
         const int back = r ? tern_base_destroy(kmd, v->basis) : 0;
-        (void)back; /* it was made just now */
+        (void)back; /* cannot fail, because the basis was just made */
     }
     tern_ticket_unlock(&v->dev->hal_lock);
     return r;
@@ -59,7 +59,7 @@ int tern_sender_add(struct tern_sender *v, struct tern_memory *m)
     return 0;
 }
 
-/** Bits of its pages on the device, added to `bits`. With the hal lock held. */
+/** Adds the dirty bits of the block's pages on the device to `bits`. take: clears them. Requires dev->hal_lock. */
 static int query(const struct tern_sender *v, const struct tern_block *b, bool take, uint32_t *bits)
 {
     int r = 0;
@@ -71,7 +71,8 @@ static int query(const struct tern_sender *v, const struct tern_block *b, bool t
     return r;
 }
 
-/** Which pages of a block have changed since they were sent; take: they count as sent from now on. */
+/** Sets the bits of pages of a block that have changed since they were sent. take: they count as sent. Takes
+ *  dev->hal_lock and dev->lock. */
 static int changed(struct tern_sender *v, struct tern_block *b, uint64_t *last, bool take, uint32_t *bits)
 {
     int r = 0;
@@ -107,7 +108,7 @@ int tern_sender_send(struct tern_sender *v, uint32_t slot, uint32_t block)
         }
         if (n) {
             r = tern_content_read(of->m, b->first + at, n, v->buffer);
-            if (r == -ESTALE) { /* its owner has freed it: the target will */
+            if (r == -ESTALE) { /* the owner has freed the memory, and the target frees it with the next image */
                 return 0;
             }
             r = r ? r : tern_put_pages(v->stream, slot, b->first + at, n, v->buffer);
@@ -150,7 +151,7 @@ void tern_sender_end(struct tern_sender *v)
         tern_ticket_lock(&v->dev->hal_lock);
         int r = tern_base_stop(&v->dev->kmd, v->basis);
         r = r ? r : tern_base_destroy(&v->dev->kmd, v->basis);
-        (void)r; /* it is there, and started once */
+        (void)r; /* cannot fail, because the basis exists and is started */
         tern_ticket_unlock(&v->dev->hal_lock);
     }
     pthread_mutex_lock(&v->dev->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Connections, each with a thread; and how all end. */
+/** Connections, each with a thread, and the end of all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "ternd/server.h"
 
 struct client {
-    struct tern_list node; /* ternd->lock */
+    struct tern_list node; /* node of ternd->clients */
     struct ternd *ternd;
-    int fd;                /* closed once it is in no list, so that it can be ended */
+    int fd;                /* closed only once the client is in no list, because shutdown needs it */
     struct ucred who;
-    struct ternd_session *session; /* of a connection that came from another ternd; and what it is for */
+    struct ternd_session *session; /* session of a connection that came from another ternd, else NULL; and its kind */
     bool calls;
     uint32_t slot;
-    bool moves;            /* it is for a migration; ternd->lock */
-    bool others;           /* it is another ternd's, which has a descriptor of it: not to be ended here. ternd->lock */
+    bool moves;            /* a migration uses the connection; guarded by `ternd->lock` */
+    bool others;           /* another ternd owns the connection, which is not ended here; guarded by `ternd->lock` */
 };
 
 static void *serve(void *user)
@@ -47,7 +47,7 @@ static void *serve(void *user)
     return NULL;
 }
 
-/** What `as` says, in a thread of its own. 0 or -errno. */
+/** Serves a connection as `as` describes, in a new thread. 0 or -errno. */
 static int begin(const struct client *as)
 {
     struct client *c = malloc(sizeof *c);

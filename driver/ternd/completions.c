@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Completions on their way to a client. The record of each is made with its submission, so that telling cannot fail;
- * one that finds no room in the ring waits in ternd's memory, as part of what the client may have queued. The client
- * says when there is room again.
+ * Completions to clients. The record of a completion is made with its submission, so that reporting cannot fail. A
+ * completion for which the ring has no room waits in ternd's memory, which counts against limits.queue. The client
+ * wakes the session's thread when there is room again.
  */
 #include <stdlib.h>
 
@@ -37,13 +37,13 @@ struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, 
     return e;
 }
 
-/** How many entries the client has not taken; more than the ring has: its head is false. */
+/** Entries that the client has not taken. More than the size of the ring: the client's head is invalid. */
 static uint64_t in_ring(const struct ternd_session *s)
 {
     return s->tail - atomic_load(&s->shared->completions.head);
 }
 
-/** With session->done held. */
+/** Writes waiting completions as long as there is room. Requires session->done. */
 static void flush(struct ternd_session *s)
 {
     struct tern_wire_shared *shared = s->shared;
@@ -83,7 +83,7 @@ static void flush(struct ternd_session *s)
     }
 }
 
-/** Moves the oldest of the context to those that wait for room. */
+/** Moves the oldest record of the context to the list of waiting completions. Requires session->done. */
 static void tell_first(struct ternd_object *context)
 {
     struct ternd_session *s = context->session;

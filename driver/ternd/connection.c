@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A connection: its hello and welcome, then what it is for. */
+/** A connection: hello, welcome, then its service. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void run_session(struct ternd *t, int fd, const struct ucred *who, const 
     ternd_session_end(s);
 }
 
-/** Serves requests until the client has gone, or another ternd does. */
+/** Serves requests until the client disconnects, or the session moves to another ternd. */
 static void serve_calls(struct ternd_session *s, int fd, uint32_t slot)
 {
     struct tern_wire_request request;
@@ -66,7 +66,7 @@ static void serve_calls(struct ternd_session *s, int fd, uint32_t slot)
     bool there = true;
     while (there && !atomic_load(&s->broken)) {
         ssize_t n = 0;
-        if (s->pending[slot]) { /* from the ternd where it was begun */
+        if (s->pending[slot]) { /* the request was postponed on the ternd that the session came from */
             n = (ssize_t)s->pending[slot]->length;
             memcpy(&request, s->pending[slot], (size_t)n);
             free(s->pending[slot]);
@@ -79,11 +79,12 @@ static void serve_calls(struct ternd_session *s, int fd, uint32_t slot)
         }
         there = n > 0;
         while (there && !ternd_serve(s, &request, (size_t)n, at, &reply)) {
-            s->pending[slot] = &request; /* of which a migration makes a copy */
+            s->pending[slot] = &request; /* a migration copies the pending request */
             there = ternd_session_park(s, true);
             s->pending[slot] = NULL;
         }
-        there = there && !tern_socket_send(fd, &reply, reply.length, -1, false); /* one that takes no replies ends */
+        /* a client that does not receive is disconnected */
+        there = there && !tern_socket_send(fd, &reply, reply.length, -1, false);
     }
     ternd_session_detach(s, slot);
 }
@@ -125,7 +126,7 @@ static void run_calls(struct ternd *t, int fd, const struct ucred *who, const st
     }
 }
 
-/** A migration from here, or to here. */
+/** Serves a migration from or to this ternd. */
 static void run_move(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
                      struct tern_wire_welcome *w)
 {
@@ -150,7 +151,8 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
     if (!waits || !ternd_silent_wait(t, &silent)) {
         return;
     }
-    const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL); /* else the refusal may be lost */
+    /* the hello is received even for a refusal: closing a socket with unread data may drop the reply */
+    const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL);
     if (full) {
         refuse(fd, &w, full);
         return;

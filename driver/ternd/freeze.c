@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A session that moves to another ternd, as its threads see it. *Held*: it is served, but its processes neither come
- * nor go; who asks for that waits. *Frozen*: nothing is taken from the client. Its threads wait here, `parked`; what
- * the client sends stays in its sockets and its ring. Then it is thawed, or it has moved, and its threads end without a
- * word to the client.
+ * Sessions that move to another ternd. A *held* session is served, but its processes neither begin nor end; requests
+ * for that are postponed. From a *frozen* session nothing is taken: its threads park here, and what the client sends
+ * stays in its sockets and its ring. At the end the session is thawed, or it has moved and its threads end without a
+ * message to the client.
  *
- * A thread notices because it polls an eventfd beside its socket. A signal would not cost that call, but could come
- * between looking at a flag and receiving, and interrupts what else a thread waits for.
+ * A thread polls an eventfd beside its socket to notice a freeze. Alternative dropped: a signal would save that call,
+ * but could arrive between the check of a flag and the receive, and would interrupt other waits of the thread.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "ternd/server.h"
 #include "wire/hello.h"
 
-#define PATIENCE_MS 5000 /* for calls that are under way */
+#define PATIENCE_MS 5000 /* for calls that are under way, in ms */
 
 bool ternd_session_park(struct ternd_session *s, bool postponed)
 {
@@ -67,7 +67,8 @@ void ternd_session_change_end(struct ternd_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** With session->lock held: until none is left of `changing`, or all threads are parked. */
+/** Waits until no thread is `changing`, or (all) until all threads of the session are parked. Requires
+ *  session->lock. */
 static int wait_for(struct ternd_session *s, bool all)
 {
     const struct timespec until = tern_deadline(PATIENCE_MS);
@@ -102,7 +103,7 @@ int ternd_session_freeze(struct ternd_session *s)
     return r;
 }
 
-/** The migration is over, one way or the other. */
+/** Ends holding, and freezing unless the session has moved. */
 static void release(struct ternd_session *s)
 {
     struct ternd *t = s->ternd;
@@ -117,7 +118,7 @@ static void release(struct ternd_session *s)
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     s->holding = false;
-    pthread_cond_broadcast(&t->left); /* after this it may be gone */
+    pthread_cond_broadcast(&t->left); /* the session may be freed after this */
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The limits file: sections `[default]`, `[user NAME]` and `[group NAME]` (or numbers), each with lines `KEY = VALUE`;
- * `#` begins a comment. A user's own section holds before those of its groups, in the order of the file, and these
- * before the default. What is not said is as in the next one. Read once, when ternd begins.
+ * The limits file has sections `[default]`, `[user NAME]` and `[group NAME]`, or numbers for names, with lines `KEY =
+ * VALUE`. `#` begins a comment. The order of precedence is: the user's own section, sections of its groups in the order
+ * of the file, the default section, built-in defaults. The file is read once, when ternd starts.
  */
 #include "ternd/limits.h"
 
@@ -26,7 +26,7 @@ enum which { DEFAULT, USER, GROUP };
 struct section {
     enum which which;
     uint32_t id;
-    uint32_t set; /* bits of keys */
+    uint32_t set; /* bit mask of the keys that the section sets */
     uint64_t value[11];
     char partition[TERN_PARTITION_NAME];
 };
@@ -36,7 +36,7 @@ struct ternd_limits_file {
     size_t count;
 };
 
-#define PARTITION 10 /* the key whose value is a name */
+#define PARTITION 10 /* index of the key whose value is a name */
 
 static const struct {
     const char *name;
@@ -82,7 +82,7 @@ static void skip(struct reader *r)
     }
 }
 
-/** A word of what names, keys and values are made of; empty: there is none. */
+/** Reads a word of the characters of names, keys and values; empty: none comes next. */
 static void word(struct reader *r, char *out, size_t size)
 {
     size_t n = 0;
@@ -96,7 +96,7 @@ static void word(struct reader *r, char *out, size_t size)
     out[n] = '\0';
 }
 
-/** All up to a space or a comment. */
+/** Reads up to a space or a comment. */
 static void token(struct reader *r, char *out, size_t size)
 {
     skip(r);
@@ -306,7 +306,7 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
         n = 256;
         n = getgrouplist(u->pw_name, u->pw_gid, groups, &n) < 0 ? 256 : n;
     }
-    static const enum which order[] = {DEFAULT, GROUP, USER}; /* each covers those before */
+    static const enum which order[] = {DEFAULT, GROUP, USER}; /* a later one replaces the values of earlier ones */
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         const enum which w = order[o];
         for (size_t i = f->count; i-- > 0;) {

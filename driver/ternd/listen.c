@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Listening. That a socket exists does not tell whether a ternd lives; a lock on a file beside it does. The ternd that
- * has the lock may replace the socket.
+ * The listening socket. The existence of a socket file does not show that a ternd runs; a lock on the file beside it
+ * does. The ternd that holds the lock may replace the socket.
  */
 #include "ternd/listen.h"
 
@@ -22,11 +22,11 @@
 
 #include "base/error.h"
 
-#define FIRST_PASSED 3 /* sd_listen_fds(3) */
+#define FIRST_PASSED 3 /* SD_LISTEN_FDS_START, sd_listen_fds(3) */
 #define LOCK ".lock"
-#define NEW ".new"     /* behind the path of a socket that does not listen yet */
+#define NEW ".new"     /* suffix of a socket that does not listen yet */
 
-/** A socket that systemd passes (LISTEN_PID, LISTEN_FDS), or -1. */
+/** The socket that systemd passed (LISTEN_PID, LISTEN_FDS), or -1. */
 static int passed(void)
 {
     const char *pid = getenv("LISTEN_PID"), *n = getenv("LISTEN_FDS");
@@ -73,7 +73,8 @@ static int default_path(char path[108])
     return 0;
 }
 
-/** The lock file. The ternd that has the lock removes it: the file that was opened may be gone by the time. */
+/** Opens and locks the lock file. Tries again if the file was removed between open and lock, as its owner does at
+ *  its end. The lock, or -errno. */
 static int take_lock(const char *path)
 {
     char name[128];
@@ -103,7 +104,8 @@ static int take_lock(const char *path)
     }
 }
 
-/** It has its name once it listens; the one of a ternd that died, which had left the lock, goes at that moment. */
+/** Makes a listening socket under a temporary name, and renames it to `path`. The rename also replaces the socket of
+ *  a ternd that was killed. */
 static int make_socket(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -114,7 +116,8 @@ static int make_socket(const char *path)
     snprintf(at.sun_path, sizeof at.sun_path, "%.*s" NEW, (int)(sizeof at.sun_path - sizeof NEW), path);
     unlink(at.sun_path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const mode_t mask = umask(geteuid() == 0 ? 0111 : 0177); /* root's is for everybody, another's for the user */
+    /* everybody may connect to root's ternd, only the user to another one */
+    const mode_t mask = umask(geteuid() == 0 ? 0111 : 0177);
     const int r = fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) || listen(fd, 128) ||
         rename(at.sun_path, path) ? -errno : 0;
     umask(mask);
@@ -125,7 +128,7 @@ static int make_socket(const char *path)
     return r ? tern_error(r, "%s: %s", path, strerror(-r)) : fd;
 }
 
-/** The process that the name is of, if it is `of`.PID.lock; else 0. */
+/** The process number in a name `of`.PID.lock; 0: the name has another form. */
 static long proxy_of(const char *name, const char *of)
 {
     const size_t n = strlen(of);
@@ -136,7 +139,7 @@ static long proxy_of(const char *name, const char *of)
     return pid && !errno && !strcmp(end, LOCK) ? pid : 0;
 }
 
-/** Removes the lock `name` of the folder and its socket, if nobody has it. */
+/** Removes the lock file `name` and its socket, if no process holds the lock. */
 static void remove_dead(int folder, const char *name)
 {
     char socket[NAME_MAX + 1];
@@ -164,7 +167,8 @@ void ternd_listen_clean(const char *path)
     DIR *d = opendir(folder);
     for (const struct dirent *e; d && (e = readdir(d));) {
         const long pid = proxy_of(e->d_name, of);
-        if (pid && kill((pid_t)pid, 0) && errno == ESRCH) { /* one that lives may not have taken its lock yet */
+        /* a proxy that still runs may not have locked its file yet */
+        if (pid && kill((pid_t)pid, 0) && errno == ESRCH) {
             remove_dead(dirfd(d), e->d_name);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The socket of ternd and the lock beside it. */
+/** The listening socket of ternd, and the lock file beside it. */
 #ifndef TERND_LISTEN_H
 #define TERND_LISTEN_H
 
@@ -7,16 +7,17 @@
 
 struct ternd_listener {
     int fd;
-    int lock;       /**< Held for as long as ternd lives; -1: systemd has the socket. */
+    int lock;       /**< Descriptor of the locked file, held as long as ternd runs; -1: systemd owns the socket. */
     char path[108];
 };
 
-/** path NULL: systemd's, else the default. 0, or -errno with a sentence: -EBUSY, another ternd has it. */
+/** Opens the socket at `path`; NULL: the one that systemd passed, else the one at the default path. 0, or -errno
+ *  with a sentence; -EBUSY: another ternd has the socket. */
 int ternd_listen(const char *path, struct ternd_listener *out);
-/** Removes what proxies, which listen at `path`.PID, have left that were killed: sockets and locks that no process has.
- *  ternd_listen does so for its own path. */
+/** Removes sockets and lock files that killed proxies left, which listened at `path`.PID. ternd_listen does this for
+ *  its own path. */
 void ternd_listen_clean(const char *path);
-/** Removes socket and lock. */
+/** Closes and removes the socket and the lock file. */
 void ternd_listen_end(struct ternd_listener *l);
 
 #endif

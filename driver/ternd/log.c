@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages on standard error, each one line; for the journal with its level. One that would have to wait for the
- * reader is dropped: it may come from the device's own thread.
+ * Messages on standard error, one line each; under the journal with their level. A message that would block is dropped,
+ * because it may come from the device thread.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ void ternd_log(int level, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     for (char *at = text; *at; at++) {
-        *at = (unsigned char)*at < ' ' ? ' ' : *at; /* names of programs are their users' */
+        *at = (unsigned char)*at < ' ' ? ' ' : *at; /* users choose the names of their programs */
     }
     if (getenv("JOURNAL_STREAM")) {
         snprintf(prefix, sizeof prefix, "<%d>", level);

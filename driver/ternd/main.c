@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** ternd: its arguments, the device, and accepting connections until a signal ends it. */
+/** ternd: parses the arguments, opens the device, and accepts connections until a signal comes. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ struct options {
     const char *socket, *backend, *config, *limits;
 };
 
-/** Until a signal comes: its number. */
+/** Accepts connections until a signal comes. Returns its number. */
 static int accept_all(struct ternd *t, int listener, int signals)
 {
     struct pollfd p[2] = {{.fd = listener, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
@@ -56,13 +56,13 @@ static int run(const struct options *o)
     sigset_t ends;
     struct rlimit files;
     char here[sizeof t.path];
-    umask(077); /* traces, statistics and crash dumps have what all clients do */
+    umask(077); /* traces, statistics and crash dumps show the work of all clients */
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes is an error like any other */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE then fails with EFBIG */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
@@ -88,7 +88,7 @@ static int run(const struct options *o)
         tern_os_device_close(dev);
         goto end;
     }
-    if (*listener.path == '/') { /* else where it is depends on who asks */
+    if (*listener.path == '/') { /* clients need an absolute path */
         memcpy(t.path, listener.path, sizeof t.path);
     } else if (getcwd(here, sizeof here) && strlen(here) + strlen(listener.path) + 1 < sizeof t.path) {
         strcat(strcat(strcpy(t.path, here), "/"), listener.path);

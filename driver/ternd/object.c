@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The objects of a client, by the numbers it knows them by. A thread that calls the driver with an object has it in use
- * meanwhile. Destroying takes the number away at once; the driver's object goes when no use is left. So a client that
- * destroys what another of its threads works with, or twice, does no harm to others.
+ * The objects of a client, by handle. A thread that calls the driver with an object holds a use of it. Destroying an
+ * object frees the handle at once; the driver's object is destroyed with the last use. Therefore a client that destroys
+ * an object twice, or while another of its threads uses it, harms no other client.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int find_place(struct ternd_session *s, uint32_t *place)
     return 0;
 }
 
-/** With session->lock held. */
+/** Adds the object to its process, or a process to its session. Requires session->lock. */
 static void connect_process(struct ternd_object *o)
 {
     if (o->proc) {
@@ -116,7 +116,7 @@ struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, 
     return o;
 }
 
-/** With session->lock held. */
+/** Frees the handle and marks the object dead. Requires session->lock. */
 static void take_handle(struct ternd_object *o)
 {
     struct ternd_session *s = o->session;
@@ -178,7 +178,7 @@ void ternd_object_give(const struct ternd_object *o)
     ternd_user_unpin(s->user, o->pinned);
 }
 
-/** Ends the driver's object, of which no use is left, and forgets it. */
+/** Destroys the driver's object, of which no use is left, and frees the object. */
 static void finish(struct ternd_object *o)
 {
     struct ternd_session *s = o->session;
@@ -189,7 +189,7 @@ static void finish(struct ternd_object *o)
     } else {
         tern_os_context_destroy(o->it);
     }
-    for (struct ternd_sent *e = o->sent, *next; e; e = next) { /* what is told elsewhere */
+    for (struct ternd_sent *e = o->sent, *next; e; e = next) { /* submissions that are reported by another ternd */
         next = e->next;
         free(e);
     }
@@ -231,7 +231,7 @@ void ternd_context_end(struct ternd_object *o)
 {
     struct ternd_session *s = o->session;
     pthread_mutex_lock(&s->lock);
-    if (o->dead) { /* another thread ends it */
+    if (o->dead) { /* another thread destroys the context */
         pthread_mutex_unlock(&s->lock);
         ternd_object_put(o);
         return;
@@ -246,7 +246,7 @@ void ternd_context_end(struct ternd_object *o)
     finish(o);
 }
 
-/** The objects of a killed process: what the client has not destroyed. */
+/** Destroys the objects of a killed process that the client has not destroyed. */
 static void drop_children(struct ternd_object *proc)
 {
     struct ternd_session *s = proc->session;
@@ -291,13 +291,13 @@ int ternd_process_end(struct ternd_object *o)
     while (o->uses > 1) {
         pthread_cond_wait(&s->changed, &s->lock);
     }
-    tern_list_remove(&o->node); /* no other thread has it now */
+    tern_list_remove(&o->node); /* no other thread can reach the object from here on */
     pthread_mutex_unlock(&s->lock);
     if (o->killed) {
-        drop_children(o); /* of calls that were making something */
+        drop_children(o); /* objects that calls made meanwhile */
     }
     r = tern_os_process_destroy(o->it);
-    if (r) { /* something was made meanwhile: it stays, without a name, until the session ends */
+    if (r) { /* a call made an object meanwhile: the process stays, without a handle, until the session ends */
         pthread_mutex_lock(&s->lock);
         tern_list_append(&s->processes, &o->node);
         o->uses--;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Partitions: who may make them, and in which a program's processes are. Root and ternd's own user may do all; another
- * user what the limits file gives it (limits.h): with `partitions` it makes partitions, and changes and uses those that
- * it has made; its processes are in its `partition`, or in the default one.
+ * Rights to partitions. Root and ternd's own user may do everything. Another user may do what the limits file allows
+ * (limits.h): with `partitions` it makes partitions, and changes and uses those that it has made. Processes of the user
+ * are in the partition `partition` of its limits, or in the default one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool privileged(const struct ternd_session *s)
     return s->uid == 0 || s->uid == geteuid();
 }
 
-/** Is there such a partition, made by this user? */
+/** True: a partition of this name exists, and this user made it. */
 static bool owns(const struct ternd_session *s, const char *name)
 {
     struct tern_partition_info *infos = calloc(LIST_MAX, sizeof *infos);
@@ -27,7 +27,7 @@ static bool owns(const struct ternd_session *s, const char *name)
     if (infos) {
         infos->size = sizeof *infos;
         const int n = tern_os_partition_list(s->ternd->dev, infos, LIST_MAX);
-        for (int i = 1; i < n && i < (int)LIST_MAX; i++) { /* the first is the device's */
+        for (int i = 1; i < n && i < (int)LIST_MAX; i++) { /* the first one is the default partition */
             own = own || (infos[i].owner == s->uid && !strcmp(infos[i].name, name));
         }
         free(infos);
@@ -49,12 +49,12 @@ int ternd_partition_choose(struct ternd_session *s, const struct tern_wire_hello
     char name[sizeof hello->partition + 1] = {0};
     memcpy(name, hello->partition, sizeof hello->partition);
     if (*name && ternd_partition_may_use(s, name)) {
-        return -EPERM; /* clients take -EACCES for a socket that they may not use, */
+        return -EPERM; /* not -EACCES, which clients get for a socket that they may not use */
     }
     memcpy(s->partition, *name ? name : s->limits.partition, sizeof s->partition - 1);
     s->info.size = sizeof s->info;
     const int r = tern_os_device_query_in(s->ternd->dev, *name ? name : s->limits.partition, &s->info);
-    return r == -ENOENT ? -EINVAL : r; /* and this for one where nobody listens */
+    return r == -ENOENT ? -EINVAL : r; /* not -ENOENT, which clients get if no ternd listens */
 }
 
 static int may_change(const struct ternd_session *s, const char *name)
@@ -73,7 +73,8 @@ int ternd_partition_create(struct ternd_session *s, const struct tern_wire_reque
                           (unsigned)s->uid);
     }
     const size_t n = strlen(q->text);
-    memcpy(d.name, q->text, n < sizeof d.name ? n : sizeof d.name); /* one that does not end is refused */
+    /* a name that is not terminated is refused by the driver */
+    memcpy(d.name, q->text, n < sizeof d.name ? n : sizeof d.name);
     return tern_os_partition_create_for(s->ternd->dev, &d, s->uid);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests. A request is a private copy by the time it comes here; of the slot only data go to and from the device,
- * and what is decided upon is copied first. An object that the client does not have, or of another kind, is an error of
- * the call: a client of several threads may have destroyed it meanwhile.
+ * Requests of clients. A request is a private copy. Only data from and to the device are used in place in the slot;
+ * values that decide something are copied first. An object that does not exist, or is of another kind, is an error of
+ * the call and not of the protocol, because another thread of the client may have destroyed the object.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,14 +14,14 @@
 #include "ternd/server.h"
 
 #define PAGE 4096u
-#define POSTPONED INT_MIN    /* status of a request that is to be done again */
-#define SLICE_MS 20u         /* of a wait for a fence, after which it may be postponed */
-#define SPARSE_BYTES (2 * PAGE) /* tables of its two ends; the rest counts when it is committed */
+#define POSTPONED INT_MIN    /* status of a request that must be served again */
+#define SLICE_MS 20u         /* of a wait for a fence, in ms, after which the request may be postponed */
+#define SPARSE_BYTES (2 * PAGE) /* bytes for the tables at both ends; blocks count when they are committed */
 
 struct request {
     struct ternd_session *session;
     struct ternd_object *object;
-    struct tern_wire_request *q; /* a copy */
+    struct tern_wire_request *q; /* private copy of the request */
     struct tern_wire_reply *reply;
     void *slot;
 };
@@ -58,7 +58,7 @@ static int device_counters(struct request *r)
 
 /* ------------------------------------------------------------------ processes */
 
-/** The driver's object is there: gives it a number, or ends it again. */
+/** Gives the object a handle, or destroys the driver's object. */
 static int add(struct request *r, struct ternd_object *o, void *it)
 {
     o->it = it;
@@ -189,7 +189,7 @@ static int partition_list(struct request *r)
 
 /* ------------------------------------------------------------------ allocations, fences */
 
-/** A new object of the process, whose memory is taken from what the user may have. */
+/** Begins an object of a process: counts its memory against the user's limits and makes the object. */
 static int begin(struct request *r, enum ternd_kind kind, uint64_t bytes, struct ternd_object **out)
 {
     struct ternd_session *s = r->session;
@@ -247,7 +247,7 @@ static int allocation_export(struct request *r)
     return tern_os_allocation_export(r->object->it, (uint32_t)flags, (uint8_t *)r->reply->value);
 }
 
-/** How much it is is known when it is there; then it counts for this user, too, whoever made it. */
+/** The size is known only after the import. The memory then counts for this user as well, whoever made it. */
 static int allocation_import(struct request *r)
 {
     const uint64_t how = r->q->value[0];
@@ -386,7 +386,7 @@ static int context_take_data(struct request *r)
     return tern_os_context_take_data(r->object->it);
 }
 
-/** Privilege is the user's, by the limits file: what ternd itself may do does not count. */
+/** The user's limits decide about bands, not the privileges of ternd. */
 static int context_priority(struct request *r)
 {
     const uint64_t band = r->q->value[0], weight = r->q->value[1];
@@ -395,12 +395,12 @@ static int context_priority(struct request *r)
         return tern_error(-EPERM, "user %u may not have contexts in the band %s: ternd's limits file has to say so",
                           (unsigned)r->session->uid, band == TERN_BAND_FOCUS ? "FOCUS" : "REALTIME");
     }
-    const int known = band > TERN_BAND_REALTIME ? -1 : (int)band; /* which the driver refuses with a sentence */
+    const int known = band > TERN_BAND_REALTIME ? -1 : (int)band; /* the driver refuses -1 with a sentence */
     return tern_os_context_set_priority(r->object->it, (enum tern_band)known,
                                         weight > UINT32_MAX ? UINT32_MAX : (uint32_t)weight);
 }
 
-/** The addresses are copied before they are looked at. */
+/** Copies the addresses out of the slot before they are checked. */
 static int context_residency(struct request *r)
 {
     const uint64_t named = r->q->value[0], count = r->q->value[1];
@@ -428,7 +428,8 @@ static int context_query(struct request *r)
     return e;
 }
 
-/** The entry is copied before it is looked at. The use ends first: what it may destroy waits for that. */
+/** Copies the entry out of the slot. Ends its own use of the context first, because the entry may destroy objects
+ *  that wait for it. */
 static int context_submit(struct request *r)
 {
     const uint64_t size = r->q->value[0];
@@ -456,7 +457,7 @@ static int context_submit(struct request *r)
 static const struct {
     enum ternd_kind kind;
     int (*serve)(struct request *r);
-    bool changes; /* not while the session is held */
+    bool changes; /* must not run while the session is held */
 } ops[TERN_WIRE_OPS] = {
     [TERN_WIRE_NOP] = {TERND_ANY, nop, false},
     [TERN_WIRE_TIME] = {TERND_ANY, device_time, false},

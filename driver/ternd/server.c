@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What ternd has besides its clients. */
+/** The state of ternd that is not of clients. */
 #include <stdlib.h>
 
 #include "base/patience.h"

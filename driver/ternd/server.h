@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ternd: one device for many processes (docs/ternd.md). It is a program on the driver of os/, whose functions it calls
- * for its clients.
+ * ternd: shares one device among many programs (docs/ternd.md). ternd is a program on top of os/, whose functions it
+ * calls for its clients.
  *
- * Threads: the main one accepts connections. Each connection has one: of a session, it takes submissions out of the
- * ring and sends completions that had no room before (submissions.c, completions.c); of calls, it does requests
- * (serve.c). Completions are put into the ring by the device's thread. None of them ever waits for a client but to
- * receive its next message: sends do not block, and a lock of a session is held for copies of bounded size.
+ * Threads. The main thread accepts connections, and each connection has a thread. The thread of a session's first
+ * connection takes submissions out of the ring, and writes completions that found no room before (submissions.c,
+ * completions.c). The thread of a connection for calls serves requests (serve.c). The device thread writes completions
+ * into the ring. No thread waits for a client, except to receive its next message: sends do not block, and a lock of a
+ * session is held for copies of bounded size only.
  *
- * A session ends when its connection does, whatever the reason: its processes are killed, its calls end by that, and
- * all it had is freed (session.c).
+ * End. A session ends when its first connection does: ternd kills the processes of the session, which ends its calls,
+ * and frees all its objects (session.c).
  *
- * Lock order: ternd->lock (sessions, users); session->ring (the consumer's side of the submission ring); then
- * session->lock (objects, connections), session->done (completions). os/ takes its own below all but the last, which
- * its callbacks take with none held.
+ * Lock order: ternd->lock (sessions, users), session->ring (consumer side of the submission ring), session->lock
+ * (objects, connections), session->done (completions). The locks of os/ come after all of these but session->done,
+ * which callbacks of os/ take while they hold no other lock.
  */
 #ifndef TERND_SERVER_H
 #define TERND_SERVER_H
@@ -30,16 +31,19 @@
 #include "ternd/limits.h"
 #include "wire/wire.h"
 
+/** The account of a user, of all its programs together, never freed before ternd ends. Guarded by `ternd->lock`,
+ *  except where atomic. */
 struct ternd_user {
     struct tern_list node;
     uid_t uid;
     struct ternd_limits limits;
-    uint32_t connections, contexts; /**< Now. */
-    uint32_t refusals;              /**< Connections beyond the limit whose hello is awaited, to tell why. */
-    uint32_t silent;                /**< Of the connections, those whose hello has not come. */
-    /* Without ternd->lock: */
-    _Atomic uint64_t memory;        /**< Bytes of device memory, */
-    _Atomic uint64_t pinned;        /**< and those of them that stay on the device. */
+    uint32_t connections, contexts; /**< Current numbers. */
+    /** Connections beyond the limit that wait for a hello, so that it can be refused with a reason. */
+    uint32_t refusals;
+    uint32_t silent;                /**< Counted connections whose hello has not come. */
+    /* Counted without a lock: */
+    _Atomic uint64_t memory;        /**< Bytes of device memory in use. */
+    _Atomic uint64_t pinned;        /**< Bytes of device memory that are pinned. */
 };
 
 struct ternd {
@@ -47,64 +51,70 @@ struct ternd {
     struct tern_device_info info;
     const struct ternd_limits_file *limits;
     pthread_mutex_t lock;
-    pthread_cond_t left;            /**< A connection has ended. */
+    pthread_cond_t left;            /**< A connection, migration or use of a session has ended. */
     struct tern_list sessions, users;
-    uint32_t connections;           /**< With a thread. */
-    struct tern_list clients;       /**< clients.c. */
-    struct tern_list silent;        /**< Connections whose hello has not come, the oldest first: silent.c. */
-    uint32_t places, spare;         /**< Connections for which there are descriptors; and besides. Constant. */
-    uint32_t taken;                 /**< Of these places, by all users. */
-    int hello_ms;                   /**< In which the hello must come. Constant. */
-    char path[108];                 /**< Where it listens, from the root; empty: its clients are not told. */
-    uint32_t migrations;            /**< Under way, to or from here. */
-    uint32_t leaving;               /**< Sessions that have moved away and are still being forgotten. */
-    int patience_ms;                /**< In which a byte of a migration must come or go. Constant. */
+    uint32_t connections;           /**< Number of connections that have a thread. */
+    struct tern_list clients;       /**< Connections of clients.c. Guarded by `lock`. */
+    /** Connections whose hello has not come, the oldest first (silent.c). Guarded by `lock`. */
+    struct tern_list silent;
+    /** Connections for which there are descriptors, and additional ones for refusals. Constant. */
+    uint32_t places, spare;
+    uint32_t taken;                 /**< Places in use, of all users. */
+    int hello_ms;                   /**< Time for a hello to come, in ms. Constant. */
+    char path[108];                 /**< Absolute path of the socket; empty: clients are not told a path. Constant. */
+    uint32_t migrations;            /**< Number of migrations under way, as source or target. */
+    uint32_t leaving;               /**< Number of sessions that have moved away and are not freed yet. */
+    int patience_ms;                /**< Longest time without a byte in a migration, in ms. Constant. */
     bool ending;
 };
 
+/** Kind of an object that a request names. */
 enum ternd_kind {
-    TERND_ANY, /**< No object. */
+    TERND_ANY, /**< The request names no object. */
     TERND_PROCESS,
     TERND_CONTEXT,
     TERND_ALLOCATION,
     TERND_FENCE,
 };
 
-/** A submission that has not been told. */
+/** A submission that has not been reported to the client. Guarded by `session->done`. */
 struct ternd_sent {
     struct ternd_sent *next;
-    bool refused; /**< The driver did not take it: it ends as aborted when all before it have ended. */
+    bool refused; /**< The driver refused the submission; it is reported as aborted once all earlier ones have ended. */
     struct tern_wire_completion told;
 };
 
-/** An object of a client: session->lock, unless it says otherwise. */
+/** An object of a client. Guarded by `session->lock`, unless a comment says otherwise. */
 struct ternd_object {
-    struct tern_list node;      /**< Processes: in session->processes. */
+    struct tern_list node;      /**< Node of session->processes, of a process. */
     struct ternd_session *session;
-    struct ternd_object *proc;  /**< NULL: it is one. */
+    struct ternd_object *proc;  /**< The process of the object; NULL: the object is a process. Constant. */
     enum ternd_kind kind;
-    void *it;                   /**< Of the driver's. Constant. */
+    void *it;                   /**< The driver's object. Constant once the object has a handle. */
     uint32_t handle;
-    uint32_t uses;              /**< Threads that are about to call the driver with it. */
-    uint32_t children;          /**< Of a process. */
-    bool dead;                  /**< Destroyed by the client: it goes with its last use. */
-    bool killed;                /**< Of a process. */
-    uint64_t bytes;             /**< Of device memory, counted for the user. */
-    uint64_t pinned;            /**< Of an allocation: bytes of it that are counted as pinned, */
-    uint32_t pins;              /**< and how often it was made resident. */
-    uint64_t cookie;            /**< Of a context, and what follows. */
-    uint64_t fence;             /**< Of the last submission; session->ring. */
-    uint32_t sent_count;        /**< While it is read from a migration. */
-    struct ternd_sent *sent, **sent_end; /**< Oldest first; session->done. */
+    uint32_t uses;              /**< Threads that use the driver's object now. */
+    uint32_t children;          /**< Objects of a process. */
+    bool dead;                  /**< The client has destroyed the object, which is freed with its last use. */
+    bool killed;                /**< The client has killed the process. */
+    uint64_t bytes;             /**< Bytes of device memory that are counted for the user. */
+    uint64_t pinned;            /**< Bytes of an allocation that are counted as pinned. */
+    uint32_t pins;              /**< Number of times that the allocation was made resident. */
+    uint64_t cookie;            /**< Value by which completions name a context to the client. Constant. */
+    uint64_t fence;             /**< Fence id of the last submission of a context. Guarded by `session->ring`. */
+    uint32_t sent_count;        /**< Submissions of a context, while a session is read from a migration. */
+    /** Submissions of a context that have not been reported, oldest first. Guarded by `session->done`. */
+    struct ternd_sent *sent, **sent_end;
 };
 
+/** The session of a client program: its objects and connections. */
 struct ternd_session {
     struct tern_list node;
     struct ternd *ternd;
     struct ternd_user *user;
-    struct ternd_limits limits; /**< Constant, as is what follows. */
-    char partition[TERN_PARTITION_NAME]; /**< Of its processes; empty: the default one. */
-    struct tern_device_info info;        /**< As programs in it see the device. */
+    /** Limits of the user at the begin of the session. Constant, as are the fields below up to `completions`. */
+    struct ternd_limits limits;
+    char partition[TERN_PARTITION_NAME]; /**< Partition of the session's processes; empty: the default one. */
+    struct tern_device_info info;        /**< The device as programs in the partition see it. */
     pid_t pid;
     uid_t uid;
     struct tern_owner owner;
@@ -116,206 +126,227 @@ struct ternd_session {
     struct tern_wire_completion *completions;
 
     pthread_mutex_t ring;
-    uint64_t head;              /**< Of the submission ring. */
+    /** Position up to which the submission ring was read, in bytes. Guarded by `ring`, as is `scratch`. */
+    uint64_t head;
     uint8_t scratch[TERN_WIRE_ENTRY_MAX];
 
     pthread_mutex_t lock;
-    pthread_cond_t changed;     /**< Uses, children, calls. */
-    struct ternd_object **object; /**< By handle - 1. */
-    uint32_t objects, free_from; /**< Places; below free_from all are taken. */
+    pthread_cond_t changed;     /**< Signalled when a use, an object or a call ends. */
+    struct ternd_object **object; /**< Objects by handle - 1; NULL: the handle is free. Guarded by `lock`. */
+    /** Size of the array; and the index below which no handle is free. Guarded by `lock`. */
+    uint32_t objects, free_from;
     struct tern_list processes;
-    uint32_t calls;             /**< Connections for calls. */
-    int call[TERN_WIRE_CONNECTIONS_MAX]; /**< Their sockets by slot, or -1. */
+    uint32_t calls;             /**< Number of connections for calls. Guarded by `lock`. */
+    int call[TERN_WIRE_CONNECTIONS_MAX]; /**< Sockets of these connections by slot; -1: none. Guarded by `lock`. */
     bool ending;
-    atomic_bool broken;         /**< It is being disconnected. */
+    atomic_bool broken;         /**< The session is being disconnected, because its client broke the protocol. */
 
-    /* freeze.c; session->lock, unless it says otherwise */
-    bool holding;               /**< A migration refers to it: it is not freed. ternd->lock. */
-    bool held;                  /**< No process of it begins, ends, stops or goes on. */
-    atomic_bool frozen;         /**< Nothing is taken from the client. */
-    bool moved;                 /**< It is another ternd's: only what is left here ends. */
-    int freeze;                 /**< An eventfd that can be read while it is frozen, and once it has moved. */
-    uint32_t parked, changing;  /**< Threads that wait for the end of that; that are about to do what held forbids. */
-    struct tern_wire_request *pending[TERN_WIRE_CONNECTIONS_MAX]; /**< What a parked thread of a call was to do. */
-    uint64_t shift;             /**< Constant: what is added to device time that it is told. */
+    /* Migration (freeze.c). Guarded by `lock`, unless a comment says otherwise. */
+    bool holding; /**< A migration refers to the session, which is not freed meanwhile. Guarded by `ternd->lock`. */
+    bool held;                  /**< No process of the session begins, ends, is suspended or resumed. */
+    atomic_bool frozen;         /**< No message is taken from the client. Written under `lock`. */
+    bool moved;                 /**< The session belongs to another ternd: what is left here is freed. */
+    int freeze; /**< An eventfd that is readable while the session is frozen, and once it has moved. Constant. */
+    /** Threads that wait for the end of that; and threads in operations that `held` forbids. */
+    uint32_t parked, changing;
+    /** Requests of parked threads, by slot. Written by the thread of the slot before it parks. */
+    struct tern_wire_request *pending[TERN_WIRE_CONNECTIONS_MAX];
+    uint64_t shift; /**< Cycles that are added to device times that the program is told. Constant once it runs. */
 
     pthread_mutex_t done;
-    uint64_t tail;              /**< Of the completion ring. */
-    struct ternd_sent *waiting, **waiting_end; /**< Ended, and no room in the ring yet. */
-    uint64_t queued;            /**< Cost of all submissions that are not in the completion ring. */
+    /** Position up to which the completion ring was written, in entries. Guarded by `done`, as are the fields below. */
+    uint64_t tail;
+    struct ternd_sent *waiting, **waiting_end; /**< Completions for which the ring had no room, oldest first. */
+    uint64_t queued; /**< Bytes of all submissions whose completion is not in the ring, counted against limits.queue. */
 };
 
 /* server.c */
-/** Of a device, which stays the caller's; *t is zero. Errors of tern_device_query, tern_patience: *t is as it was. */
+/** Makes the state of ternd in *t, which is zero. The device stays the caller's. Errors of tern_device_query and
+ *  tern_patience leave *t unchanged. */
 int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits);
-/** Forgets its users, of whom no session may be left. */
+/** Frees the accounts of users. No session may be left. */
 void ternd_destroy(struct ternd *t);
 
 /* log.c */
-/** Messages of a higher level are not written. */
+/** Messages of a higher level are not written. Constant once threads run. */
 extern int ternd_log_level;
 enum { TERND_ERROR = 3, TERND_WARNING = 4, TERND_INFO = 6 };
 __attribute__((format(printf, 2, 3))) void ternd_log(int level, const char *format, ...);
 
 /* connection.c */
-/** Serves a connection to its end; the thread's whole life. fd stays the caller's. */
+/** Serves a connection until it ends; the body of its thread. The caller closes fd. */
 void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
 
-/** A connection that came from another ternd. */
+/** As ternd_connection, for a connection that came from another ternd. */
 void ternd_calls_resume(struct ternd_session *s, int fd, uint32_t slot);
 void ternd_session_resume(struct ternd_session *s, int fd);
 
 /* clients.c: connections and their threads */
-/** Serves a connection in a thread of its own. fd is taken. */
+/** Serves a connection in a thread of its own, which closes fd. Takes ternd->lock. */
 void ternd_client_begin(struct ternd *t, int fd);
-/** There may be no descriptor for one more: some of those that end still have theirs. */
+/** True: there may be no descriptor for another connection, because some that end have not closed theirs yet. */
 bool ternd_clients_full(struct ternd *t);
-/** As ternd_client_begin, of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end
- *  leaves it alone until ternd_clients_own. On failure fd is the caller's. */
+/** As ternd_client_begin, for the first connection of a session, or (calls) one for calls in a slot, that comes from
+ *  another ternd. ternd_clients_end does not end it until ternd_clients_own says so. On failure fd stays the
+ *  caller's. */
 int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot);
-/** Connections of the session are this ternd's to end, or another's. */
+/** own: this ternd may end the connections of the session. Otherwise another ternd owns them. */
 void ternd_clients_own(struct ternd_session *s, bool own);
-/** The connection is for a migration, which begins: others are not ended while it lasts. -ESHUTDOWN; and ends. */
+/** Marks the connection as that of a migration, which begins. Until ternd_client_moved no other connection is ended.
+ *  -ESHUTDOWN: ternd is ending. */
 int ternd_client_moves(struct ternd *t, int fd);
 void ternd_client_moved(struct ternd *t);
-/** Ends all, and waits for that. */
+/** Ends all connections, and waits until all have ended. */
 void ternd_clients_end(struct ternd *t);
 
-/* user.c; with ternd->lock held by itself */
-/** The user's account, made when it is first seen. NULL: no memory. */
+/* user.c: functions take ternd->lock, unless a comment says otherwise */
+/** The account of a user, made at first use. NULL: no memory. */
 struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
-/** Its name, cut to fit, or its number. */
+/** Name of the user, cut to fit, else its number. Takes no lock. */
 void ternd_user_name(uid_t uid, char *out, size_t size);
-/** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
+/** Counts the resources against the limits of the user. 0, or -ENOSPC or -EAGAIN with a sentence, and nothing is
+ *  counted. */
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
-/** The same for callers that hold ternd->lock. */
+/** As ternd_user_take. Requires ternd->lock. */
 int ternd_user_take_held(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts,
                          uint32_t connections);
-/** The user's account for what sparse memory commits. Takes no lock. */
+/** The account against which the driver counts committed sparse memory. The account's functions take no lock. */
 struct tern_account ternd_user_account(struct ternd_user *u);
-/** What it keeps on the device: 0, or -ENOSPC with a sentence. Takes no lock. */
+/** Counts pinned bytes. 0, or -ENOSPC with a sentence. Takes no lock. */
 int ternd_user_pin(struct ternd_user *u, uint64_t bytes);
 void ternd_user_unpin(struct ternd_user *u, uint64_t bytes);
+/** Gives back what ternd_user_take has counted. */
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 
-/* silent.c: places of connections, and connections that have said nothing yet */
-/** A connection whose hello is awaited; ternd->lock. */
+/* silent.c: the places of connections, and connections without a hello */
+/** A connection whose hello has not come. Guarded by `ternd->lock`. */
 struct ternd_silent {
     struct tern_list node;
     int fd;
     struct ternd_user *user;
-    bool refused; /**< It has no place: its hello is awaited so that it can be told. */
-    bool ended;   /**< It had to make room for another one, which has its place. */
+    bool refused; /**< The connection has no place, and its hello is awaited so that the refusal can be sent. */
+    bool ended;   /**< The connection was shut down to make room for another one, which has its place. */
 };
-/** How many connections this process has descriptors for. */
+/** Sets t->places and t->spare from the limit of descriptors of this process. */
 void ternd_places(struct ternd *t);
-/** With ternd->lock held: has the user a place for n more connections? */
+/** True: the user may have n more places. Requires ternd->lock. */
 bool ternd_places_left(const struct ternd *t, const struct ternd_user *u, uint32_t n);
-/** A place for a connection, and the wait for its hello begins. 0; -EAGAIN with a sentence, which may be told if
- *  *s is waited for; false in *waits: it is to be closed. */
+/** Takes a place for a connection, and begins to wait for its hello. 0: it has a place. -EAGAIN, with a sentence: it
+ *  has none; if *waits, its hello is awaited for the refusal, else the caller closes it. */
 int ternd_silent_begin(struct ternd *t, struct ternd_silent *s, int fd, struct ternd_user *u, bool *waits);
-/** Waits for it, or for the end. false: the connection has no place any more, or nothing has come. */
+/** Waits for the hello, for at most t->hello_ms. False: the connection has lost its place, or no hello came. */
 bool ternd_silent_wait(struct ternd *t, struct ternd_silent *s);
-/** Descriptors are short: ends the oldest silent connection of the user that has the most, and waits a moment for any
- *  to end. */
+/** Called when descriptors are short: shuts down the oldest silent connection of the user that has the most, and
+ *  waits briefly for any connection to end. */
 void ternd_silent_make_room(struct ternd *t);
 
 /* session.c */
+/** Makes the session of a client after its hello. The session uses fd, which the caller closes after
+ *  ternd_session_end. -errno, with a sentence for the client. */
 int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
                          struct ternd_session **out);
-/** One that comes from another ternd, without a descriptor, and frozen. `calls`, `queue`: what it was told. */
+/** Makes a frozen session that comes from another ternd, without a connection. calls, queue: limits that its program
+ *  was told. */
 int ternd_session_make(struct ternd *t, const struct ucred *who, const char *program, const char *partition,
                        uint32_t calls, uint64_t queue, struct ternd_session **out);
-/** Maps its memory, of which nothing is believed. -EPROTO. */
+/** Maps the session's shared memory, whose contents are not trusted. -EPROTO. */
 int ternd_session_map(struct ternd_session *s, int memory);
-/** Among the sessions. -EBUSY; -EEXIST: another one has its token. */
+/** Adds the session to ternd. -EBUSY: the device has one address space, and another session uses it; -EEXIST:
+ *  another session has the token. */
 int ternd_session_enter(struct ternd_session *s);
 void ternd_session_free(struct ternd_session *s);
-/** Its objects are no longer the driver's. */
+/** Frees the session's objects without calling the driver, whose objects are gone. */
 void ternd_session_discard(struct ternd_session *s);
-/** Takes submissions until the client has gone. */
+/** Takes submissions until the client disconnects. Runs in the thread of the first connection. */
 void ternd_session_run(struct ternd_session *s);
-/** Frees all that the client had. */
+/** Kills the session's processes, waits for its calls and frees all its objects. */
 void ternd_session_end(struct ternd_session *s);
-/** What the client has done can be no mistake of the library's: the session ends. From any thread; once said. */
+/** Disconnects a client that broke the protocol in a way that the library cannot. May be called from any thread;
+ *  only the first reason is logged. */
 __attribute__((format(printf, 2, 3))) void ternd_session_break(struct ternd_session *s, const char *format, ...);
-/** A connection for calls begins: the session with this token, or NULL; and ends. */
+/** Begins a connection for calls: the session with this token and user, and the slot; NULL: none.
+ *  ternd_session_detach ends it. */
 struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[16], uid_t uid, int fd,
                                            uint32_t *slot);
 void ternd_session_detach(struct ternd_session *s, uint32_t slot);
 
-/* freeze.c: sessions that move to another ternd */
-/** Until there is something to receive; while the session is frozen, the thread waits here. false: it must end. */
+/* freeze.c: sessions that move to another ternd; functions take session->lock */
+/** Waits until fd is readable. A thread of a frozen session waits here until the session is thawed. False: the
+ *  thread must end. */
 bool ternd_session_wait(struct ternd_session *s, int fd);
-/** Waits while the session is frozen; postponed: or held. false: the thread must end. */
+/** Waits while the session is frozen, and (postponed) while it is held. False: the thread must end. */
 bool ternd_session_park(struct ternd_session *s, bool postponed);
-/** Something that `held` forbids begins: false, it must be postponed; and ends. */
+/** Begins an operation that `held` forbids. False: the operation must be postponed. */
 bool ternd_session_change_begin(struct ternd_session *s);
 void ternd_session_change_end(struct ternd_session *s);
-/** Processes neither come nor go. -EBUSY: one does, for long; -EIO: it ends. */
+/** Waits until no process begins, ends, or changes. -EBUSY: an operation takes too long; -EIO: the session ends. */
 int ternd_session_hold(struct ternd_session *s);
-/** No thread takes anything from the client. The same errors. */
+/** Waits until no thread takes messages from the client. Errors as of ternd_session_hold. */
 int ternd_session_freeze(struct ternd_session *s);
-/** It goes on here. */
+/** Ends holding and freezing: the session goes on here. */
 void ternd_session_thaw(struct ternd_session *s);
-/** It goes on elsewhere: its threads end, and what is left of it here. */
+/** Marks the session as moved: its threads end, and its objects here are freed. */
 void ternd_session_leave(struct ternd_session *s);
-/** Tells the client where its ternd listens. */
+/** Tells the client at which path its ternd listens. */
 void ternd_session_publish(struct ternd_session *s);
 
-/* move/: migrations (docs/decisions/migration-sessions.md) */
-/** The whole life of a connection of kind SEND or RECEIVE after its welcome. */
+/* move/: migrations between two ternd (docs/decisions/migration-sessions.md) */
+/** Serve a connection of kind SEND or RECEIVE, after its welcome, until it ends. */
 void ternd_move_send(struct ternd *t, int control, const char *partition);
 void ternd_move_receive(struct ternd *t, int control, const char *partition);
 
 /* object.c */
-/** Gives an object that is there its number. -EEXIST, -ENOMEM. */
+/** Gives an object the handle that it had in another ternd. -EEXIST, -ENOMEM. */
 int ternd_object_place(struct ternd_object *o, uint32_t handle);
-/** Takes a place in the table; the driver's object is not there yet. NULL: no memory. */
+/** Makes an object of the process, without the driver's object yet. NULL: no memory. */
 struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind);
-/** It has one, and can be named by the client. 0, or -EIO, -ENOMEM: then it has no number. */
+/** Gives the object a handle, once o->it is set. -EIO: the session ends; -ENOMEM. */
 int ternd_object_add(struct ternd_object *o);
-/** The client's object of this kind, for use, or NULL. */
+/** Looks an object up by handle and kind, and begins a use of it; NULL: none. ternd_object_put ends the use. */
 struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, enum ternd_kind kind);
 void ternd_object_put(struct ternd_object *o);
-/** The driver's calls for an allocation. What stays on the device counts for its user, however often, once: -ENOSPC. */
+/** Make the driver's allocation resident, and evict it. The bytes count once for the user while the allocation is
+ *  pinned. -ENOSPC: the user's limit; errors of the driver. */
 int ternd_object_make_resident(struct ternd_object *o);
 int ternd_object_evict(struct ternd_object *o);
-/** It was made resident so often, here or elsewhere: counts that. -ENOSPC. */
+/** Counts an allocation that was made resident `pins` times in another ternd. -ENOSPC. */
 int ternd_object_pin(struct ternd_object *o, uint32_t pins);
-/** What it counted for no longer counts for its user. */
+/** Gives the memory and the context of the object back to its user's account. */
 void ternd_object_give(const struct ternd_object *o);
-/** Ends an allocation or a fence: when its last use ends. */
+/** Takes the handle of an allocation or fence, and ends the caller's use. The last use destroys the driver's object. */
 void ternd_object_drop(struct ternd_object *o);
-/** Ends a context, waiting for its uses and its work. The caller's use ends. */
+/** Destroys a context. Waits for its other uses and its work, and ends the caller's use. */
 void ternd_context_end(struct ternd_object *o);
-/** Ends a process. The caller's use ends. -EBUSY. */
+/** Destroys a process, and ends the caller's use. Waits for its other uses. -EBUSY: it has objects, or is being
+ *  destroyed. */
 int ternd_process_end(struct ternd_object *o);
 
 /* submissions.c */
-/** Takes all that is in the ring. drive: and does the device's work, as tern_os_device_drive. */
+/** Takes all submissions out of the ring. drive: then also runs the device in this thread, as tern_os_device_drive. */
 void ternd_submissions_take(struct ternd_session *s, bool drive);
-/** Does an entry, which the client cannot change any more, with session->ring held. absent: NULL, or it is a submission
- *  that may be refused, with -errno, and *absent is what its process then is (tern_os_process_absent). */
+/** Executes an entry, a private copy. Requires session->ring. absent NULL: the entry is of the ring. absent set: the
+ *  entry came by a request and may be refused with -errno; *absent is set as by tern_os_process_absent. */
 int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size, bool *absent);
 
 /* completions.c */
-/** The driver's callback, for a context's object. */
+/** The driver's callback for a context. May run in the device thread. */
 void ternd_completed(void *object, const struct tern_completion *told);
-/** Begins a submission: -ENOMEM; or it costs too much, which breaks the session. */
+/** Records a submission before the driver gets it. `cost` is its size in bytes. NULL: there is no memory, or the
+ *  cost exceeds limits.queue, for which the client is disconnected. */
 struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, uint64_t cost);
-/** The driver has not taken it, and there is nothing of it any more: the youngest of the context. */
+/** Removes the record of the context's youngest submission, which the driver did not take. */
 void ternd_sent_cancel(struct ternd_object *context, struct ternd_sent *sent);
-/** The driver has not taken it: it ends in its turn. */
+/** Marks the submission as refused: it ends as aborted after all earlier ones. */
 void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent);
-/** Puts into the ring what has room. */
+/** Writes waiting completions into the ring, as far as it has room. */
 void ternd_completions_flush(struct ternd_session *s);
 
-/* partition.c: requests about partitions. -errno with a sentence; -EACCES: the user may not. q->text has an end. */
-/** Finds the partition of the session: that of the hello, if its user may be there, else the user's. -EINVAL: there is
- *  none of this name; -EPERM. */
+/* partition.c: requests about partitions. -errno with a sentence; -EACCES: the user may not do this. Text in q->text
+ * is terminated. */
+/** Chooses the partition of the session: that of the hello, if the user may use it, else that of the user's limits.
+ *  -EINVAL: no partition has this name; -EPERM. */
 int ternd_partition_choose(struct ternd_session *s, const struct tern_wire_hello *hello);
-/** May the program have processes in the partition of this name? */
+/** True: the program may have processes in this partition. */
 int ternd_partition_may_use(const struct ternd_session *s, const char *name);
 int ternd_partition_create(struct ternd_session *s, const struct tern_wire_request *q);
 int ternd_partition_resize(struct ternd_session *s, const struct tern_wire_request *q);
@@ -324,8 +355,8 @@ int ternd_partition_destroy(struct ternd_session *s, const struct tern_wire_requ
 int ternd_partition_list(struct ternd_session *s, const struct tern_wire_request *q, void *slot, uint64_t *count);
 
 /* serve.c */
-/** Does a request of `size` bytes and fills the reply; slot: of the connection. false: nothing has happened, and
- *  `message`, which may have changed, is to be done again once the session goes on. */
+/** Serves a request of `size` bytes, and fills the reply; `slot` is that of the connection. False: nothing was done,
+ *  and `message`, which may have changed, must be served again when the session goes on. */
 bool ternd_serve(struct ternd_session *s, void *message, size_t size, void *slot, struct tern_wire_reply *reply);
 
 #endif

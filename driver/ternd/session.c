@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A client from its hello to its end. */
+/** Sessions, from hello to end. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ int ternd_session_enter(struct ternd_session *s)
     TERN_LIST_EACH(node, &t->sessions)
     {
         const struct ternd_session *other = TERN_LIST_ENTRY(node, struct ternd_session, node);
-        if (t->info.single_use) { /* (A2) */
+        if (t->info.single_use) { /* the device has one address space (A2) */
             r = tern_error(-EBUSY, "the device has one address space only, and process %d (%s) is using it",
                            (int)other->pid, other->program);
         } else if (!memcmp(other->token, s->token, sizeof s->token)) {
@@ -204,7 +204,7 @@ void ternd_session_break(struct ternd_session *s, const char *format, ...)
 
 void ternd_session_discard(struct ternd_session *s)
 {
-    for (uint32_t i = 0; i < s->objects; i++) { /* it is frozen, its threads wait */
+    for (uint32_t i = 0; i < s->objects; i++) { /* no lock: the session is frozen, and its threads are parked */
         struct ternd_object *o = s->object[i];
         if (o) {
             for (struct ternd_sent *e = o->sent, *next; e; e = next) {
@@ -221,8 +221,8 @@ void ternd_session_discard(struct ternd_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** Ends calls that are under way: what they wait for is their processes' work.
- *  One that is about to make a process or what belongs to it finds that the session ends. */
+/** Ends calls that are under way, by killing the processes for whose work they wait. Calls that would make an object
+ *  see `ending` and fail. */
 static void end_calls(struct ternd_session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -240,7 +240,7 @@ static void end_calls(struct ternd_session *s)
         pthread_mutex_unlock(&s->lock);
         tern_os_process_kill(o->it);
         pthread_mutex_lock(&s->lock);
-        o->uses--; /* it is still in the list: the thread that ends it waits for this use */
+        o->uses--; /* the object is still in the list, because a thread that destroys it waits for this use */
         pthread_cond_broadcast(&s->changed);
     }
     while (s->calls) {
@@ -272,7 +272,7 @@ void ternd_session_end(struct ternd_session *s)
     ternd_session_free(s);
 }
 
-/** With ternd->lock held. */
+/** Finds a session by token and user. Requires ternd->lock. */
 static struct ternd_session *find(const struct ternd *t, const uint8_t token[16], uid_t uid)
 {
     TERN_LIST_EACH(node, &t->sessions)
@@ -289,7 +289,7 @@ struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[
 {
     struct ternd_session *s;
     pthread_mutex_lock(&t->lock);
-    while ((s = find(t, token, uid)) && atomic_load(&s->frozen)) { /* it may go on elsewhere */
+    while ((s = find(t, token, uid)) && atomic_load(&s->frozen)) { /* the session may move to another ternd */
         pthread_cond_wait(&t->left, &t->lock);
     }
     if (s) {

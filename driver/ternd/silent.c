@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Places of connections: how many of them each user may have, so that descriptors are left for the others; and
- * silent connections, whose hello has not come.
+ * Places of connections, which bound the descriptors of each user, and silent connections, whose hello has not come.
  *
- * The limits file bounds a user's connections, but knows neither how many users there are nor how many files a process
- * may open. A user other than root and ternd's own therefore gets one more connection only while more places are free
- * than the user has (the dynamic threshold of shared switch buffers: Choudhury and Hahne, 1998). k users who take what
- * they get leave one part in k + 1 of all places free, and one who comes later finds a place.
+ * Places. The limits file bounds a user's connections, but knows neither the number of users nor the limit of
+ * descriptors. Therefore a user other than root and ternd's own gets a further connection only while the number of free
+ * places exceeds the number that the user has: the dynamic threshold of shared-memory switches (Choudhury and Hahne,
+ * 1998). If k users take all that they get, 1 / (k + 1) of the places stays free for a new user. Example: with 300
+ * places, two such users have 100 each, and 100 are free.
  *
- * A connection that finds no place, though its user may have more, ends a silent one and takes its place. It is the
- * oldest of the user that has the most of them, if these are more than all connections of its own user, or if that is
- * root or ternd's own; else it is the oldest of its own user.
+ * Silent connections. A connection that finds no place, although its user may have one, shuts down a silent connection
+ * and takes its place. The victim is the oldest silent connection of the user that has the most of them, if these
+ * outnumber all connections of the new connection's user, or if that user is root or ternd's own. Otherwise it is the
+ * oldest silent connection of the same user.
+ *
+ * Locks: functions require ternd->lock, unless server.h says otherwise.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,9 +26,9 @@
 #include "base/wait.h"
 #include "ternd/server.h"
 
-#define PLACE 3u         /* descriptors of a connection: of a session the socket, its memory and an eventfd */
-#define OTHERS 64u       /* descriptors of the device and of ternd itself, and for refusals */
-#define REFUSALS_MAX 16u /* of a user at a time */
+#define PLACE 3u         /* descriptors of a connection: the socket, and of a session its memory and an eventfd */
+#define OTHERS 64u       /* descriptors of the device, of ternd itself, and of refused connections */
+#define REFUSALS_MAX 16u /* refused connections of a user that wait for their hello at a time */
 #define PAUSE_MS 100
 
 void ternd_places(struct ternd *t)
@@ -50,14 +53,14 @@ bool ternd_places_left(const struct ternd *t, const struct ternd_user *u, uint32
     return !n || (n <= left && (privileged(u) || u->connections + n <= left));
 }
 
-/** Something has come that its thread has not looked at yet. */
+/** True: data have come that the connection's thread has not read yet. */
 static bool speaks(const struct ternd_silent *s)
 {
     struct pollfd p = {.fd = s->fd, .events = POLLIN};
     return poll(&p, 1, 0) > 0;
 }
 
-/** The oldest silent connection of the user that has a place; or has none, too. NULL: there is none. */
+/** The oldest silent connection of the user that has a place, or (refused) that has none. NULL: none. */
 static struct ternd_silent *oldest(const struct ternd *t, const struct ternd_user *u, bool refused)
 {
     TERN_LIST_EACH(a, &t->silent)
@@ -70,7 +73,7 @@ static struct ternd_silent *oldest(const struct ternd *t, const struct ternd_use
     return NULL;
 }
 
-/** The user that has the most of them. NULL: there are none. */
+/** The user with the most silent connections. NULL: there are none. */
 static struct ternd_user *most_silent(const struct ternd *t, bool refused)
 {
     struct ternd_user *most = NULL;
@@ -85,11 +88,11 @@ static struct ternd_user *most_silent(const struct ternd *t, bool refused)
     return most;
 }
 
-/** Which silent connection has to make room for one of the user. NULL: none. */
+/** The silent connection that is shut down for a new one of the user. NULL: none. */
 static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_user *u)
 {
     if (u->connections >= u->limits.connections) {
-        return NULL; /* the limits file says so, and silent ones count as any other */
+        return NULL; /* the user's own limit is reached, and silent connections count */
     }
     const struct ternd_user *most = most_silent(t, false);
     const bool other = most && (privileged(u) || most->silent > u->connections);
@@ -97,7 +100,7 @@ static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_
     return s ? s : oldest(t, u, false);
 }
 
-/** Its thread sees that and does the rest. */
+/** Shuts the connection down. The connection's thread notices, and frees it. */
 static void end(struct ternd *t, struct ternd_silent *s)
 {
     s->ended = true;

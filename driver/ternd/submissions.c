@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The submission ring of a client. An entry is copied, header first and then all of it, before it is looked at; of
- * what the client says about positions only the tail is taken, and it must be possible. An entry that the library
- * would not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends
- * after all before it. But one that came by a request is refused there if there is no room for what it uses.
+ * The submission ring of a client. The client may change the ring at any time, so an entry is copied before it is
+ * checked, first its header and then all of it. The tail is the only position of the client that is read; it is
+ * checked. An entry that the library would not write ends the session. An entry that the driver refuses puts its
+ * process in error (C9), and its fence ends after all earlier ones. A submission that came by a request is refused
+ * there if there is no room for the memory that it uses.
  *
- * Nothing is waited for while entries are taken. What was submitted begins when all are: by the session's thread, if
- * the device's sleeps, so that a small dispatch wakes no other thread of ternd. A thread of a call does not wait for
- * that.
+ * No thread waits while entries are taken. The work starts when all entries were taken. If the device thread sleeps,
+ * the session's thread runs the device itself, so that a small dispatch wakes no other thread. A thread of a call does
+ * not do this.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void abort_process(struct ternd_session *s, uint32_t handle, const char *
     }
 }
 
-/** The lengths of its parts are possible, and their sum is its own. */
+/** True: the lengths of the entry's parts are in range, and their sum is the entry's length. */
 static bool sound(const struct tern_wire_entry *e)
 {
     return e->size <= TERN_SUBMISSION_MAX && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Accounts of users: what all programs of each have together. An account stays: there are few users. */
+/**
+ * Accounts of users: resources of all programs of a user together. An account is never freed, because users are few.
+ */
 #include <errno.h>
 #include <pwd.h>
 #include <stdatomic.h>
@@ -9,7 +11,7 @@
 #include "base/error.h"
 #include "ternd/server.h"
 
-/** With ternd->lock held. */
+/** Finds the account of a user. Requires ternd->lock. */
 static struct ternd_user *find(struct ternd *t, uid_t uid)
 {
     TERN_LIST_EACH(node, &t->users)
@@ -29,7 +31,7 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
     pthread_mutex_unlock(&t->lock);
     if (!u && (made = calloc(1, sizeof *made))) {
         made->uid = uid;
-        ternd_limits_of(t->limits, uid, &made->limits); /* may ask a server of names: not with the lock */
+        ternd_limits_of(t->limits, uid, &made->limits); /* may block on a name server, so the lock is not held */
         if (made->limits.pinned == TERND_PINNED_DEFAULT && uid) {
             made->limits.pinned = t->info.memory_bytes / 8;
         }
@@ -46,7 +48,7 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
     return u;
 }
 
-/** Counts bytes up to a limit. what: for the sentence. -ENOSPC. */
+/** Counts bytes up to a limit; `what` names them in the sentence. -ENOSPC. */
 static int take(const struct ternd_user *u, _Atomic uint64_t *count, uint64_t bytes, uint64_t limit, const char *what)
 {
     uint64_t used = atomic_load(count);
@@ -60,7 +62,7 @@ static int take(const struct ternd_user *u, _Atomic uint64_t *count, uint64_t by
     return 0;
 }
 
-/** Without a lock: sparse memory is counted while the driver holds its own. */
+/** Counts committed sparse memory. Takes no lock, because the driver calls it with dev->lock held. */
 static int take_memory(void *user, uint64_t bytes)
 {
     struct ternd_user *u = user;

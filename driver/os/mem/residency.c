@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Working sets: which memory a job uses, whether it is resident, and how much memory can be committed
- *  (residency.h). */
+/**
+ * Working sets: which memory a job uses, whether it is resident, and how much memory can be committed (residency.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

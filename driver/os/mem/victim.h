@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The choice of the block to evict (residency.h). Each block has a price in each process that maps it. The price of
- *  a memory is its highest price in any process. The block with the lowest price is evicted. Requires dev->lock. */
+/**
+ * The choice of the block to evict (residency.h). Each block has a price in each process that maps it. The price of a
+ * memory is its highest price in any process. The block with the lowest price is evicted. Requires dev->lock.
+ */
 #ifndef TERN_OS_VICTIM_H
 #define TERN_OS_VICTIM_H
 

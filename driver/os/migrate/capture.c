@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Captures suspended processes as an image. Everything but the save areas is copied in one critical section of
- *  dev->lock, so later changes of jobs and allocations do not matter. */
+/**
+ * Captures suspended processes as an image. Everything but the save areas is copied in one critical section of
+ * dev->lock, so later changes of jobs and allocations do not matter.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Validates images that come from elsewhere. Properties that the functions which make objects check are left to
- *  them: overlapping addresses, memory that does not fit, handles that are in use. */
+/**
+ * Validates images that come from elsewhere. Properties that the functions which make objects check are left to them:
+ * overlapping addresses, memory that does not fit, handles that are in use.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two images of the same processes, the later one captured after the earlier one was sent. A memory is the same in
- *  both if some allocation of it is at the same address of the same process. Such a memory keeps its slot on the
- *  source and its contents on the target. All other memories are new, and are sent in full. */
+/**
+ * Two images of the same processes, the later one captured after the earlier one was sent. A memory is the same in both
+ * if some allocation of it is at the same address of the same process. Such a memory keeps its slot on the source and
+ * its contents on the target. All other memories are new, and are sent in full.
+ */
 #include "os/migrate/end.h"
 #include "os/migrate/image.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads an image. Each value is checked against its own range here; check.c checks how the values fit together.
- *  Host memory grows with the bytes that were read, not with sizes that the stream announces. */
+/**
+ * Reads an image. Each value is checked against its own range here; check.c checks how the values fit together. Host
+ * memory grows with the bytes that were read, not with sizes that the stream announces.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

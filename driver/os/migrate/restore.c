@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Makes processes from an image, by the functions that make objects for all users, each at its old address.
- *  Restoring thus refuses whatever those functions refuse, and the end of a process undoes everything. Physical
- *  pages are newly taken; tables and lists of pages are new. */
+/**
+ * Makes processes from an image, by the functions that make objects for all users, each at its old address. Restoring
+ * thus refuses whatever those functions refuse, and the end of a process undoes everything. Physical pages are newly
+ * taken; tables and lists of pages are new.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The contexts of a program at the source. A completion names its context by an address of the program's: one that
- * comes over the link is given to the program only if the context is there and this is its next submission.
+ * The contexts of a program at the source. A completion names its context by an address in the program. A completion
+ * from the link is passed to the program only if the context exists and the completion is that of its next submission.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static struct far_context *find(const struct far_session *s, uint32_t handle)
     return NULL;
 }
 
-/** One of this handle, and all of this process; 0: none. */
+/** Removes the context with this handle and all contexts of this process; 0 stands for none. */
 static void forget(struct far_session *s, uint32_t handle, uint32_t process)
 {
     uint32_t kept = 0;
@@ -45,7 +45,7 @@ static void forget(struct far_session *s, uint32_t handle, uint32_t process)
     s->contexts = kept;
 }
 
-/** A whole entry of the submission ring: false, ternd would not take it either. */
+/** Checks a complete entry of the submission ring. False: ternd would refuse the entry as well. */
 static bool submit(struct far_session *s, const struct tern_wire_entry *e)
 {
     if (e->op != TERN_WIRE_ENTRY_SUBMIT && e->op != TERN_WIRE_ENTRY_NULL) {
@@ -78,7 +78,7 @@ bool far_contexts_request(struct far_session *s, struct far_call *c, const void 
 {
     struct tern_wire_entry e;
     if (c->request.op != TERN_WIRE_CONTEXT_SUBMIT || size < sizeof e) {
-        return true; /* ternd says what is wrong with it */
+        return true; /* ternd reports the error */
     }
     memcpy(&e, slot, sizeof e);
     c->submits = e.object;
@@ -100,7 +100,7 @@ bool far_contexts_reply(struct far_session *s, const struct far_call *c, const s
         }
         return true;
     case TERN_WIRE_CONTEXT_SUBMIT:
-        if (a->status == -ENOSPC) { /* nothing has happened: the program takes it back */
+        if (a->status == -ENOSPC) { /* nothing was submitted, and the program takes the fence id back */
             struct far_context *of = find(s, c->submits);
             if (of && of->submitted > of->ended) {
                 of->submitted--;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What requests and replies have in their slot (wire.h): at most a slot, whatever they say. */
+/** Number of bytes of requests and replies in their slot (wire.h), never more than a slot. */
 #include "ternd/far/far.h"
 
 #define PAGE 4096u
 
-/** n things of so many bytes; more than a slot has: none, and ternd refuses the request. */
+/** Size of n items; 0 if they exceed a slot, in which case ternd refuses the request. */
 static size_t of(uint64_t n, size_t bytes)
 {
     return n <= TERN_WIRE_SLOT / bytes ? (size_t)n * bytes : 0;
@@ -32,7 +32,7 @@ size_t far_request_data(const struct tern_wire_request *q)
 size_t far_reply_data(const struct tern_wire_request *q, const struct tern_wire_reply *a)
 {
     switch (q->op) {
-    case TERN_WIRE_PROCESS_STATUS: /* which has what it has, whatever its status */
+    case TERN_WIRE_PROCESS_STATUS: /* the fault is in the slot whatever the status is */
         return sizeof(struct tern_fault);
     case TERN_WIRE_COUNTERS:
         return sizeof(struct tern_engine_counters);

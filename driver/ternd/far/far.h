@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs whose ternd is on another machine (docs/decisions/migration-far.md). Two proxies carry over one link what a
- * program and its ternd exchange by sockets and shared memory:
+ * Programs whose ternd is on another machine (docs/decisions/migration-far.md). Two proxies carry over one link the
+ * messages and memory contents that a program and its ternd exchange:
  *
- *     program - sockets, memory - *source* = link = *target* - sockets, memory - ternd
+ *   program - sockets, memory - *source* = link = *target* - sockets, memory - ternd
  *
- * To the program the source is its ternd, and to the ternd the target is its program. Both have a memory of the
- * session's; what one side writes into its own is copied to the same place of the other: entries and positions of the
- * rings, and of slots what a request or a reply has there (data.c).
+ * For the program the source is its ternd; for the ternd the target is its program. Each proxy has a copy of the
+ * session's memory. Bytes that its peer writes into one copy are copied to the same place in the other: entries and
+ * positions of the rings, and the parts of slots that a request or a reply uses (data.c).
  *
- * Each proxy has one thread, which waits in poll() and nowhere else. What comes over the link is believed no more than
- * a client is. Lengths, slots and positions are checked, and at the source that a completion is the next of a context
- * of the program's (contexts.c); ternd looks at all else. A session for which something impossible comes ends; a link
- * on which no frame is, or one of no session, is lost. Then, as when it is cut off, all end: for a program its ternd is
- * gone, for ternd its program.
+ * Each proxy has one thread, which blocks in poll() only.
+ *
+ * Trust. Input from the link is checked like that of a client: lengths, slots, positions, and at the source that a
+ * completion is the next one of a context of the program (contexts.c). ternd checks everything else. An invalid message
+ * ends its session. An invalid frame, or one for no session, ends the link. When the link ends, all sessions end: for a
+ * program its ternd is gone, for ternd its program.
  */
 #ifndef TERND_FAR_FAR_H
 #define TERND_FAR_FAR_H
@@ -26,37 +27,37 @@
 
 #define FAR_MAGIC 0x46726554u             /* "TerF" */
 #define FAR_VERSION 1u
-#define FAR_FRAME_MAX (TERN_WIRE_SLOT + 4096u) /* bytes behind a frame's head */
-#define FAR_PIECE (64u << 10)             /* of the migration stream in a frame */
+#define FAR_FRAME_MAX (TERN_WIRE_SLOT + 4096u) /* most bytes after the head of a frame */
+#define FAR_PIECE (64u << 10)             /* most bytes of the migration stream in one frame */
 #define FAR_SESSIONS 4096u
-#define FAR_QUEUE (4u << 20)              /* with more to send nothing more is taken from sockets */
+#define FAR_QUEUE (4u << 20)              /* bytes to send beyond which nothing more is read from sockets */
 
-/** What a frame is. S: from the source, T: from the target. */
+/** Type of a frame. S: sent by the source, T: sent by the target. */
 enum far_type {
     FAR_HELLO = 1,    /* both, once: struct far_hello */
-    FAR_ALIVE,        /* both: nothing */
+    FAR_ALIVE,        /* both: empty, a sign of life */
     FAR_STREAM,       /* both: bytes of the migration between the two ternd */
-    FAR_STREAM_END,   /* both: one of the two has closed it */
+    FAR_STREAM_END,   /* both: one of the two ternd has closed the migration stream */
     FAR_DESCRIPTOR,   /* S: struct tern_wire_descriptor */
-    FAR_START,        /* S: struct far_start: the session is the target's */
+    FAR_START,        /* S: struct far_start; the session belongs to the target from here on */
     FAR_SUBMISSIONS,  /* S: bytes of the submission ring */
-    FAR_HEAD,         /* S: nothing but what the head of the frame says */
-    FAR_REQUEST,      /* S: on slot: a request, and what it has in the slot */
-    FAR_OPEN,         /* S: slot is a number of the source's: a connection for calls is wanted */
-    FAR_CLOSE,        /* S: of slot has ended */
-    FAR_END,          /* both: the session has */
+    FAR_HEAD,         /* S: empty; the position is in the head of the frame */
+    FAR_REQUEST,      /* S: a request on the slot, and the bytes that it has in the slot */
+    FAR_OPEN,         /* S: asks for a connection for calls; slot is a number that the source chose */
+    FAR_CLOSE,        /* S: the connection of the slot has ended */
+    FAR_END,          /* both: the session has ended */
     FAR_OPENED,       /* T: struct far_opened */
     FAR_COMPLETIONS,  /* T: entries of the completion ring */
-    FAR_REPLY,        /* T: on slot: a reply, and what it has in the slot */
-    FAR_RESULT,       /* T: struct tern_wire_progress: how the migration ended there */
+    FAR_REPLY,        /* T: a reply on the slot, and the bytes that it has in the slot */
+    FAR_RESULT,       /* T: struct tern_wire_progress: the result of the migration at the target */
     FAR_TYPES
 };
 
-/** Each frame begins with this; integers are of little-endian machines. */
+/** Head of a frame. Integers are little-endian. */
 struct far_frame {
-    uint32_t type, length; /**< Bytes that follow. */
+    uint32_t type, length; /**< Number of bytes after the head. */
     uint32_t session, slot;
-    uint64_t head;         /**< From START on: S: of the completion ring; T: of the submission ring. */
+    uint64_t head;         /**< Frames after START. S: head of the completion ring; T: head of the submission ring. */
     uint64_t now;          /**< T: struct tern_wire_shared.now. */
 };
 
@@ -64,20 +65,20 @@ enum far_side { FAR_SOURCE = 1, FAR_TARGET = 2 };
 
 struct far_hello {
     uint32_t magic, version, wire, spec;
-    int32_t status;        /**< T: 0, or -errno and why. */
-    uint32_t side;         /**< enum far_side: whose this is. */
-    char partition[64];    /**< S: which moves. */
+    int32_t status;        /**< T: 0, or -errno with a reason in `text`. */
+    uint32_t side;         /**< Side of the sender: enum far_side. */
+    char partition[64];    /**< S: partition that moves. */
     char text[256];
 };
 
-/** Positions of the rings at the moment when the programs are the target's. */
+/** Positions of the rings at the moment when the target takes the session over. */
 struct far_start {
     uint64_t submissions, completions_head, completions_tail;
 };
 
 struct far_opened {
-    uint32_t id;           /**< Of the OPEN. */
-    int32_t status;        /**< 0: the frame's slot is its; or -errno and why. */
+    uint32_t id;           /**< Number of the OPEN frame. */
+    int32_t status; /**< 0: the slot of the frame is that of the connection; or -errno with a reason in `text`. */
     char text[256];
 };
 
@@ -87,81 +88,84 @@ struct far_bytes {
 };
 
 struct far_link {
-    int in, out;           /**< May be the same; not blocking; the link's. */
+    int in, out;           /**< Descriptors of the link, non-blocking, owned by it; they may be equal. */
     struct far_bytes received, sending;
-    size_t shown;          /**< Bytes of `received` that the frame has which was got last. */
+    size_t shown;          /**< Bytes of `received` that the frame of the last far_next has. */
     bool lost;
     char why[160];
-    uint64_t heard, said;  /**< ns: when bytes came last, and went. */
+    uint64_t heard, said;  /**< Time of the last byte received and sent, on tern_clock_ns(), in ns. */
 };
 
 /* frames.c */
+/** Takes the descriptors of a link. */
 void far_link_open(struct far_link *l, int in, int out);
 void far_link_close(struct far_link *l);
-/** Nothing more is to be sent: tells that, and waits a moment until the other side has ended, too. Of a socket. */
+/** Says that nothing more will be sent, and waits briefly until the other side ends as well. For a socket. */
 void far_link_finish(struct far_link *l);
-/** Sends a frame with two pieces, later: its length is theirs together. */
+/** Queues a frame with two pieces of bytes; f.length is set to their sum. */
 void far_send(struct far_link *l, struct far_frame f, const void *a, size_t na, const void *b, size_t nb);
-/** Writes, reads what goes without waiting. */
+/** Write queued bytes, and read bytes, without blocking. */
 void far_flush(struct far_link *l);
 void far_fill(struct far_link *l);
-/** The next frame that is there whole; its bytes hold until the next call. */
+/** The next complete frame; its bytes are valid until the next call. False: there is none. */
 bool far_next(struct far_link *l, struct far_frame *f, const uint8_t **bytes);
-/** The link is lost, and why; the first reason stays. */
+/** Marks the link as lost. Only the first reason is kept. */
 void far_lose(struct far_link *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Now and then: says that this side lives. reads: it takes what comes, so that silence is a loss. */
+/** Called about once a second. Sends a sign of life when due. reads: input is being read, so long silence means that
+ *  the link is lost. */
 void far_tick(struct far_link *l, bool reads);
-/** Room for n more bytes behind the last: false, no memory. */
+/** Makes room for n more bytes. False: no memory. */
 bool far_bytes_room(struct far_bytes *b, size_t n);
 size_t far_bytes_left(const struct far_bytes *b);
 
 struct far_call {
-    int fd;                           /**< -1: none. */
-    bool busy;                        /**< A request waits for its reply. */
-    struct tern_wire_request request; /**< The last one that went this way. */
-    uint32_t submits;                 /**< The source's: the context that it submits to. */
+    int fd;                           /**< Socket of the connection; -1: none. */
+    bool busy;                        /**< A request is waiting for its reply. */
+    struct tern_wire_request request; /**< The last request on this connection. */
+    uint32_t submits;                 /**< At the source: handle of the context to which the request submits. */
 };
 
-/** The source's: what it knows of a context (contexts.c). */
+/** At the source: state of a context (contexts.c). */
 struct far_context {
     uint32_t handle, process;
     uint64_t cookie;
-    uint64_t submitted, ended;        /**< Its last fence ids. */
+    uint64_t submitted, ended;        /**< Fence ids of the last submission, and of the last one that has ended. */
 };
 
-/** A program's session, in either proxy. */
+/** The session of a program, in either proxy. */
 struct far_session {
-    bool there;                       /**< It has not ended. */
+    bool there;                       /**< The session has not ended. */
     int connection, memory;
     uint32_t calls;
     uint8_t token[16];
-    uid_t uid;                        /**< The source's: of the program. */
+    uid_t uid;                        /**< At the source: user of the program. */
     struct tern_wire_shared *shared;
     uint8_t *submissions;
     struct tern_wire_completion *completions;
-    uint64_t tail, taken;             /**< Submission ring: what went to the target; what its ternd has taken. */
-    uint64_t done, seen;              /**< Completion ring: what went to the source; what the program has taken. */
+    uint64_t tail, taken; /**< Positions in the submission ring: sent to the target; taken by the target's ternd. */
+    uint64_t done, seen; /**< Positions in the completion ring: sent to the source; taken by the program. */
     struct far_call call[TERN_WIRE_CONNECTIONS_MAX];
-    struct far_context *context;      /**< The source's. */
+    struct far_context *context;      /**< At the source: `contexts` contexts. */
     uint32_t contexts;
 };
 
 /* session.c */
 struct far_session *far_session_create(void);
-/** Maps `memory`, which it takes, if it is what a session of this many calls has. -EPROTO, -ENOMEM. */
+/** Maps the session's memory, whose descriptor it takes, after checking its size for `calls` calls. -EPROTO,
+ *  -ENOMEM. */
 int far_session_map(struct far_session *s, int memory, uint32_t calls);
-/** A memory of its own. */
+/** Makes and maps a memory of the proxy's own. -errno. */
 int far_session_make_memory(struct far_session *s, uint32_t calls);
 void *far_session_slot(const struct far_session *s, uint32_t slot);
-/** Ends it: closes its sockets. */
+/** Closes the sockets of the session. */
 void far_session_end(struct far_session *s);
 void far_session_free(struct far_session *s);
 
-/* data.c: bytes that a request has in its slot, and that its reply has there */
+/* data.c: number of bytes that a request has in its slot, and that its reply has there */
 size_t far_request_data(const struct tern_wire_request *q);
 size_t far_reply_data(const struct tern_wire_request *q, const struct tern_wire_reply *a);
 
-/** What poll() waits for. */
+/** Identity of a descriptor in the poll list. */
 struct far_tag {
     int what;
     uint32_t session, slot;
@@ -176,35 +180,37 @@ struct far_watch {
 
 /* watch.c */
 void far_watch_begin(struct far_watch *w);
-/** fd < 0 is left out. */
+/** Adds a descriptor; fd < 0 is ignored. */
 void far_watch_add(struct far_watch *w, int fd, short events, int what, uint32_t session, uint32_t slot);
 void far_watch_link(struct far_watch *w, const struct far_link *l, bool reads, int what);
-/** At most this long; what is ready, has revents. -ENOMEM. */
+/** Waits for at most `ms` milliseconds. Entries that are ready have revents != 0. -ENOMEM: an entry could not be
+ *  added. */
 int far_watch_wait(struct far_watch *w, int ms);
 void far_watch_end(struct far_watch *w);
 
 /* source.c */
 struct far_source_options {
-    const char *from;                 /**< Where the source's ternd listens. */
-    const char *to;                   /**< For messages: the other side. */
+    const char *from;                 /**< Path of the source's ternd. */
+    const char *to;                   /**< Name of the other side, for messages. */
     const char *partition;
     struct tern_wire_migrate how;
-    int in, out;                      /**< The link, which it takes. */
+    int in, out;                      /**< Descriptors of the link, which the source takes. */
     void (*round)(void *user, const struct tern_wire_progress *p);
     void *user;
 };
 struct far_source;
-/** Moves the programs of a partition over the link; *moved: what became of them. 0: they are the other machine's, and
- *  far_source_run is to be called; else -errno with a sentence, and nothing is left. */
+/** Migrates the programs of a partition over the link. *moved has the result. 0: the programs are on the other
+ *  machine, and the caller calls far_source_run. -errno, with a sentence: nothing has to be freed. */
 int far_source_move(const struct far_source_options *o, struct far_source **out, struct tern_wire_progress *moved);
-/** Until they have ended (0), or the link is lost (-EIO, with a sentence) or a signal comes (-ECANCELED). Frees it. */
+/** Serves the programs until the last one ends (0), the link is lost (-EIO, with a sentence) or a signal comes
+ *  (-ECANCELED). Frees s. */
 int far_source_run(struct far_source *s);
-/** A child goes on with it: frees what this process has of it. */
+/** Frees what this process has of the source, which a child process goes on to serve. */
 void far_source_leave(struct far_source *s);
 
 /* target.c */
-/** Serves one link to its end: in and out are taken, `to` is where its ternd listens, and the programs are this user's,
- *  which only root may choose. The same errors, and -EPERM. */
+/** Serves a link until it ends, and takes in and out. `to` is the path of the target's ternd. The programs run as
+ *  `user`, which only root may choose. Errors as of far_source_run; -EPERM. */
 int far_target_run(const char *to, uid_t user, int in, int out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Frames over a link of any kind: a pipe in each direction, or a socket (far.h). */
+/** Frames over a link of any kind: a pair of pipes, or a socket (far.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 #include "base/wait.h"
 #include "ternd/far/far.h"
 
-#define SAY_NS 5000000000u      /* a link says something so often, */
-#define LOST_NS 60000000000u    /* and one that says nothing for so long is lost */
+#define SAY_NS 5000000000u      /* interval of the signs of life */
+#define LOST_NS 60000000000u    /* silence after which the link is lost */
 #define READ 65536u
-#define FINISH_MS 2000            /* for which the other side may be silent at the end */
+#define FINISH_MS 2000            /* longest silence of the other side at the end */
 
 _Static_assert(sizeof(struct far_frame) == 32, "it has no holes");
 

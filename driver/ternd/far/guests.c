@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** New connections of programs that are served elsewhere: for calls, as ternd takes them (connection.c). */
+/**
+ * New connections of programs that another machine serves: connections for calls, with the same rules as in
+ * connection.c.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +25,8 @@ static uint32_t silent_of(const struct far_source *a, uid_t uid)
     return n;
 }
 
-/** Whose place a new connection gets if all are taken: of the oldest without a hello of the user that has the most of
- *  these. NULL: there is none. */
+/** The new connection that is closed for another one if all entries are in use: the oldest without a hello, of the
+ *  user that has most of these. NULL: there is none. */
 static struct far_guest *victim(struct far_source *a)
 {
     struct far_guest *out = NULL;
@@ -70,7 +73,7 @@ static void refuse(struct far_guest *g, int status, const char *why)
     leave(g);
 }
 
-/** A session of this user; token NULL: any. */
+/** Finds a session of this user, with this token unless it is NULL. -errno: there is none. */
 static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uint32_t *session)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -83,7 +86,7 @@ static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uin
     return -EAGAIN;
 }
 
-/** Who is on the other side: only users of programs keep others waiting. */
+/** True: the peer is a user of one of the programs. Other users are refused at once. */
 static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint32_t *session, uid_t *uid)
 {
     struct ucred who = {0};
@@ -164,7 +167,7 @@ void far_guest_opened(struct far_source *a, const struct far_frame *f, const str
     }
     w.slot = f->slot;
     w.connections = s->calls;
-    tern_socket_send(g->fd, &w, sizeof w, -1, false); /* if it has gone, the next look at it says so */
+    tern_socket_send(g->fd, &w, sizeof w, -1, false); /* a failure shows when the socket is read next */
     s->call[f->slot].fd = g->fd;
     s->call[f->slot].busy = false;
     g->fd = -1;

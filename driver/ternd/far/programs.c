@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs at the source: the proxy is their ternd (far.h). What they write is for the ternd to judge; of theirs the
- *  proxy takes positions and lengths, which must be possible. */
+/**
+ * Programs at the source: the proxy takes the place of their ternd (far.h). ternd checks what they write; the proxy
+ * checks only positions and lengths, which it needs itself.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +16,9 @@
 #include "wire/ring.h"
 #include "wire/socket.h"
 
-#define REPORT (TERN_WIRE_COMPLETIONS / 4)  /* completions that were taken, and the target has not heard of */
-#define BACKLOG (TERN_WIRE_COMPLETIONS / 2) /* from here on the program says when it has taken some */
+#define REPORT (TERN_WIRE_COMPLETIONS / 4)  /* completions taken by the program before the target is told */
+/* completions not taken, beyond which the program wakes the proxy when it takes some */
+#define BACKLOG (TERN_WIRE_COMPLETIONS / 2)
 
 static int add_connection(struct far_source *a, const struct tern_wire_descriptor *what, int fd)
 {
@@ -75,10 +78,11 @@ void far_programs_start(struct far_source *a)
     for (uint32_t i = 0; i < a->n; i++) {
         struct far_session *s = a->session[i];
         s->there = true;
-        s->tail = s->taken = atomic_load(&s->shared->submissions.head); /* ternd's, which stands still */
+        s->tail = s->taken = atomic_load(&s->shared->submissions.head); /* written by ternd, which is frozen */
         s->done = atomic_load(&s->shared->completions.tail);
         s->seen = atomic_load(&s->shared->completions.head);
-        s->seen = s->done - s->seen <= TERN_WIRE_COMPLETIONS ? s->seen : s->done; /* else the pump ends it */
+        /* the pump ends the session for an invalid position */
+        s->seen = s->done - s->seen <= TERN_WIRE_COMPLETIONS ? s->seen : s->done;
         const struct far_start start = {
             .submissions = s->tail, .completions_head = s->seen, .completions_tail = s->done};
         far_send(&a->link, frame(a, FAR_START, i, 0), &start, sizeof start, NULL, 0);
@@ -86,7 +90,7 @@ void far_programs_start(struct far_source *a)
     }
 }
 
-/** What the program has put into its submission ring. false: that cannot be. */
+/** Sends new bytes of the submission ring. False: the ring's tail is invalid. */
 static bool send_submissions(struct far_source *a, uint32_t session)
 {
     struct far_session *s = a->session[session];
@@ -105,7 +109,7 @@ static bool send_submissions(struct far_source *a, uint32_t session)
     return true;
 }
 
-/** What it has taken of its completions. false: more than there were. */
+/** Sends the position up to which the program has taken completions. False: the position is invalid. */
 static bool send_head(struct far_source *a, uint32_t session)
 {
     struct far_session *s = a->session[session];
@@ -161,14 +165,14 @@ static void end_call(struct far_source *a, uint32_t session, uint32_t slot)
     far_send(&a->link, frame(a, FAR_CLOSE, session, slot), NULL, 0, NULL, 0);
 }
 
-/** A request, behind all that is in the ring. */
+/** Receives a request, and sends it after all bytes that are in the ring. */
 static void receive_request(struct far_source *a, uint32_t session, uint32_t slot)
 {
     struct far_session *s = a->session[session];
     struct far_call *c = &s->call[slot];
     const size_t least = offsetof(struct tern_wire_request, text);
     struct tern_wire_request q = {0};
-    if (c->busy) { /* there is nothing to read: the program has closed it */
+    if (c->busy) { /* the program has closed the connection, because it sends nothing while a request waits */
         end_call(a, session, slot);
         return;
     }
@@ -178,7 +182,7 @@ static void receive_request(struct far_source *a, uint32_t session, uint32_t slo
         return;
     }
     if (n < (ssize_t)least || q.length != (size_t)n || !send_submissions(a, session)) {
-        far_program_end(a, session, true); /* no library sends that */
+        far_program_end(a, session, true); /* no library sends such a request */
         return;
     }
     const void *data = far_session_slot(s, slot);
@@ -202,7 +206,7 @@ void far_program_ready(struct far_source *a, const struct far_tag *t, int fd)
     }
 }
 
-/** Entries that the program has room for, as far as the target knows. */
+/** Puts completions into the ring. False: there is no room, as far as the target can know. */
 static bool put_completions(struct far_session *s, const uint8_t *bytes, size_t size)
 {
     const size_t n = size / sizeof *s->completions;
@@ -245,10 +249,11 @@ static bool give_reply(struct far_source *a, const struct far_frame *f, const ui
     if (!far_contexts_reply(s, c, &reply)) {
         return false;
     }
-    if (c->fd >= 0) { /* else the program has closed it meanwhile */
+    if (c->fd >= 0) { /* the program may have closed the connection */
         memcpy(far_session_slot(s, f->slot), bytes + reply.length, f->length - reply.length);
         c->busy = false;
-        if (tern_socket_send(c->fd, &reply, reply.length, -1, false)) { /* one that takes no replies ends */
+        /* a program that does not receive is disconnected */
+        if (tern_socket_send(c->fd, &reply, reply.length, -1, false)) {
             end_call(a, f->session, f->slot);
         }
     }
@@ -280,7 +285,7 @@ void far_program_frame(struct far_source *a, const struct far_frame *f, const ui
         } else {
             sound = false;
         }
-        if (!sound) { /* the program itself may be why: others are not to suffer */
+        if (!sound) { /* only this session ends, because the program itself may have caused the error */
             far_program_end(a, f->session, true);
         }
     }

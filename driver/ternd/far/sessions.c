@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sessions at the target: the proxy is their program (far.h). */
+/** Sessions at the target: the proxy takes the place of their programs (far.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ sockets and memories */
 
-/** Two ends, of which the system says that they are the programs' user's. */
+/** Makes a pair of connected sockets with the credentials of the programs' user. */
 static int make_pair(const struct far_target *b, int pair[2])
 {
     far_target_as_user(b);
@@ -68,7 +68,7 @@ int far_session_add(struct far_target *b, const struct tern_wire_descriptor *wha
 
 /* ------------------------------------------------------------------ to the source */
 
-/** A frame with where the rings are. */
+/** A frame with the positions of the rings. */
 static struct far_frame frame(const struct far_target *b, enum far_type type, uint32_t session, uint32_t slot)
 {
     const struct far_session *s = b->session[session];
@@ -106,13 +106,13 @@ bool far_sessions_pump(struct far_target *b)
 static void end(struct far_target *b, uint32_t session)
 {
     if (b->session[session]->there) {
-        send_completions(b, session); /* the last words */
+        send_completions(b, session); /* completions that came before the end */
         far_send(&b->link, frame(b, FAR_END, session, 0), NULL, 0, NULL, 0);
     }
     far_session_end(b->session[session]);
 }
 
-/** A reply, behind the completions that were there before it. */
+/** Receives a reply, and sends it after the completions that came before it. */
 static void receive_reply(struct far_target *b, uint32_t session, uint32_t slot)
 {
     struct far_session *s = b->session[session];
@@ -120,7 +120,7 @@ static void receive_reply(struct far_target *b, uint32_t session, uint32_t slot)
     struct tern_wire_reply a = {0};
     const ssize_t n = tern_socket_receive(c->fd, &a, sizeof a, NULL);
     if (n < (ssize_t)offsetof(struct tern_wire_reply, text) || a.length != (size_t)n) {
-        end(b, session); /* ternd ends it, or is gone */
+        end(b, session); /* ternd has ended the session, or is gone */
         return;
     }
     send_completions(b, session);
@@ -137,7 +137,7 @@ static void opened(struct far_target *b, const struct far_open *o, uint32_t slot
     far_send(&b->link, frame(b, FAR_OPENED, o->session, slot), &answer, sizeof answer, NULL, 0);
 }
 
-/** Where the session's ternd is now: its programs may have moved again. */
+/** Connects to the ternd that serves the session now, which may be another one after a further migration. */
 static int connect_calls(struct far_target *b, struct far_open *o)
 {
     const struct far_session *s = b->session[o->session];
@@ -164,7 +164,7 @@ static void open_call(struct far_target *b, uint32_t session, uint32_t id)
     for (uint32_t i = 0; i < FAR_OPENS && !o; i++) {
         o = b->open[i].fd < 0 ? &b->open[i] : NULL;
     }
-    if (!o) { /* the source has no more at a time */
+    if (!o) { /* the source never has more open requests */
         opened(b, &all, 0, tern_error(-EAGAIN, "too many connections are being made"));
         return;
     }
@@ -225,7 +225,7 @@ static bool start(struct far_session *s, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/** What the program has put into its ring; ternd says of it what it is. */
+/** Writes submissions into the ring, which ternd checks. */
 static bool put_submissions(struct far_session *s, const uint8_t *bytes, uint32_t n)
 {
     if (n > TERN_WIRE_SUBMISSION_BYTES) {
@@ -272,7 +272,7 @@ static bool close_call(struct far_session *s, uint32_t slot)
     return slot < s->calls;
 }
 
-/** The program has taken completions: there may be room again. */
+/** Moves the head of the completion ring, because the program has taken completions. */
 static bool move_head(struct far_session *s, uint64_t head)
 {
     if (head - s->seen > s->done - s->seen) {

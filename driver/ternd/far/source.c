@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The proxy at the source (far.h). To the source's ternd it is the other ternd of a migration: it takes the sockets and
- * memories, and passes the bytes of the stream on. When the source's ternd has said GO, the programs are the proxy's.
+ * The proxy at the source (far.h). For the source's ternd it is the other ternd of a migration: it takes sockets and
+ * memories, and passes the bytes of the stream on. After GO of the source's ternd the programs belong to the proxy.
  */
 #include "ternd/far/source.h"
 
@@ -24,8 +24,9 @@
 #include "wire/socket.h"
 
 #define TICK_MS 1000
-#define CANCEL_NS 5000000000u /* for the answer of the source's ternd to an interrupt */
-#define RESULT_NS 5000000000u /* for that of the target's after it, beyond the patience of a migration */
+#define CANCEL_NS 5000000000u /* time for the source's ternd to answer an interrupt, in ns */
+/* time for the target's ternd to answer after that, beyond the patience of a migration, in ns */
+#define RESULT_NS 5000000000u
 
 static void close_ternd(struct far_source *a)
 {
@@ -37,7 +38,7 @@ static void close_ternd(struct far_source *a)
 
 /* ------------------------------------------------------------------ the source's ternd */
 
-/** The proxy itself cannot go on: so the source's ternd cannot. */
+/** Ends the migration because the proxy itself cannot go on. */
 static void give_up(struct far_source *a)
 {
     snprintf(a->refused, sizeof a->refused, "%s", tern_last_error());
@@ -45,7 +46,7 @@ static void give_up(struct far_source *a)
     far_send(&a->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
 }
 
-/** READY has been passed on, and this is the answer. */
+/** Called when the source's ternd answers READY with GO. */
 static void take_over(struct far_source *a)
 {
     const char go = TERN_WIRE_GO, told = TERN_WIRE_TOLD;
@@ -55,8 +56,8 @@ static void take_over(struct far_source *a)
     tern_socket_send(a->ternd, &told, sizeof told, -1, false);
 }
 
-/** Bytes of the source's ternd. A descriptor comes with the last ones, and what it is whole: no call ends in the middle
- *  of that. */
+/** Receives bytes of the source's ternd. A descriptor comes with the last bytes of its description; the size is
+ *  chosen so that no call ends within such a description. */
 static ssize_t receive_piece(int from, uint8_t piece[FAR_PIECE], int *fd)
 {
     ssize_t n = recv(from, piece, FAR_PIECE, MSG_PEEK | MSG_DONTWAIT);
@@ -78,7 +79,7 @@ static void receive_ternd(struct far_source *a)
     } else if (a->ready && n == 1 && fd < 0 && *piece == TERN_WIRE_GO && !a->gone) {
         take_over(a);
     } else {
-        /* a descriptor comes with the last bytes, which say what it is */
+        /* the last bytes describe the descriptor that comes with them */
         const size_t before = fd < 0 ? (size_t)n : (size_t)n < sizeof what ? 0 : (size_t)n - sizeof what;
         memset(&what, 0, sizeof what);
         memcpy(&what, piece + before, (size_t)n - before);
@@ -120,7 +121,7 @@ static int greet_ternd(struct far_source *a, const struct far_source_options *o)
     return a->control < 0 ? a->control : 0;
 }
 
-/** The target is there: the source's ternd may begin. */
+/** Starts the migration on the source's ternd, once the target has answered. */
 static int begin_ternd(struct far_source *a, const struct tern_wire_migrate *how)
 {
     int pair[2];
@@ -158,7 +159,7 @@ static void receive_frame(struct far_source *a, const struct far_frame *f, const
         if (!a->ready && far_trace_end(a)) {
             give_up(a);
         }
-        a->ready = true; /* that is all that the target's ternd says before GO */
+        a->ready = true; /* READY is the only byte that the target's ternd sends before GO */
         if (a->ternd >= 0 && send(a->ternd, bytes, f->length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)f->length) {
             close_ternd(a);
         }
@@ -168,7 +169,7 @@ static void receive_frame(struct far_source *a, const struct far_frame *f, const
         memcpy(&a->result, bytes, sizeof a->result);
         a->result.text[sizeof a->result.text - 1] = '\0';
         a->told = true;
-        if (!a->gone) { /* before GO it can only have refused */
+        if (!a->gone) { /* before GO the only result is a refusal */
             close_ternd(a);
         }
     } else if (f->type >= FAR_END) {
@@ -191,11 +192,11 @@ static void ready(struct far_source *a, const struct far_tag *t, const struct po
         break;
     case FAR_SIGNALS:
         if (read(a->signals, &info, sizeof info) == sizeof info) {
-            a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_NS; /* the second one waits no more */
+            a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_NS; /* the second signal ends the wait at once */
             a->cancelled = true;
         }
         if (!a->gone && a->control >= 0) {
-            tern_socket_wake(a->control); /* its answer says whether that was in time */
+            tern_socket_wake(a->control); /* the answer shows whether the interrupt was in time */
         }
         break;
     case FAR_CONTROL:
@@ -217,7 +218,7 @@ static void ready(struct far_source *a, const struct far_tag *t, const struct po
     }
 }
 
-/** Waits once, and does what there is. */
+/** Waits once in poll(), and handles all input. */
 static int step(struct far_source *a)
 {
     struct far_watch *w = &a->watch;
@@ -250,7 +251,7 @@ static void take_frames(struct far_source *a)
     }
 }
 
-/** Until the target has answered the hello. */
+/** Waits for the target's answer to the hello. */
 static int meet(struct far_source *a, const char *partition)
 {
     struct far_hello h = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
@@ -277,18 +278,18 @@ static int meet(struct far_source *a, const char *partition)
     return r;
 }
 
-/** It has been cancelled, and the source's ternd does not say what became of that. After GO it has moved. */
+/** Called when the source's ternd does not answer a cancel. After GO the programs have moved. */
 static int give_up_waiting(const struct far_source *a)
 {
     return a->gone ? 0
         : tern_error(-ETIMEDOUT, "ternd at %s does not answer; whether the programs have moved is not known", a->from);
 }
 
-/** Until both have said how it ended. If the source has moved them, they may be moved on when the target is done; if it
- *  lost the other side, that may know better. */
+/** Waits until both ternd have reported the end. If the source has moved the programs, the target's ternd may still
+ *  be starting them. If the source has lost the link, the target may know the reason. */
 static int follow(struct far_source *a)
 {
-    bool waits = true; /* for the target's answer */
+    bool waits = true; /* the target's answer is still awaited */
     int r = 0;
     while (!r && (!a->ended || waits)) {
         r = step(a);
@@ -329,7 +330,7 @@ static int verdict(struct far_source *a)
 
 /* ------------------------------------------------------------------ the whole */
 
-/** A socket beside the ternd's, that the same programs may reach. */
+/** Listens beside the ternd's socket, where the same programs can connect. */
 static int listen_beside(struct far_source *a, const char *from)
 {
     char path[PATH_MAX], whole[PATH_MAX + 32];
@@ -345,7 +346,7 @@ static int listen_beside(struct far_source *a, const char *from)
     return r;
 }
 
-/** own: what others see of it ends, too. */
+/** Frees the source. own: also closes and removes what other processes see of it. */
 static void free_source(struct far_source *a, bool own)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -417,7 +418,7 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
     close_ternd(a);
     close(a->control);
     a->control = -1;
-    a->cancelled = false; /* it was too late */
+    a->cancelled = false; /* the signal came too late to cancel */
     *out = a;
     return 0;
 }
@@ -434,7 +435,7 @@ int far_source_run(struct far_source *a)
             r = tern_error(-ECANCELED, "ended by a signal");
         }
     }
-    far_link_finish(&a->link); /* the other side hears that the last has ended */
+    far_link_finish(&a->link); /* tells the other side that the last program has ended */
     free_source(a, true);
     return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The proxy at the target (far.h). To the target's ternd it is the other ternd of a migration, with sockets and
- * memories of its own for each program; what is written into these comes over the link.
+ * The proxy at the target (far.h). For the target's ternd it is the other ternd of a migration, with sockets and
+ * memories of its own for each program. Bytes that come over the link are written into these.
  */
 #include "ternd/far/target.h"
 
@@ -35,7 +35,7 @@ static void close_ternd(struct far_target *b)
     b->stream.start = b->stream.end;
 }
 
-/** It takes no more, and says why on the other connection. */
+/** Called when the target's ternd reads no more; ternd gives the reason on the other connection. */
 static void end_ternd(struct far_target *b)
 {
     close_ternd(b);
@@ -44,7 +44,7 @@ static void end_ternd(struct far_target *b)
     }
 }
 
-/** Writes what it takes; the descriptor goes with what is left when it comes to that. */
+/** Writes queued bytes to ternd. The descriptor goes with the last bytes that are queued. */
 static void write_ternd(struct far_target *b)
 {
     struct far_bytes *w = &b->stream;
@@ -91,7 +91,7 @@ static void receive_ternd(struct far_target *b)
     const ssize_t n = recv(b->ternd, piece, sizeof piece, MSG_DONTWAIT);
     if (n <= 0) {
         end_ternd(b);
-    } else if (!b->gone) { /* TOLD is for this proxy's sockets: the source's proxy says its own */
+    } else if (!b->gone) { /* TOLD is meant for this proxy; the source's proxy makes its own */
         far_send(&b->link, (struct far_frame){.type = FAR_STREAM}, piece, (size_t)n, NULL, 0);
     }
 }
@@ -115,7 +115,7 @@ static void receive_control(struct far_target *b)
     far_send(&b->link, (struct far_frame){.type = FAR_RESULT}, &p, sizeof p, NULL, 0);
 }
 
-/** Asks it to receive the partition. */
+/** Asks the target's ternd to receive the partition. */
 static int greet_ternd(struct far_target *b, const char partition[64])
 {
     const struct tern_wire_migrate how = {0};
@@ -175,7 +175,7 @@ static void receive_descriptor(struct far_target *b, const struct far_frame *f, 
     }
     memcpy(&what, bytes, sizeof what);
     if (b->ternd < 0) {
-        return; /* it has given up, and says so */
+        return; /* ternd has given up, and reports that itself */
     }
     if (far_session_add(b, &what, &fd)) {
         far_lose(&b->link, "%s", tern_last_error());
@@ -190,7 +190,7 @@ static void receive_frame(struct far_target *b, const struct far_frame *f, const
     if (!b->greeted) {
         receive_hello(b, f, bytes);
     } else if (f->type == FAR_STREAM && !b->gone) {
-        b->gone = far_sessions_left(b) != 0; /* their rings have come: this is GO */
+        b->gone = far_sessions_left(b) != 0; /* this STREAM is GO, because START has come */
         if (b->ternd >= 0) {
             queue_ternd(b, bytes, f->length);
         }
@@ -225,7 +225,7 @@ static void ready(struct far_target *b, const struct far_tag *t, const struct po
     }
 }
 
-/** Waits once, and does what there is. While ternd does not take the stream, nothing more of it is. */
+/** Waits once in poll(), and handles all input. While ternd does not read the stream, the link is not read. */
 static int step(struct far_target *b)
 {
     struct far_watch *w = &b->watch;
@@ -274,7 +274,7 @@ static void free_target(struct far_target *b)
 void far_target_as_user(const struct far_target *b)
 {
     if (b->user != b->own && seteuid(b->user)) {
-        abort(); /* far_target_run has seen that it can */
+        abort(); /* far_target_run has checked that the change of user succeeds */
     }
 }
 
@@ -297,7 +297,7 @@ int far_target_run(const char *to, uid_t user, int in, int out)
         b.open[i].fd = -1;
     }
     memcpy(b.to, to, r ? 0 : strlen(to));
-    while (!r && !b.link.lost) { /* whoever has nothing more to say closes the link: the source */
+    while (!r && !b.link.lost) { /* ends when the source closes the link */
         r = step(&b);
     }
     if (!r && (!b.gone || far_sessions_left(&b))) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the proxy at the source must know of the streams that go through it (docs/migration-stream.md): where each ends,
- * and of the third, the state of sessions, which contexts the programs have.
+ * Parses the streams that pass through the proxy at the source (docs/migration-stream.md). The parser finds the end of
+ * each stream, and reads the contexts of the programs from the third stream, the state of sessions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int bad(const char *why)
     return tern_error(-EPROTO, "the stream of the source's ternd is not as it should be: %s", why);
 }
 
-/** The head of a record, or the header of a stream, is there whole. */
+/** Called when the header of a stream, or the head of a record, is complete. */
 static int begin(struct far_trace *t)
 {
     struct tern_stream_header header;
@@ -67,7 +67,7 @@ int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n)
     return r;
 }
 
-/** A context, with what of its submissions has been told: all but those of `sent`, and those that wait for room. */
+/** Reads a context and the last submission that was reported: all but those of `sent`, and those that wait for room. */
 static int read_context(struct far_session *s, struct tern_stream *in, const uint64_t *waiting, size_t n)
 {
     size_t sent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A list for poll(), made anew each time. */
+/** The list of descriptors for poll(), rebuilt for each wait. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ int far_watch_wait(struct far_watch *w, int ms)
     if (w->failed) {
         return tern_error_memory("connections");
     }
-    if (poll(w->fds, w->n, ms) <= 0) { /* interrupted: nothing is ready */
+    if (poll(w->fds, w->n, ms) <= 0) { /* interrupted by a signal: nothing is ready */
         for (size_t i = 0; i < w->n; i++) {
             w->fds[i].revents = 0;
         }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The processes' stream of a migration goes on when its links are lost (move.h). Each ternd closes what it has of them,
- * so that the other one finds it too, tells whoever asked for the migration, and waits for other links. Over the first
- * of these the target says which records it has (`ready`), and the source sends the rest of what it has written.
+ * Continues the processes' stream of a migration over other links when links are lost (move.h). Each ternd closes its
+ * links, so that the other one notices as well, tells the tool, and waits for other links. Over the first of these the
+ * target says which records it has (`ready`), and the source sends the others again.
  *
- * A source that has written all does not know what of that has come. So it waits until the target says (`acknowledged`,
- * or `ready` with all) that it has all: then nothing of this stream is on its way, and links that are lost later end
- * the migration.
+ * A source that has written everything does not know how much has arrived. Therefore it waits until the target says
+ * that it has everything (`acknowledged`, or `ready` with all records). From then on nothing of this stream is in
+ * flight, and a lost link ends the migration.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,22 +15,23 @@
 #include "ternd/move/move.h"
 #include "wire/socket.h"
 
-#define KEPT (16u << 20) /* bytes for each link: more than sockets and relays between the two hold */
-#define STUCK 5u         /* losses one after another, before anything came */
+/* bytes kept for each link, more than the buffers of sockets and relays between the two hold */
+#define KEPT (16u << 20)
+#define STUCK 5u         /* losses in a row without progress that end the migration */
 
 static bool is_loss(int r)
 {
     return r == -EIO || r == -EPIPE || r == -ETIMEDOUT;
 }
 
-/** Other links. -ECANCELED, -ETIMEDOUT; -EPIPE: there are none. */
+/** Receives other links. -ECANCELED, -ETIMEDOUT; -EPIPE: the tool has none. */
 static int other_links(struct ternd_move *m)
 {
     const struct tern_wire_progress p = {.kind = TERN_WIRE_LOST};
     struct tern_wire_migrate how;
     const uint32_t n = m->link_count;
     ternd_move_close_links(m);
-    tern_socket_send(m->control, &p, sizeof p, -1, false); /* if it does not go, none comes */
+    tern_socket_send(m->control, &p, sizeof p, -1, false); /* if the message is lost no links come, which times out */
     const int r = ternd_move_receive_links(m, &how);
     return r || m->link_count == n ? r : tern_error(-EPROTO, "%u links came for %u", m->link_count, n);
 }
@@ -66,7 +67,7 @@ static int hear(struct ternd_move *m, const struct tern_stream *s, uint64_t *nex
 
 /* ------------------------------------------------------------------------------ losses */
 
-/** Whether anything has come since the last loss; if it has not, not too often. */
+/** Counts losses without progress since the last one. -EPIPE: too many. */
 static int came(struct ternd_move *m, const uint64_t *next)
 {
     const bool more = memcmp(m->next, next, m->link_count * sizeof *next) != 0;
@@ -75,7 +76,7 @@ static int came(struct ternd_move *m, const uint64_t *next)
     return m->stuck < STUCK ? 0 : tern_error(-EPIPE, "links were lost %u times before anything came over them", STUCK);
 }
 
-/** The source's: *next, what the target has, unless the links were lost again (0, *told false). */
+/** Source: gets other links, and the records that the target needs next. *told false: the links were lost again. */
 static int source_lost(struct ternd_move *m, struct tern_stream *s, uint64_t *next, bool *told)
 {
     int r = other_links(m);
@@ -87,7 +88,7 @@ static int source_lost(struct ternd_move *m, struct tern_stream *s, uint64_t *ne
     return *told || is_loss(r) ? came(m, *told ? next : m->next) : r;
 }
 
-/** Whether these are all records that were written. */
+/** True: these are all records that were written. */
 static bool is_all(const struct ternd_move *m, const struct tern_stream *s, const uint64_t *next)
 {
     uint64_t all[TERN_STREAM_LINKS];
@@ -95,7 +96,7 @@ static bool is_all(const struct ternd_move *m, const struct tern_stream *s, cons
     return memcmp(all, next, m->link_count * sizeof *next) == 0;
 }
 
-/** Sends what the target has not; a loss is found when it is used next. */
+/** Sends the records that the target lacks. A loss shows at the next use. */
 static int go_on(struct ternd_move *m, struct tern_stream *s, const uint64_t *next)
 {
     const int r = tern_stream_resume(s, m->links, next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The link between two ternd, and the connection to whoever asked for the migration (move.h). */
+/** The link between two ternd, and the connection of the tool that asked for the migration (move.h). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "ternd/move/move.h"
 #include "wire/socket.h"
 
-/** One message, with a descriptor. */
+/** Receives one message with a descriptor. */
 static int receive_link(struct ternd_move *m, struct tern_wire_migrate *how, int *link)
 {
     int kind = 0;
@@ -81,7 +81,7 @@ int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_strea
     return r;
 }
 
-/** Until the link is ready, or whoever asked has cancelled. */
+/** Waits until the link is ready. -ECANCELED: the tool has cancelled; -ETIMEDOUT. */
 static int wait_for(const struct ternd_move *m, short events)
 {
     struct pollfd p[2] = {{.fd = m->link, .events = events}, {.fd = m->control, .events = POLLIN}};
@@ -105,7 +105,8 @@ int ternd_move_send_fd(const struct ternd_move *m, int fd, const struct tern_wir
     int r;
     do {
         r = wait_for(m, POLLOUT);
-        r = r ? r : tern_socket_send(m->link, what, sizeof *what, fd, false); /* so few bytes go whole, or not */
+        /* a message of this size is sent whole or not at all */
+        r = r ? r : tern_socket_send(m->link, what, sizeof *what, fd, false);
     } while (r == -EAGAIN);
     return r == -ECANCELED || r == -ETIMEDOUT || !r ? r : broken(r);
 }
@@ -142,7 +143,7 @@ int ternd_move_await(const struct ternd_move *m, enum tern_wire_step step)
     char byte = 0;
     int r = wait_for(m, POLLIN);
     if (r) {
-        shutdown(m->link, SHUT_RD); /* it can be said no more; but may have been */
+        shutdown(m->link, SHUT_RD); /* the step can come no more from here on, but may have come */
     }
     ssize_t n;
     do {

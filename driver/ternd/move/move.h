@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A partition's programs move from one ternd to another of the same machine (docs/ternd.md, "Migration"). Over the
- * link, a pair of connected sockets, go
+ * Migration of a partition's programs from one ternd to another on the same machine (docs/ternd.md, "Migration"). The
+ * link is a pair of connected sockets, over which go
  *
- *     source                                               target
- *     stream: who they are; their sockets and memories ->  makes sessions, frozen
- *     stream: tern_migrate_live                        ->  tern_migrate_load
- *     stream: the state of sessions; sockets of calls  ->  gives the sessions what was loaded
- *                                                      <-  a byte, READY: it has all
- *     a byte, GO: they are the target's                ->  lets them run
- *                                                      <-  a byte, TOLD: the programs know that
+ *   source                                               target
+ *   stream: the programs; their sockets and memories ->  makes sessions, frozen
+ *   stream: tern_migrate_live                        ->  tern_migrate_load
+ *   stream: the state of sessions; sockets of calls  ->  gives the sessions the loaded objects
+ *                                                    <-  a byte, READY: the target has everything
+ *   a byte, GO: the programs are the target's        ->  lets them run
+ *                                                    <-  a byte, TOLD: the programs know their new ternd
  *
- * If links are lost while the processes come, both tell whoever asked, go on over other ones, and the target says when
- * it has read all (again.c); at other times the migration ends.
+ * Lost links. If links are lost while processes are sent, both ternd tell the tool that asked for the migration, go on
+ * over other links, and the target reports when it has read everything (again.c). If a link is lost at another time,
+ * the migration fails.
  *
- * GO decides: before it comes the target has nothing that it cannot drop, and only waits. A target that gives up closes
- * its reading side first and then looks whether the byte has come: a send to a closed side fails, so both come to the
- * same result. If something between the two loses the byte, neither has the programs, and never both.
+ * Commit. GO decides. Before GO the target has nothing that it cannot drop, and only waits. A target that gives up
+ * shuts down its reading side first, and then checks whether GO has come: a send to a side that is shut down fails, so
+ * both sides come to the same result. If something between the two loses the byte, neither side has the programs, but
+ * never both.
  */
 #ifndef TERND_MOVE_MOVE_H
 #define TERND_MOVE_MOVE_H
@@ -27,56 +29,57 @@
 
 struct ternd_move {
     struct ternd *t;
-    int control, link;                /* link: the first of links, which carries all but pages */
+    int control, link;                /* link: the first of `links`, which carries everything except pages */
     int links[TERN_STREAM_LINKS];
     uint32_t link_count;
-    bool again;                       /* whoever asked makes lost links again */
-    uint32_t stuck;                   /* the source's: how often they were lost before anything came over them */
-    uint64_t next[TERN_STREAM_LINKS]; /* what the target had when they were lost last */
+    bool again;                       /* the tool replaces lost links */
+    uint32_t stuck;                   /* source: losses in a row before anything came over the links */
+    uint64_t next[TERN_STREAM_LINKS]; /* source: next record that the target needed at the last loss, by link */
     char partition[TERN_PARTITION_NAME + 1];
-    uint32_t n;                       /* sessions */
+    uint32_t n;                       /* number of sessions */
     struct ternd_session **sessions;
-    struct tern_process **procs;      /* the source's; of all sessions together */
+    struct tern_process **procs;      /* source: the processes of all sessions */
     uint32_t proc_count;
-    uint64_t **numbers;               /* the target's: the source's numbers of processes, by session */
+    uint64_t **numbers;               /* target: numbers of the processes on the source, by session */
     size_t *number_count;
     struct tern_loading *loading;
-    struct ternd_arrival {            /* the target's: calls of a session that have no thread yet */
+    struct ternd_arrival {            /* target: the connections for calls of a session that have no thread yet */
         uint32_t calls;
         uint32_t slot[TERN_WIRE_CONNECTIONS_MAX];
-        bool runs;                    /* its own thread is there */
+        bool runs;                    /* the thread of the first connection runs */
     } *arrivals;
     uint64_t stopped_at, stopped_ns;
-    struct tern_stream_counts counts; /* the source's: of the processes' stream */
+    struct tern_stream_counts counts; /* source: counts of the stream of processes */
 };
 
 /* link.c */
-/** Receives what to do, and the links. -errno, without anything taken. */
+/** Receives the request and the links. -errno, and nothing is taken. */
 int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
-/** The links, each with one of the same messages. -EPROTO, -ETIMEDOUT; -EPIPE: there are none. */
+/** Receives the links, each with one of equal messages. -EPROTO, -ETIMEDOUT; -EPIPE: the tool has none. */
 int ternd_move_receive_links(struct ternd_move *m, struct tern_wire_migrate *how);
 void ternd_move_close_links(struct ternd_move *m);
-/** A stream over the first link. */
+/** A stream over the first link, which the caller closes. */
 int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out);
-/** A descriptor, and what it is. -ECANCELED, -ETIMEDOUT, -EPIPE; -EPROTO: another one came. */
+/** Send and receive a descriptor with its description. -ECANCELED, -ETIMEDOUT, -EPIPE; -EPROTO: another one came. */
 int ternd_move_send_fd(const struct ternd_move *m, int fd, const struct tern_wire_descriptor *what);
 int ternd_move_receive_fd(const struct ternd_move *m, const struct tern_wire_descriptor *what, int *fd);
-/** Tells the other ternd of a step. After GO the programs are the target's, unless this fails. */
+/** Sends a step to the other ternd. After GO the programs are the target's, unless this fails. */
 int ternd_move_step(const struct ternd_move *m, enum tern_wire_step step);
-/** Until the other ternd says so. If this fails, it cannot any more. */
+/** Waits for a step of the other ternd. After a failure the other ternd cannot send it any more. */
 int ternd_move_await(const struct ternd_move *m, enum tern_wire_step step);
-/** Tells whoever asked for the migration how it ended, and closes the link. */
+/** Reports the result to the tool, and closes the links. */
 void ternd_move_end(struct ternd_move *m, int status);
 
 /* again.c */
-/** A stream over all links, which are made again when they are lost, if whoever asked does so. */
+/** A stream over all links. Lost links are replaced if the tool does so. */
 int ternd_move_links_stream(struct ternd_move *m, bool writes, struct tern_stream **out);
-/** The source: the target has read all of the stream, or gets what it has not. What comes next is not made again. */
+/** Source: waits until the target has read all of the stream, and sends again what it lacks. Later losses end the
+ *  migration. */
 int ternd_move_read_to_end(struct ternd_move *m, struct tern_stream *s);
-/** The target: it has. */
+/** Target: reports that it has read all of the stream. */
 int ternd_move_has_read(struct ternd_move *m, const struct tern_stream *s);
 
-/* write.c, read.c: programs: who they are; state: what they have */
+/* write.c, read.c: the programs, and the state of their sessions. -errno, with a sentence */
 int ternd_move_write_programs(const struct ternd_move *m);
 int ternd_move_write_state(const struct ternd_move *m);
 int ternd_move_read_programs(struct ternd_move *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sessions from records of a migration stream. Each number is bounded where it is read; what an object is must have
- * come with the memory of its process, once: nothing that the driver has made has two objects.
+ * Reads sessions from records of a migration stream. Each number is checked against its range where it is read. An
+ * object must have come with its process, and only once: no object of the driver belongs to two objects of sessions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int read_program(struct ternd_move *m, struct tern_stream *s, struct prog
     return r;
 }
 
-/** Room for one more. */
+/** Makes room for one more program. */
 static int grow(struct ternd_move *m, struct program **programs)
 {
     const size_t n = m->n + 1;
@@ -94,7 +94,7 @@ static int read_programs(struct ternd_move *m, struct program **programs)
     return r;
 }
 
-/** Its end is another program, which the system names. */
+/** The peer of the socket must be another process, which the system names in *who. */
 static int check_socket(int fd, struct ucred *who)
 {
     int kind = 0, domain = 0;
@@ -150,7 +150,7 @@ int ternd_move_read_programs(struct ternd_move *m)
 
 /* -------------------------------------------------------------------- what they have */
 
-/** The i-th process of what was loaded is this one; and it is the session's. */
+/** Finds a process by its number on the source, which must be one of this session. */
 static int find_process(const struct ternd_move *m, uint32_t session, uint64_t number, uint32_t *index)
 {
     bool own = false;
@@ -167,7 +167,7 @@ static int find_process(const struct ternd_move *m, uint32_t session, uint64_t n
     return tern_error(-EPROTO, "process %llu did not come, or is another program's", (ull)number);
 }
 
-/** What the object is; `name` as the source has it. */
+/** Finds the driver's object; `name` is its identity on the source. */
 static void *find_child(const struct ternd_move *m, uint32_t process, const struct ternd_object *o, uint64_t name,
                         uint64_t *jobs)
 {
@@ -205,7 +205,7 @@ static int add_sent(struct ternd_object *o, uint64_t fence, uint64_t cost, bool 
     return 0;
 }
 
-/** A context's submissions: they are its last ones, and those that were taken are its jobs. */
+/** Reads the submissions of a context: its last ones, of which those that the driver took are its jobs. */
 static int read_sent(struct ternd_object *o, struct tern_stream *in, uint64_t jobs)
 {
     size_t n;
@@ -223,7 +223,7 @@ static int read_sent(struct ternd_object *o, struct tern_stream *in, uint64_t jo
                                               (ull)taken);
 }
 
-/** Its user may have it in its band here, too. */
+/** The user's limits must allow the context's band on this ternd as well. */
 static int check_band(const struct ternd_object *o)
 {
     struct tern_context_stats s = {.size = sizeof s};
@@ -344,7 +344,7 @@ static int read_call(struct ternd_session *s, struct ternd_arrival *a, struct te
             return tern_error_memory("a request");
         }
         memcpy(s->pending[slot], request, n);
-        s->pending[slot]->length = (uint32_t)n; /* ternd_serve looks at all else */
+        s->pending[slot]->length = (uint32_t)n; /* ternd_serve checks everything else */
     }
     a->slot[a->calls] = slot;
     a->calls += !r;
@@ -382,7 +382,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** Each thing of the driver's has one object at most, and each process has one. */
+/** Every object of the driver has at most one object, and every process has exactly one. */
 static int check_objects(const struct ternd_move *m)
 {
     size_t n = 0, room = 1, processes = 0;
@@ -413,7 +413,7 @@ static int check_objects(const struct ternd_move *m)
         : 0;
 }
 
-/** Calls get their sockets. */
+/** Receives the sockets of the connections for calls. */
 static int receive_calls(struct ternd_move *m, uint32_t i)
 {
     struct ternd_session *s = m->sessions[i];

@@ -9,7 +9,7 @@
 #include "base/wait.h"
 #include "ternd/move/move.h"
 
-/** Whose a process is that comes. */
+/** The owner of a process that is loaded. */
 static int find_owner(void *user, uint32_t process, struct tern_owner *owner)
 {
     const struct ternd_move *m = user;
@@ -70,7 +70,7 @@ static void give_context(void *user, uint32_t process, uint32_t context, struct 
     }
 }
 
-/** Threads of the session and its calls, which wait. */
+/** Starts the threads of the session and of its calls, which wait while it is frozen. */
 static int start(struct ternd_move *m, uint32_t i)
 {
     struct ternd_session *s = m->sessions[i];
@@ -109,8 +109,8 @@ static void begin(struct ternd_move *m)
     for (uint32_t i = 0; i < m->n; i++) {
         ternd_session_publish(m->sessions[i]);
     }
-    const int told = ternd_move_step(m, TERN_WIRE_TOLD); /* that the programs know where they are */
-    (void)told;                          /* the other ternd is gone */
+    const int told = ternd_move_step(m, TERN_WIRE_TOLD); /* the programs know the path of this ternd */
+    (void)told;                          /* fails if the other ternd is gone */
     tern_migrate_commit(m->loading);
     for (uint32_t i = 0; i < m->n; i++) {
         ternd_clients_own(m->sessions[i], true);
@@ -118,7 +118,7 @@ static void begin(struct ternd_move *m)
     }
 }
 
-/** What has no thread: its sockets are closed here. */
+/** Frees a session, and closes those of its sockets that have no thread. */
 static void drop_session(struct ternd_move *m, uint32_t i)
 {
     struct ternd_session *s = m->sessions[i];

@@ -10,7 +10,8 @@
 #include "ternd/move/move.h"
 #include "wire/socket.h"
 
-/** Whose processes are in the partition: -EBUSY, some and not all. With ternd->lock held. */
+/** Finds whether the session has processes in the partition. -EBUSY: some of its processes are in it and some are
+ *  not. Requires ternd->lock. */
 static int concerns(const struct ternd_move *m, struct ternd_session *s, bool *concerned)
 {
     uint32_t in = 0, out = 0;
@@ -34,7 +35,7 @@ static int concerns(const struct ternd_move *m, struct ternd_session *s, bool *c
     return 0;
 }
 
-/** All programs of the partition; from now on they are not freed. */
+/** Finds all programs of the partition. Their sessions are not freed from here on. */
 static int find_sessions(struct ternd_move *m)
 {
     struct ternd *t = m->t;
@@ -42,7 +43,7 @@ static int find_sessions(struct ternd_move *m)
     uint32_t n = 0;
     int r = tern_os_device_query_in(t->dev, m->partition, &info);
     if (r) {
-        return r; /* there is none of this name */
+        return r; /* no partition has this name */
     }
     pthread_mutex_lock(&t->lock);
     TERN_LIST_EACH(node, &t->sessions)
@@ -137,12 +138,12 @@ static int send_all(struct ternd_move *m, const struct tern_wire_migrate *how, s
     return r ? r : ternd_move_step(m, TERN_WIRE_GO);
 }
 
-/** The sessions are the other's. */
+/** Gives the sessions up after GO. */
 static void leave(struct ternd_move *m, struct tern_saving *saving)
 {
     struct ternd *t = m->t;
-    const int told = ternd_move_await(m, TERN_WIRE_TOLD); /* where the programs look for it from now on */
-    (void)told;                           /* the other ternd has ended meanwhile: so have they */
+    const int told = ternd_move_await(m, TERN_WIRE_TOLD); /* the target has told the programs where it listens */
+    (void)told;                           /* fails if the other ternd has ended, and the programs with it */
     tern_migrate_end(saving);
     for (uint32_t i = 0; i < m->n; i++) {
         ternd_clients_own(m->sessions[i], false);

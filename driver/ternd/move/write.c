@@ -40,7 +40,7 @@ int ternd_move_write_programs(const struct ternd_move *m)
     if (r) {
         return r;
     }
-    for (uint32_t i = 0; !r && i < m->n; i++) { /* held: its processes stay as they are */
+    for (uint32_t i = 0; !r && i < m->n; i++) { /* the session is held, so its processes do not change */
         r = write_program(m->sessions[i], i, to);
     }
     r = r ? r : tern_stream_end(to);
@@ -56,7 +56,7 @@ int ternd_move_write_programs(const struct ternd_move *m)
     return r;
 }
 
-/** Submissions of a context that have not been told. */
+/** Writes the submissions of a context that were not reported. */
 static int put_sent(const struct ternd_object *o, struct tern_stream *to)
 {
     size_t n = 0;
@@ -111,7 +111,7 @@ static int write_object(const struct ternd_object *o, struct tern_stream *to)
     return r ? r : end;
 }
 
-/** Completions that the client has had no room for. */
+/** Writes the completions for which the ring had no room. */
 static int put_waiting(const struct ternd_session *s, struct tern_stream *to)
 {
     size_t n = 0;
@@ -134,7 +134,7 @@ static int put_waiting(const struct ternd_session *s, struct tern_stream *to)
     return 0;
 }
 
-/** Of a frozen session: no other thread changes anything of it. Processes come before what they have. */
+/** Writes a frozen session, which no other thread changes. A process comes before its objects. */
 static int write_session(const struct ternd_session *s, uint32_t number, struct tern_stream *to)
 {
     uint32_t objects = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern migrate to another machine, and tern migrate serve there: the links between their proxies (ternd/far/far.h). A
- * link is a socket whose other end a child has, a relay of TLS (relay.c) or a command; or one that was inherited.
+ * `tern migrate` to another machine, and `tern migrate serve` there: the links between the proxies (ternd/far/far.h). A
+ * link is a socket to a child process, which is a TLS relay (relay.c) or a command, or an inherited socket.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ int move_far_check(const struct move_options *o)
 
 /* ------------------------------------------------------------------ links */
 
-/** In the child: the end of the pair is standard input and output. */
+/** In the child: makes one end of the pair standard input and output. */
 static void become(int end)
 {
     dup2(end, STDIN_FILENO);
@@ -87,8 +87,8 @@ static void silence_errors(int signal)
     errno = error;
 }
 
-/** A child that relays the connection, which it takes, to the socket that is returned; -1: said why not. By SIGUSR1 it
- *  leaves standard error alone. */
+/** Starts a child that relays the TLS connection, which it takes, to the returned socket. -1: the error was printed.
+ *  After SIGUSR1 the child prints nothing. */
 static int relay(SSL *ssl, const char *peer, pid_t *id)
 {
     int pair[2];
@@ -102,7 +102,7 @@ static int relay(SSL *ssl, const char *peer, pid_t *id)
     if (child == 0) {
         close(pair[0]);
         become(pair[1]);
-        setsid(); /* a key of the terminal is for the proxy alone */
+        setsid(); /* signals of the terminal go to the proxy only */
         sigaction(SIGUSR1, &quiet, NULL);
         _exit(relay_run(ssl, peer));
     }
@@ -117,7 +117,7 @@ static int relay(SSL *ssl, const char *peer, pid_t *id)
     return pair[0];
 }
 
-static pid_t relaying; /* of link_tls; 0: there is none */
+static pid_t relaying; /* process of link_tls; 0: there is none */
 
 static int link_tls(const struct move_options *o)
 {
@@ -139,7 +139,7 @@ static int link_exec(const char *command)
     const pid_t child = fork();
     if (child == 0) {
         become(pair[1]);
-        signal(SIGINT, SIG_IGN); /* the proxy says when it ends */
+        signal(SIGINT, SIG_IGN); /* the proxy tells the command when to end */
         signal(SIGHUP, SIG_IGN);
         signal(SIGXFSZ, SIG_DFL);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -154,7 +154,7 @@ static int link_exec(const char *command)
     return pair[0];
 }
 
-/** A socket that whoever started this has connected. */
+/** Takes a socket that the parent process has connected. */
 static int link_fd(const char *number)
 {
     uint64_t fd;
@@ -198,7 +198,7 @@ int move_far(const struct move_options *o, struct move_report *report, struct fa
     }
     signal(SIGPIPE, SIG_IGN);
     struct tern_wire_migrate how = o->how;
-    how.again = 0; /* what is between the two proxies is not made again */
+    how.again = 0; /* links between proxies are not replaced */
     const struct far_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = how,
                                           .in = link, .out = link, .round = show_round, .user = &show};
     const int r = far_source_move(&so, out, &report->end);
@@ -215,7 +215,7 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
         const pid_t child = fork();
         if (child > 0) {
             far_source_leave(s);
-            if (relaying > 0) { /* why a connection is lost was told until here; no reader is left */
+            if (relaying > 0) { /* from here on nobody reads messages of the relay */
                 kill(relaying, SIGUSR1);
             }
             return DONE;
@@ -225,7 +225,7 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
             silence(STDIN_FILENO);
             silence(STDOUT_FILENO);
             silence(STDERR_FILENO);
-        } /* else this process stays */
+        } /* the process stays in the foreground */
     }
     return far_source_run(s) ? move_say(o->to, tern_last_error()) : DONE;
 }
@@ -233,7 +233,7 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
 /* ------------------------------------------------------------------ the target */
 
 struct serve {
-    const char *to, *user; /* user NULL: whoever runs this */
+    const char *to, *user; /* user NULL: the user of this process */
     uid_t uid;
     struct tls_options tls;
 };
@@ -243,7 +243,7 @@ static int run(const struct serve *o, int in, int out)
     return far_target_run(o->to, o->uid, in, out) ? move_say(o->to, tern_last_error()) : DONE;
 }
 
-/** By name, or by number. */
+/** Finds the user by name or number. */
 static int find_user(struct serve *o)
 {
     uint64_t n = 0;
@@ -259,7 +259,7 @@ static int find_user(struct serve *o)
     return !geteuid() || o->uid == geteuid() ? DONE : move_say("--user", "only root may give programs to another user");
 }
 
-/** Each connection that has shown its certificate in a process of its own, which outlives this one. */
+/** Serves each connection that has shown its certificate in a process of its own, which outlives this one. */
 static int listen_for(const struct serve *serve)
 {
     const struct tls_options *o = &serve->tls;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern migrate --from --to: gives two ternd the ends of pairs of sockets, others when these are lost, and shows and
- * reports what they say. It takes no part in the migration itself; when it ends, the migration is cancelled. To another
- * machine: far.c.
+ * `tern migrate --from --to`: gives two ternd the ends of socket pairs, replaces lost ones, and prints what the ternd
+ * report. The tool takes no part in the migration itself, but its end cancels the migration. far.c migrates to another
+ * machine.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,18 +27,19 @@
 #include "wire/socket.h"
 
 #define DOWNTIME_NS 300000000u
-#define LEVEL 1u  /* of zstd, if none is named */
+#define LEVEL 1u  /* default level of zstd */
 #define LEVELS 19u
 #define LINKS 16u
-#define ANSWER_SECONDS 5   /* for one side after the other has ended, beyond what it waits for that one */
-#define CANCEL_SECONDS 5   /* for both after an interrupt */
+/* time for one side to answer after the other has ended, in addition to the patience of a migration */
+#define ANSWER_SECONDS 5
+#define CANCEL_SECONDS 5   /* time for both sides to answer an interrupt */
 
 /** One of the two ternd. */
 struct side {
     const char *path;
     int fd;
     bool ended;
-    bool lost; /* it waits for other links */
+    bool lost; /* waits for other links */
     struct tern_wire_progress last;
 };
 
@@ -48,7 +49,7 @@ int move_say(const char *where, const char *why)
     return FAILED;
 }
 
-/** Connects, and is told whether a migration may begin. */
+/** Connects, and receives the answer whether a migration may begin. */
 static int greet(struct side *s, uint32_t kind, const char *partition, int signals)
 {
     struct tern_wire_hello hello = tern_hello(kind);
@@ -107,7 +108,7 @@ static void receive(struct side *s, struct move_report *report, bool show)
     }
 }
 
-/** The ends of a pair of sockets to the two, for each link. */
+/** Gives both sides one end of each link. */
 static int give_links(struct side side[2], const struct tern_wire_migrate *how)
 {
     int status = DONE;
@@ -126,7 +127,7 @@ static int give_links(struct side side[2], const struct tern_wire_migrate *how)
     return status;
 }
 
-/** Other links, if both have lost theirs; none, if one of the two waits in vain. */
+/** Replaces the links if both sides have lost them. Tells a side that there are none if it waits in vain. */
 static void mend(struct side side[2], const struct tern_wire_migrate *how, struct move_report *report, bool show)
 {
     bool none = false;
@@ -149,7 +150,7 @@ static void mend(struct side side[2], const struct tern_wire_migrate *how, struc
 
 /** How long an answer is awaited. */
 struct patience {
-    uint64_t until; /* on tern_clock_ns(); 0: no limit */
+    uint64_t until; /* deadline on tern_clock_ns(), in ns; 0: none */
     bool cancelled;
 };
 
@@ -158,15 +159,15 @@ static void limit(struct patience *p, int seconds)
     p->until = tern_clock_ns() + (uint64_t)seconds * 1000000000u;
 }
 
-/** Milliseconds for poll(). */
+/** The remaining time in milliseconds, for poll(). */
 static int left(const struct patience *p)
 {
     const uint64_t now = tern_clock_ns();
     return !p->until ? -1 : now < p->until ? (int)((p->until - now) / 1000000 + 1) : 0;
 }
 
-/** The first one cancels: both take what they can read for the end, and the source's answer says whether it was. The
- *  second one waits no more for that. */
+/** Handles a signal. The first one cancels: both sides see the end of their connection, and the source reports
+ *  whether the cancel was in time. The second one ends the wait at once. */
 static void interrupt(struct patience *p, const struct side side[2], int signals)
 {
     struct signalfd_siginfo info;
@@ -182,7 +183,7 @@ static void interrupt(struct patience *p, const struct side side[2], int signals
     tern_socket_wake(side[0].fd);
 }
 
-/** Until both have said how it ended, or the one that has not does not answer. */
+/** Waits until both sides have reported the end, or one of them does not answer. */
 static void follow(struct side side[2], int signals, const struct tern_wire_migrate *how, struct move_report *report,
                    bool show)
 {
@@ -213,7 +214,7 @@ static void follow(struct side side[2], int signals, const struct tern_wire_migr
     }
 }
 
-/** The source says whether it has moved; why not, the target may know better. */
+/** Takes the result from the source. The reason of a failure may come from the target. */
 static int decide(const struct side side[2], struct move_report *report)
 {
     static char why[sizeof side[0].last.text];
@@ -241,13 +242,13 @@ static void tell(const struct move_report *report)
            (double)end->stopped_ns / 1e6, (double)move_report_last_bytes(report) / 1048576);
 }
 
-/** The page of HTML is written beside its name, and gets that when it is whole. */
+/** The HTML page, written under a temporary name and renamed when complete. */
 struct page {
     char whole[PATH_MAX], part[PATH_MAX + 8];
     FILE *f;
 };
 
-/** Before anything has moved, so that a name that cannot be written costs nothing. */
+/** Called before anything moves, so that an invalid name is found first. */
 static int open_page(struct page *p, const char *path)
 {
     struct stat s;
@@ -258,7 +259,8 @@ static int open_page(struct page *p, const char *path)
         return move_say(path, strerror(ENAMETOOLONG));
     }
     strcpy(p->whole, path);
-    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && !realpath(path, p->whole)) { /* the link stays */
+    /* a symbolic link is kept, and its target replaced */
+    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && !realpath(path, p->whole)) {
         return move_say(path, errno == ENOENT ? "it is a link to no file" : strerror(errno));
     }
     snprintf(p->part, sizeof p->part, "%s.part", p->whole);
@@ -266,7 +268,7 @@ static int open_page(struct page *p, const char *path)
     return p->f ? DONE : move_say(path, strerror(errno));
 }
 
-/** report NULL: there is nothing to tell. */
+/** report NULL: there is nothing to write. */
 static int close_page(struct page *p, const char *path, const struct move_report *report)
 {
     if (!p->f) {
@@ -285,7 +287,7 @@ static int close_page(struct page *p, const char *path, const struct move_report
     return report ? move_say(path, strerror(error)) : DONE;
 }
 
-/** Between two ternd of this machine. */
+/** Migrates between two ternd of this machine. */
 static int move_near(const struct move_options *o, struct move_report *report)
 {
     struct side side[2] = {{.path = o->from, .fd = -1}, {.path = o->to, .fd = -1}};
@@ -306,7 +308,7 @@ static int move_near(const struct move_options *o, struct move_report *report)
     return status;
 }
 
-/** Lines or JSON on standard output, all of which must have been written. */
+/** Prints lines or JSON on standard output, and checks that everything was written. */
 static int print(const struct move_options *o, const struct move_report *report)
 {
     if (report->moved && !o->json) {
@@ -317,7 +319,7 @@ static int print(const struct move_options *o, const struct move_report *report)
     if (!fflush(stdout) && !ferror(stdout) && printed) {
         return DONE;
     }
-    clearerr(stdout); /* it has been said */
+    clearerr(stdout); /* the error is reported here */
     return move_say("standard output", errno ? strerror(errno) : "not all could be written");
 }
 
@@ -327,16 +329,17 @@ static int move(const struct move_options *o)
     struct far_source *source = NULL;
     struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
                                  .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
-    signal(SIGPIPE, SIG_IGN); /* that nobody reads the lines is no reason to cancel */
+    signal(SIGPIPE, SIG_IGN); /* a closed standard output does not cancel the migration */
     int status = o->report ? open_page(&page, o->report) : DONE;
     if (status) {
         return status;
     }
     status = move_is_far(o->to) ? move_far(o, &report, &source) : move_near(o, &report);
     const int printed = print(o, &report);
-    const int kept = close_page(&page, o->report, report.why ? &report : NULL); /* else there is nothing to tell */
+    /* without a reason there is no report */
+    const int kept = close_page(&page, o->report, report.why ? &report : NULL);
     move_report_free(&report);
-    const int stayed = source ? move_far_stay(o, source) : DONE; /* whatever became of the report */
+    const int stayed = source ? move_far_stay(o, source) : DONE; /* the programs are served even if the report failed */
     return status ? status : stayed ? stayed : printed || kept ? UNTOLD : DONE;
 }
 
@@ -349,7 +352,7 @@ static bool compression(const char *text, uint32_t *out)
     return good;
 }
 
-/** Each at most once. */
+/** Refuses an option that is given twice. */
 static int check_option(const char *name, uint32_t *given)
 {
     static const char *const known[] = {"--json", "--foreground", "--from", "--to", "--partition", "--report",
@@ -367,14 +370,14 @@ static int check_option(const char *name, uint32_t *given)
     return twice ? usage_error("%s is given twice", name) : DONE;
 }
 
-/** 1 to most. */
+/** Parses a number from 1 to `most`. */
 static int ranged(const char *name, const char *value, uint64_t most, uint64_t *out)
 {
     return !tern_key_number(name, value, false, 1, most, out) ? DONE
         : usage_error("%s '%s': it must be a number from 1 to %" PRIu64, name, value, most);
 }
 
-/** One socket, whatever its names. */
+/** True: both paths name the same socket. */
 static bool same(const char *one, const char *other)
 {
     struct stat a, b;
@@ -397,7 +400,7 @@ int move_command(int argc, char **argv)
             *(name[2] == 'j' ? &o.json : &o.foreground) = true;
             continue;
         }
-        const char *value = argv[++i]; /* NULL behind the last one */
+        const char *value = argv[++i]; /* NULL after the last argument */
         if (!value) {
             return usage_error("a value is missing behind '%s'", name);
         }
@@ -425,7 +428,7 @@ int move_command(int argc, char **argv)
             if (!compression(value, &o.how.compress)) {
                 return usage_error("'%s' is no compression: none, zstd, or zstd's level, 1 to 19", value);
             }
-        } else { /* --policy */
+        } else { /* the remaining option is --policy */
             for (o.how.policy = 0; o.how.policy < 3 && strcmp(policies[o.how.policy], value); o.how.policy++) {
             }
             if (o.how.policy == 3) {

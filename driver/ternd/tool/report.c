@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The report of a migration: what is kept of it, and its JSON (report.h). */
+/** The data of a migration report, and its JSON (report.h). */
 #include "ternd/tool/report.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ uint64_t move_report_last_bytes(const struct move_report *r)
 
 static void number(cJSON *to, const char *name, uint64_t value)
 {
-    cJSON_AddNumberToObject(to, name, (double)value); /* exact below 2^53: 2,500 hours in ns */
+    cJSON_AddNumberToObject(to, name, (double)value); /* exact below 2^53, which are 2,500 hours in ns */
 }
 
 static cJSON *round_json(const struct tern_wire_progress *p)

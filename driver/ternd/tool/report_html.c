@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The report of a migration as one page of HTML (report.h): what became of it, three charts, and all numbers. */
+/** A migration report as one page of HTML (report.h): the result, three charts, and all numbers. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "ternd/tool/report.h"
 
 #define MIB 1048576.0
-#define LEFT 64.0    /* of each chart: where its axes begin, and its sizes */
+#define LEFT 64.0    /* left end of the axes of each chart, and its sizes */
 #define WIDTH 640.0
 #define HEIGHT 160.0
 #define TOP 12.0
 #define LEAST (MIB / 1000)
-#define FEW 10u      /* columns that have room for their numbers */
+#define FEW 10u      /* largest number of columns that show their values */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -27,7 +27,7 @@ static const char head[] =
     "th, td { text-align: right; padding: 0.2em 0.5em; border-bottom: 1px solid var(--soft); }\n"
     ".failed { color: var(--stop); }\n</style>\n</head>\n<body>\n";
 
-/** A text from outside, with what HTML gives a meaning replaced. */
+/** Prints text with HTML's special characters escaped. */
 static void text(FILE *f, const char *t)
 {
     for (; *t; t++) {
@@ -41,7 +41,7 @@ static void text(FILE *f, const char *t)
     }
 }
 
-/** "1 page", "2 pages". For words whose plural and third person need no more than an s. */
+/** Prints a number and a noun, as "1 page" or "2 pages"; for nouns and verbs whose plural or third person adds an s. */
 static void counted(FILE *f, uint64_t n, const char *noun)
 {
     fprintf(f, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
@@ -85,12 +85,12 @@ static void label(FILE *f, double x, double y, const char *anchor, const char *f
     fputs("</text>\n", f);
 }
 
-static double slot(const struct move_report *r, size_t i) /* the middle of column i; the last is the blackout's */
+static double slot(const struct move_report *r, size_t i) /* the middle of column i; the last column is the downtime */
 {
     return LEFT + WIDTH * ((double)i + 0.5) / (double)(r->n + 1);
 }
 
-/** On an axis of powers of ten, from LEAST bytes on. */
+/** Height on a logarithmic axis that begins at LEAST bytes. */
 static double height_of(double bytes, double decades)
 {
     const double v = bytes > LEAST ? log10(bytes / LEAST) : 0;
@@ -105,7 +105,8 @@ static void column_numbers(const struct move_report *r, FILE *f)
     }
 }
 
-/** The pages left make a curve if there are two points, of which one is not on the axis; else words tell of them. */
+/** True: the remaining pages make a curve, of two points at least with one above the axis. Otherwise words describe
+ *  them. */
 static bool curve(const struct move_report *r)
 {
     bool any = false;
@@ -115,7 +116,7 @@ static bool curve(const struct move_report *r)
     return any && r->n > 1;
 }
 
-/** The pages that the rounds sent and left, in words: of one round, or of rounds that left nothing. */
+/** Describes the pages that the rounds sent and left, if there is no curve. */
 static void say_convergence(const struct move_report *r, FILE *f)
 {
     uint64_t pages = 0, bytes = 0;
@@ -138,7 +139,7 @@ static void say_convergence(const struct move_report *r, FILE *f)
     fputs(" meanwhile.</p>\n", f);
 }
 
-/** What was left after each round, and what could be sent within the limit at the speed of that round. */
+/** Draws the pages that each round left, and the pages that the limit allows at the speed of that round. */
 static void convergence(const struct move_report *r, FILE *f)
 {
     double most = MIB;
@@ -187,7 +188,7 @@ static void bytes_a_round(const struct move_report *r, FILE *f)
     for (size_t i = 0; i < r->n + r->moved; i++) {
         const double bytes = i < r->n ? (double)r->rounds[i].bytes : (double)move_report_last_bytes(r);
         const double w = 0.7 * WIDTH / (double)(r->n + 1), h = HEIGHT * bytes / most;
-        if (r->n <= FEW) { /* a column may be too low to be seen */
+        if (r->n <= FEW) { /* a column may be too low to be visible */
             label(f, slot(r, i), fmax(TOP + HEIGHT - h - 4, TOP - 2), "middle", "%.3g", bytes / MIB);
         }
         fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\"/>\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver as a client of ternd, as a table of functions (api/api.h). */
+/** The table of functions of a client of ternd (api/api.h). */
 #include "api/api.h"
 
 #define FUNCTION(type, name, parameters, handle, arguments) .name = tern_client_##name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A request to ternd and its reply. Each call that is under way has a connection of its own, with a thread of ternd's
- * behind it, so that calls of several threads do not wait for each other. Connections are made when all others are in
- * use, and kept. ternd takes what is in the submission ring before each request: what this thread has put there comes
- * first.
+ * Requests to ternd. Each call that is under way has a connection of its own, and a thread of ternd serves it, so that
+ * calls of several threads do not wait for each other. A connection is made when all others are in use, and is kept.
+ * ternd takes all submissions out of the ring before it serves a request, so that the submissions of a thread precede
+ * its requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "client/client.h"
 #include "wire/socket.h"
 
-/** One more connection; ternd may refuse, at some number. */
+/** Makes a connection, which ternd refuses beyond a limit. -ENOMEM; errors of tern_client_connect. */
 static int make(struct tern_device *dev, struct tern_connection **out)
 {
     struct tern_wire_welcome welcome;
@@ -61,12 +61,12 @@ static int take(struct tern_device *dev, struct tern_connection **out)
             pthread_mutex_lock(&dev->pool);
             dev->connections -= r != 0;
             if (r && dev->connections) {
-                dev->most = dev->connections; /* ternd gives no more: those that there are must do */
+                dev->most = dev->connections; /* ternd allows no more connections, so the existing ones are shared */
                 r = 0;
             } else if (r == -ECONNREFUSED || r == -ENOENT || r == -EIO) {
                 r = tern_client_gone(dev);
             }
-            if (r && dev->waiting) { /* for a connection that was being made */
+            if (r && dev->waiting) { /* a thread may wait for the connection that was being made */
                 pthread_cond_broadcast(&dev->returned);
             }
         } else {
@@ -109,7 +109,8 @@ int tern_call_do(struct tern_call *call)
     int r = tern_socket_send(call->connection->fd, q, q->length, -1, true);
     const ssize_t n = r ? r : tern_socket_receive(call->connection->fd, a, sizeof *a, NULL);
     if (n < (ssize_t)least || a->op != q->op) {
-        shutdown(call->dev->session, SHUT_RDWR); /* nobody knows whether it is done: the pump ends everything */
+        /* the result of the request is unknown, so the session ends, as the pump notices */
+        shutdown(call->dev->session, SHUT_RDWR);
         return tern_client_gone(call->dev);
     }
     a->text[(size_t)n - least < sizeof a->text ? (size_t)n - least : sizeof a->text - 1] = '\0';

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Checkpoints are of devices in the process that uses them: the other half of what ternd's programs do is in these. */
+/**
+ * Checkpoints of a client are refused: they need a device in the process that uses it. A part of the state of ternd's
+ * programs is in the programs themselves.
+ */
 #include <errno.h>
 
 #include "base/error.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver's objects in a client of ternd (docs/ternd.md): what tern.h promises of them, from what ternd answers.
+ * The driver's objects in a client of ternd (docs/ternd.md), which implement tern.h by requests to ternd.
  *
- * Threads. Requests are sent by the thread that calls and wait for the reply, each on a connection of its own (call.c).
- * Submissions go into the ring (submit.c). One thread at a time takes completions out of theirs, calls callbacks and
- * wakes others that wait (pump.c): a thread that waits for one, or else one of the library, which learns, too, when
- * ternd is gone.
+ * Threads. A thread that makes a request sends it and waits for the reply, on a connection of its own (call.c).
+ * Submissions go into the submission ring (submit.c). One thread at a time takes completions out of the completion
+ * ring, calls callbacks and wakes waiting threads (pump.c): a thread that waits for a completion, else the library's
+ * thread, which also notices that ternd is gone.
  *
- * Lock order: dev->submit (the producer's side of the submission ring), then dev->lock (all below unless it says
- * otherwise). Those of call.c and base/fork.c are last. No request is made with dev->lock held.
+ * Lock order: dev->submit (producer side of the submission ring), then dev->lock, which guards all fields below unless
+ * a comment says otherwise. The locks of call.c and base/fork.c come last. No request is made with dev->lock held.
  */
 #ifndef TERN_CLIENT_CLIENT_H
 #define TERN_CLIENT_CLIENT_H
@@ -22,18 +22,20 @@
 #include "base/list.h"
 #include "wire/wire.h"
 
+/** A connection for calls. Only the thread that has taken it uses it; `next` is guarded by `dev->pool`. */
 struct tern_connection {
-    struct tern_connection *next; /**< Idle ones; of call.c. */
+    struct tern_connection *next; /**< Node of dev->idle. */
     int fd;
     uint32_t slot;
 };
 
 struct tern_device {
     const struct tern_api *api;
-    struct tern_device_info info;  /**< Constant once open, as is what follows. */
-    char partition[64];            /**< TERN_PARTITION; empty: that of the user. */
+    /** Information that the device reports. Constant once the device is open, as are the fields up to `thread`. */
+    struct tern_device_info info;
+    char partition[64];            /**< TERN_PARTITION; empty: the partition that ternd chooses for the user. */
     uint8_t token[16];
-    int session;                   /**< The connection of the session. */
+    int session;                   /**< Socket of the session's first connection. */
     struct tern_wire_shared *shared;
     uint8_t *submissions;
     const struct tern_wire_completion *completions;
@@ -41,27 +43,30 @@ struct tern_device {
     uint64_t queue_max;
     pthread_t thread;
 
-    /* call.c */
+    /* call.c: guarded by `pool` */
     pthread_mutex_t pool;
     pthread_cond_t returned;
     struct tern_connection *idle;
-    struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX]; /**< All; also under tern_fork_lock. */
-    uint32_t connections, waiting; /**< waiting: threads that want one. */
-    uint32_t most;                 /**< As many as ternd gives. */
+    /** All connections. Guarded by the lock of tern_fork_lock, and read by the close of the device. */
+    struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX];
+    uint32_t connections, waiting; /**< Number of connections, and of threads that wait for one. */
+    uint32_t most;                 /**< Largest number of connections that ternd allows. */
 
     pthread_mutex_t submit;
     pthread_mutex_t lock;
-    pthread_cond_t changed;        /**< Something ended, or ternd is gone. */
+    /** Signalled when work has ended, another thread may take completions, or ternd is gone. */
+    pthread_cond_t changed;
     struct tern_list processes, queues;
-    uint64_t numbers;              /**< Processes so far. */
-    uint64_t queued;               /**< Cost of submissions that have not ended. */
+    uint64_t numbers;              /**< Number of processes created so far. */
+    uint64_t queued;               /**< Sum of tern_wire_cost of submissions that have not ended, in bytes. */
     /* pump.c */
-    bool taking;                   /**< A thread, `taker`, takes completions: the one that may use head. */
+    bool taking;                   /**< The thread `taker` takes completions; only that thread uses `head`. */
     pthread_t taker;
-    uint64_t head;                 /**< Of the completion ring. */
-    int nudge;                     /**< An eventfd: the library's thread shall take. */
-    _Atomic uint64_t now;          /**< Latest device time that this process has seen. */
-    _Atomic uint64_t asked;        /**< ns of CLOCK_MONOTONIC: when ternd was last heard of the time. */
+    uint64_t head;                 /**< Position up to which completions were taken, in entries. */
+    int nudge;                     /**< An eventfd that makes the library's thread take completions. Constant. */
+    _Atomic uint64_t now;          /**< Latest device time that this program has seen, in cycles. */
+    _Atomic uint64_t asked; /**< Time at which ternd was last asked for the device time, on CLOCK_MONOTONIC in ns. */
+    /** The connection to ternd has ended. Written with `submit` and `lock` held. */
     atomic_bool gone;
     struct tern_fork fork;
 };
@@ -75,9 +80,11 @@ struct tern_process {
     uint64_t number;
     uint32_t children;
     atomic_bool error;
-    atomic_bool absent; /**< As ternd last said: a submission may be refused, and is a call that tells it. */
-    bool killed, ended; /**< tern_process_kill has begun, and has ended. */
-    atomic_bool has_fault; /**< fault does not change any more. */
+    /** Some memory of the process is not on the device, as ternd last reported: a submission is a request then,
+     *  which may be refused. */
+    atomic_bool absent;
+    bool killed, ended; /**< tern_process_kill has begun; and has ended. */
+    atomic_bool has_fault; /**< `fault` is set, and does not change any more. */
     struct tern_fault fault;
 };
 
@@ -88,10 +95,11 @@ struct tern_context {
     uint32_t handle;
     char name[64];
     tern_completion_fn completed;
-    bool any_thread; /**< TERN_CONTEXT_ANY_THREAD. */
+    bool any_thread; /**< Set by TERN_CONTEXT_ANY_THREAD: any thread may call the callback. Constant. */
     void *user;
     struct tern_completion_queue *completions;
-    struct tern_list reserved; /**< Entries for what has not ended, oldest first. */
+    /** Entries of the completion queue for submissions that have not ended, oldest first. */
+    struct tern_list reserved;
     atomic_bool takes_data;
     uint64_t submitted, ended, first_bad;
 };
@@ -112,60 +120,68 @@ struct tern_fence {
 };
 
 /* connect.c */
-/** Connects to dev->info.service and says hello. *fd: the shared memory, or NULL for CALLS. 0, or -errno and its
- *  sentence: -ECONNREFUSED and -ENOENT: there is no ternd. */
+/** Connects to ternd at dev->info.service, or where the session has moved to, and exchanges hello and welcome.
+ *  *memory: descriptor of the shared memory, which the caller closes; NULL for CALLS. The socket, or -errno with a
+ *  sentence; -ECONNREFUSED, -ENOENT: no ternd listens. */
 int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory);
-/** -EIO: ternd is gone. */
+/** Sets the sentence that ternd is gone. Returns -EIO. */
 int tern_client_gone(const struct tern_device *dev);
-/** 0, or -ENODEV in the child of a fork, or -EIO, with sentences. */
+/** 0; -ENODEV: the caller is the child of a fork; -EIO: ternd is gone. With a sentence. */
 int tern_client_check(const struct tern_device *dev);
 
 /* call.c: a request and its reply */
 struct tern_call {
     struct tern_device *dev;
     struct tern_connection *connection;
-    void *slot; /**< What does not fit the messages. */
+    void *slot; /**< Data of the request and the reply that exceed the messages. */
     struct tern_wire_request request;
     struct tern_wire_reply reply;
 };
-/** Takes a connection, perhaps waiting until another thread's call ends. -EIO, -ENODEV, -ENOMEM. */
+/** Takes a connection, and fills op and object of the request. Waits for another thread's call to end if all
+ *  connections are in use. -EIO, -ENODEV, -ENOMEM. */
 int tern_call_begin(struct tern_call *call, struct tern_device *dev, uint32_t op, uint32_t object);
-/** Does it: the reply's status, with its sentence. */
+/** Sends the request, and waits for the reply. The status of the reply, with its sentence if negative. May be
+ *  repeated. */
 int tern_call_do(struct tern_call *call);
+/** Returns the connection. */
 void tern_call_end(struct tern_call *call);
-/** All of it, for a request of up to three values: status; reply may be NULL. */
+/** Makes a call with up to three values and a text; values, text and reply may be NULL. The status of the reply. */
 int tern_call(struct tern_device *dev, uint32_t op, uint32_t object, const uint64_t values[3], const char *text,
               struct tern_wire_reply *reply);
-/** Do other threads wait for a connection? */
+/** True: all connections are in use, or threads wait for one. */
 bool tern_call_crowded(struct tern_device *dev);
 void tern_call_close_all(struct tern_device *dev);
 
 /* submit.c */
-/** An entry without packets: what to do in the order of submissions. Waits until it is in the ring. */
+/** Writes an entry without packets into the submission ring, so that it takes effect in the order of submissions.
+ *  Waits for room in the ring. Takes dev->submit. */
 void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const char *text);
 
 /* pump.c */
+/** Body of the library's thread, until ternd is gone. */
 void *tern_client_pump(void *dev);
-/** With dev->lock held, which is released meanwhile: takes completions, waiting for them, while no other thread does.
- *  0: the context's fence may have ended; -ETIMEDOUT: `until` (NULL: never) is reached; -EAGAIN: the library's thread
- *  will take what is next. */
+/** Takes completions until the fence has ended, or sleeps once; called if no other thread takes them. Requires
+ *  dev->lock, which is released meanwhile. 0: the fence may have ended; -ETIMEDOUT: `until` has passed (NULL: no
+ *  limit); -EAGAIN: the library's thread has to take the next completion. */
 int tern_client_take(struct tern_context *c, uint64_t fence, const struct timespec *until);
-/** Is the caller called by a callback? */
+/** True: the caller runs in a callback of the device. */
 bool tern_client_in_callback(struct tern_device *dev);
 
 /* process.c */
-/** 0, or -EIO: it is in error, or ternd is gone. Makes a request then. */
+/** 0, or -EIO with a sentence: the process is in error, or ternd is gone. May make a request then. */
 int tern_client_process_check(struct tern_process *proc);
-/** The sentence of why it is in error. */
+/** Sets the sentence that says why the process is in error, after the text `before`. Returns -EIO. */
 int tern_client_process_explain(struct tern_process *proc, const char *before);
 
-/* queue.c; with dev->lock held */
+/* queue.c; requires dev->lock */
+/** Moves the oldest reserved entry of the context to its completion queue. */
 void tern_client_tell(struct tern_context *c, const struct tern_completion *told);
 
-/* context.c; with dev->lock held */
+/* context.c; requires dev->lock */
 void tern_client_context_free(struct tern_context *c);
 
 /* fork.c */
+/** Registers the device, so that a child of fork closes its connections. -errno, with a sentence. */
 int tern_client_watch(struct tern_device *dev);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Connecting to ternd. */
+/** Connects to ternd, which may be another one after the session has moved. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "client/client.h"
 #include "wire/hello.h"
 
-#define MOVES 1000u /* of a session, or ms that one may take, while a connection is made */
+#define MOVES 1000u /* attempts, of at least 1 ms each while the session moves */
 
 int tern_client_gone(const struct tern_device *dev)
 {
@@ -24,13 +24,13 @@ int tern_client_check(const struct tern_device *dev)
     return !r && atomic_load(&dev->gone) ? tern_client_gone(dev) : r;
 }
 
-/** A session that moves keeps new calls of its own waiting, as those that it has, as long as that takes. */
+/** Seconds to wait for a welcome; 0: no limit. New calls of a session that moves wait as long as the move takes. */
 static int patience(uint32_t kind)
 {
     return kind == TERN_WIRE_SESSION ? tern_patience(TERN_PATIENCE_SESSION) : 0;
 }
 
-/** Where ternd listens now: false, it is being written. */
+/** Path of the ternd that serves the session now. False: it is being written. */
 static bool where(struct tern_device *dev, char path[108], uint32_t *moves)
 {
     *moves = 0;
@@ -69,7 +69,7 @@ int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire
     uint32_t moves, now = 0;
     int r = -EAGAIN;
     _Static_assert(sizeof dev->info.service == sizeof path, "a socket's path fits");
-    for (uint32_t tries = 0; tries < MOVES; tries++) { /* the session may move meanwhile, and be refused where it was */
+    for (uint32_t tries = 0; tries < MOVES; tries++) { /* a ternd that the session has left refuses the connection */
         if (!where(dev, path, &moves)) {
             usleep(1000);
             continue;

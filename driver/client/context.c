@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Contexts of a client, and waiting for their work. */
+/** Contexts of a client, and waits for their work. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

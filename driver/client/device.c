@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Opening and closing the device of a ternd, and what is asked about it. */
+/** Opens and closes the device of a ternd, and answers queries. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "client/client.h"
 #include "wire/hello.h"
 
-#define STALE_NS 5000000u /* so old may the time be that tern_device_time_seen tells */
+#define STALE_NS 5000000u /* largest age of the time that tern_device_time_seen returns, in ns */
 
 /* ------------------------------------------------------------------ open, close */
 
@@ -129,7 +129,7 @@ fail:
     return r;
 }
 
-/** A ternd does there, to which this user may connect. */
+/** True: a ternd listens at the path, and this user may connect. */
 static bool listens(const char *path)
 {
     struct stat s;
@@ -145,7 +145,7 @@ int tern_client_device_open(const char *backend, const char *config, struct tern
     const char *named = one_of(secure_getenv("TERND_SOCKET"));
     if (named) {
         const int r = open_at(named, out);
-        /* to the caller -ENOENT means that a library is missing */
+        /* -ENOENT would tell the caller that a library is missing */
         return r == -ENOENT ? -ECONNREFUSED : r;
     }
     if (backend || config) {
@@ -214,7 +214,7 @@ int tern_client_device_query(const struct tern_device *dev, struct tern_device_i
 
 /* ------------------------------------------------------------------ time, counters */
 
-/** A later time that was told; a thread that asked earlier may come here later. */
+/** Notes a device time. Another thread may have noted a later one first. Returns the later one. */
 static uint64_t saw(struct tern_device *dev, uint64_t time)
 {
     uint64_t now = atomic_load(&dev->now);
@@ -240,13 +240,13 @@ uint64_t tern_client_device_time(struct tern_device *dev)
 
 uint64_t tern_client_device_time_seen(const struct tern_device *dev)
 {
-    struct tern_device *d = (struct tern_device *)(uintptr_t)dev; /* what it remembers is no state of the device's */
+    struct tern_device *d = (struct tern_device *)(uintptr_t)dev; /* the remembered time is no state of the device */
     if (d->fork.inherited) {
         return atomic_load(&d->now);
     }
     const uint64_t told = atomic_load(&d->shared->now), now = tern_clock_ns();
     if (told != atomic_load(&d->now)) {
-        atomic_store(&d->asked, now); /* ternd writes it whenever something of this client begins or ends */
+        atomic_store(&d->asked, now); /* ternd writes the time whenever work of this client begins or ends */
         return saw(d, told);
     }
     return now - atomic_load(&d->asked) < STALE_NS || atomic_load(&d->gone) ? told : ask(d, TERN_WIRE_TIME_SEEN);

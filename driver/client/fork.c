@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A client of ternd in the child of a fork (base/fork.h). What the child would keep open are connections, whose end
- * tells ternd that the parent has died; the shared memory is not in it.
+ * A client of ternd in the child of a fork (base/fork.h). The child closes its connections, because ternd notices the
+ * end of a program when all copies of a connection are closed. The shared memory is not mapped in the child.
  */
 #include <unistd.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Allocations and monitored fences of a client. Data pass through the connection's slot, a piece at a time. */
+/**
+ * Allocations and monitored fences of a client. Data pass through the slot of the connection, TERN_WIRE_COPY bytes at a
+ * time.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +11,11 @@
 #include "base/error.h"
 #include "client/client.h"
 
-#define WAIT_PIECE_MS 100 /* a thread that waits for a fence gives its connection to others so often */
+#define WAIT_PIECE_MS 100 /* time after which a wait for a fence gives its connection to other threads, in ms */
 
 /* ------------------------------------------------------------------ allocations */
 
-/** An allocation that ternd makes by a request to the process. */
+/** Makes an allocation by a request to its process. */
 static int make(struct tern_process *p, uint32_t op, const uint64_t values[3], struct tern_allocation **out)
 {
     struct tern_wire_reply reply;
@@ -143,7 +146,7 @@ int tern_client_allocation_write(struct tern_allocation *a, uint64_t offset, con
     return transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
 }
 
-/** A call after which other memory may be on the device. */
+/** Makes a request that changes which memory is on the device. */
 static int move(struct tern_allocation *a, uint32_t op)
 {
     struct tern_wire_reply reply = {0};
@@ -228,7 +231,8 @@ int tern_client_fence_signal(struct tern_fence *f, uint64_t value)
     return tern_call(f->proc->dev, TERN_WIRE_FENCE_SIGNAL, f->handle, values, NULL, NULL);
 }
 
-/** Waits in pieces: between them another thread may have the connection, e.g. the one that will signal the fence. */
+/** Waits in several requests, between which other threads may use the connection. One of them may be the thread that
+ *  will signal the fence. */
 int tern_client_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
 {
     struct tern_device *dev = f->proc->dev;

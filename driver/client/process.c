@@ -56,7 +56,7 @@ int tern_client_process_create_in(struct tern_device *dev, const char *partition
 
 /* ------------------------------------------------------------------ in error */
 
-/** Keeps the first fault that is told; the process stays in error. */
+/** Stores the first fault, and marks the process as in error. Takes dev->lock. */
 static void keep(struct tern_process *p, const struct tern_fault *f)
 {
     pthread_mutex_lock(&p->dev->lock);
@@ -68,7 +68,7 @@ static void keep(struct tern_process *p, const struct tern_fault *f)
     atomic_store(&p->error, true);
 }
 
-/** Asks ternd: 0, or -EIO, and then the fault is known. */
+/** Asks ternd for the status. 0, or -EIO: the fault is stored. */
 static int ask(struct tern_process *p)
 {
     struct tern_device *dev = p->dev;
@@ -84,7 +84,7 @@ static int ask(struct tern_process *p)
             keep(p, &f);
         }
     }
-    if (r == -EIO && !f.code) { /* ternd is gone, or its device is */
+    if (r == -EIO && !f.code) { /* ternd or its device is gone */
         f.code = TERN_FAULT_DEVICE;
         snprintf(f.message, sizeof f.message, "process '%.40s': %.300s", p->name, tern_last_error());
         keep(p, &f);
@@ -126,7 +126,7 @@ void tern_client_process_abort(struct tern_process *p, const char *why)
 
 /* ------------------------------------------------------------------ ending */
 
-/** All its work has ended and been told. With dev->lock held. */
+/** True: all work of the process has ended and was reported. Requires dev->lock. */
 static bool at_rest(const struct tern_process *p)
 {
     TERN_LIST_EACH(node, &p->contexts)
@@ -154,7 +154,8 @@ int tern_client_process_kill(struct tern_process *p)
     p->killed = true;
     pthread_mutex_unlock(&dev->lock);
     if (first) {
-        tern_call(dev, TERN_WIRE_PROCESS_KILL, p->handle, NULL, NULL, NULL); /* fails if ternd is gone: so is all */
+        /* fails if ternd is gone, and the process with it */
+        tern_call(dev, TERN_WIRE_PROCESS_KILL, p->handle, NULL, NULL, NULL);
         atomic_store(&p->error, true);
     }
     pthread_mutex_lock(&dev->lock);
@@ -170,7 +171,8 @@ int tern_client_process_kill(struct tern_process *p)
     return 0;
 }
 
-/** What is left of the objects of a process that was killed; with dev->lock held. */
+/** Frees the objects that the user has not destroyed of a killed process. Requires dev->lock, which is released
+ *  meanwhile. */
 static void free_objects(struct tern_process *p)
 {
     while (!p->ended) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Completions are taken out of the ring and told in its order by one thread at a time. One that waits for a fence does
- * so while it waits, if no other thread does, and sleeps on a futex of the shared memory: then the end of a dispatch
- * wakes the thread that wants to know it, and no other. If none waits, the library's thread does, which sleeps on the
- * session's connection. That thread alone calls callbacks that may not be called by just any thread. It learns, too,
- * when ternd is gone; then all that has not ended ends as aborted.
+ * Completions. One thread at a time takes them out of the ring, in its order. A thread that waits for a fence takes
+ * them itself if no other thread does, and sleeps on a futex in the shared memory: the end of a dispatch then wakes
+ * only the thread that waits for it. If no thread waits, the library's thread takes completions, and sleeps on the
+ * session's connection. Callbacks that may not run in any thread run in the library's thread only. That thread also
+ * notices that ternd is gone; then all work that has not ended ends as aborted.
+ *
+ * Locks: functions require dev->lock, unless a comment says otherwise.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #include "wire/ring.h"
 #include "wire/socket.h"
 
-/** A submission has ended: callback or queue, then the threads that wait. With dev->lock held, but in the callback. */
+/** Ends a submission: calls the callback or fills the queue, then wakes waiting threads. Releases dev->lock during
+ *  the callback. */
 static void end(struct tern_context *c, const struct tern_completion *told)
 {
     struct tern_device *dev = c->proc->dev;
@@ -30,12 +33,12 @@ static void end(struct tern_context *c, const struct tern_completion *told)
         c->completed(c->user, told);
         pthread_mutex_lock(&dev->lock);
     }
-    c->ended = told->fence; /* once the lock is released another thread may free it */
+    c->ended = told->fence; /* another thread may free the context once the lock is released */
     pthread_cond_broadcast(&dev->changed);
 }
 
-/** Takes the oldest, as the thread that takes, with dev->lock held. any: this may be any thread. false: there is none,
- *  or its callback wants the library's thread. */
+/** Takes the oldest completion. Called by the thread that takes completions. any: the caller is not the library's
+ *  thread. False: there is none, or its callback must run in the library's thread. */
 static bool take(struct tern_device *dev, bool any)
 {
     struct tern_wire_ring *r = &dev->shared->completions;
@@ -66,11 +69,11 @@ static void take_begin(struct tern_device *dev)
     dev->taker = pthread_self();
 }
 
-/** false: there is more, which another thread must take. */
+/** Stops taking completions. False: more have come, and another thread must take them. */
 static bool take_end(struct tern_device *dev)
 {
     dev->taking = false;
-    pthread_cond_broadcast(&dev->changed); /* one that waits may be next */
+    pthread_cond_broadcast(&dev->changed); /* a waiting thread may take completions next */
     return tern_ring_sleeps(&dev->shared->completions, dev->head, TERN_WIRE_MESSAGE);
 }
 
@@ -104,7 +107,7 @@ bool tern_client_in_callback(struct tern_device *dev)
     return in;
 }
 
-/** A context with work that will never be told, with dev->lock held. */
+/** A context with unfinished work, or NULL. */
 static struct tern_context *find_unfinished(struct tern_device *dev)
 {
     TERN_LIST_EACH(node, &dev->processes)
@@ -121,10 +124,10 @@ static struct tern_context *find_unfinished(struct tern_device *dev)
     return NULL;
 }
 
-/** ternd is gone. */
+/** Ends all work as aborted, because ternd is gone. Takes dev->submit and dev->lock. */
 static void abort_all(struct tern_device *dev)
 {
-    pthread_mutex_lock(&dev->submit); /* no thread is about to add to it */
+    pthread_mutex_lock(&dev->submit); /* waits for submissions under way */
     pthread_mutex_lock(&dev->lock);
     atomic_store(&dev->gone, true);
     pthread_mutex_unlock(&dev->submit);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Submission: an entry of the ring. What is wrong with a submission is found here, because ternd tells of it only by
- * ending it; but while memory of the process is not on the device, it is a request, which may be refused (A6). When
- * the ring is full, the thread waits until ternd has taken all that is in it, which it does at once; how much may be
- * queued there is this client's share of ternd's memory.
+ * Submission by entries of the submission ring. Errors of a submission are found here, because ternd reports them only
+ * by aborting it. While some memory of the process is absent from the device, a submission is a request instead, which
+ * ternd may refuse (A6). If the ring is full, the thread makes a request, for which ternd empties the ring without
+ * waiting for work. The amount of queued work is limited by this program's share of ternd's memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct piece {
     uint32_t size;
 };
 
-/** With dev->submit held. -ENOSPC: it is refused. 0 if ternd is gone, of which the pump tells. */
+/** Submits by a request. Requires dev->submit. -ENOSPC: refused. 0 also if ternd is gone, which the pump reports. */
 static int send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces,
                         atomic_bool *absent)
 {
@@ -44,7 +44,7 @@ static int send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e
     return r == -ENOSPC ? r : 0;
 }
 
-/** With dev->submit held. */
+/** Writes the entry into the ring, and waits for room. Requires dev->submit. */
 static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces)
 {
     struct tern_wire_ring *r = &dev->shared->submissions;
@@ -67,7 +67,8 @@ static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *
     }
 }
 
-/** absent: of the process, or NULL: this is never refused. -ENOSPC: it is. */
+/** Submits an entry. absent: flag of the process; NULL: the entry is never refused. Requires dev->submit. -ENOSPC:
+ *  refused. */
 static int send_entry(struct tern_device *dev, struct tern_wire_entry *e, const struct piece *pieces,
                       atomic_bool *absent)
 {
@@ -98,8 +99,8 @@ void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const
     pthread_mutex_unlock(&dev->submit);
 }
 
-/** ternd has refused the context's youngest, which nobody knows yet. With dev->submit held, so that it is not aborted
- *  meanwhile. */
+/** Undoes the context's youngest submission, which ternd has refused. Requires dev->submit, so that abort_all does
+ *  not end the submission meanwhile. */
 static void take_back(struct tern_context *c, uint64_t cost)
 {
     struct tern_device *dev = c->proc->dev;

@@ -31,7 +31,8 @@ int tern_hello_connect(const char *path, unsigned seconds)
     }
     if (!r) {
         memcpy(to.sun_path, path, strlen(path));
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* connect() waits for room */
+        /* the timeout of connect() as well, which waits for room in the queue of the listening socket */
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         do {
             r = connect(fd, (const struct sockaddr *)&to, sizeof to) ? -errno : 0;
         } while (r == -EINTR);
@@ -60,7 +61,7 @@ int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path)
 {
     const size_t known = offsetof(struct tern_wire_welcome, token);
     if (n == -EMSGSIZE) {
-        n = (ssize_t)known; /* longer than this version knows: its beginning tells which it is */
+        n = (ssize_t)known; /* a longer message is of another version, which its first words tell */
     }
     if (n < (ssize_t)known || w->magic != TERN_WIRE_MAGIC) {
         return tern_error(n > 0 ? -EPROTO : -EIO, n > 0 ? "what listens at %s is not ternd"
@@ -83,7 +84,7 @@ int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path)
         : tern_error(-EPROTO, "the welcome of ternd at %s is not what this library expects", path);
 }
 
-/** Until something has come. */
+/** Waits until the connection is readable. -ETIMEDOUT, -ECANCELED, -errno, with a sentence. */
 static int wait_for(int fd, const char *path, unsigned seconds, int interrupt)
 {
     const uint64_t end = tern_clock_ns() + seconds * 1000000000ull;
@@ -141,7 +142,7 @@ bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uin
 
 void tern_hello_publish(struct tern_wire_shared *shared, const char path[108])
 {
-    const uint32_t before = atomic_load(&shared->moves) | 1; /* whatever the client has made of it */
+    const uint32_t before = atomic_load(&shared->moves) | 1; /* odd, whatever value the client has written */
     atomic_store(&shared->moves, before);
     atomic_thread_fence(memory_order_seq_cst);
     memcpy(shared->service, path, sizeof shared->service);

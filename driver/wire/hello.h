@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How a connection to ternd begins (wire.h), for those that make one. All calls leave a sentence when they fail. */
+/** The begin of a connection to ternd (wire.h), for those that make one. Functions set a sentence when they fail. */
 #ifndef TERN_WIRE_HELLO_H
 #define TERN_WIRE_HELLO_H
 
@@ -8,30 +8,30 @@
 
 #include "wire/wire.h"
 
-/** A connection to the ternd that listens at `path`, which says nothing yet: a descriptor, or -errno; -ETIMEDOUT: there
- *  was no room for it for so many seconds (0: no limit). */
+/** Connects to the ternd at `path`. A descriptor of the caller's, or -errno; -ETIMEDOUT: the listening socket had no
+ *  room for `seconds` seconds (0: no limit). */
 int tern_hello_connect(const char *path, unsigned seconds);
-/** A hello of this version and kind, all else zero. */
+/** A hello of this version and kind; all other members are zero. */
 struct tern_wire_hello tern_hello(uint32_t kind);
-/** Sends it. That ternd has closed the connection is no error: a refusal may have come before. */
+/** Sends a hello. 0 also if ternd has closed the connection, because a refusal may precede that; -errno, no
+ *  sentence. */
 int tern_hello_send(int fd, const struct tern_wire_hello *hello);
-/** Is what tern_socket_receive gave, n, a welcome of this version, from `path`? 0; the status of a refusal; -EPROTO;
- *  -EIO: the connection has ended. Its text ends with NUL then. */
+/** Checks a welcome of the ternd at `path`; n is the result of tern_socket_receive. Terminates w->text. 0; the
+ *  status of a refusal; -EPROTO; -EIO: the connection has ended. */
 int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path);
-/**
- * The welcome of the ternd at `path`, checked as above. *memory: a descriptor that came with it, also where it is
- * refused, or -1; NULL: none is taken. -ETIMEDOUT: nothing has come for so many seconds (0: no limit); -ECANCELED:
- * `interrupt` can be read (-1: there is none).
- */
+/** Receives and checks a welcome. *memory: the descriptor that came with it, also with a refusal, or -1; NULL:
+ *  descriptors are dropped. Errors of tern_hello_check; -ETIMEDOUT: nothing came for `seconds` seconds (0: no
+ *  limit); -ECANCELED: the descriptor `interrupt` became readable (-1: none). */
 int tern_hello_welcome(int fd, struct tern_wire_welcome *w, int *memory, const char *path, unsigned seconds,
                        int interrupt);
-/** All of that: a connection to the ternd at `path` that has given its welcome; -errno: there is none. hello, w,
- *  memory, seconds, interrupt: as above. */
+/** Connects to the ternd at `path`, and exchanges hello and welcome. A descriptor of the caller's, or -errno.
+ *  Arguments as above. */
 int tern_hello_open(const char *path, const struct tern_wire_hello *hello, struct tern_wire_welcome *w, int *memory,
                     unsigned seconds, int interrupt);
-/** Where the ternd of a session listens, once it has moved: false, it is being written; *moves 0: it has not. */
+/** The path at which the ternd of the session listens. *moves: 0, the session has not moved, and `path` is invalid.
+ *  False: the path is being written. */
 bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uint32_t *moves);
-/** Tells that. One thread of one process at a time. */
+/** Writes the path. Called by one thread of one process at a time. */
 void tern_hello_publish(struct tern_wire_shared *shared, const char path[108]);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The rings of the shared memory (wire.h): copying, and sleeping without losing a wake-up.
+ * The rings of the shared memory (wire.h): copying bytes, and sleeping without a lost wake-up.
  *
- * A consumer that finds a ring empty says that it sleeps, and how, looks again, and only then waits to be woken. A
- * producer publishes its entry and then asks whether the consumer sleeps. Both are sequentially consistent: one sees
- * the other.
+ * A consumer that finds its ring empty sets `sleeping`, looks at the ring again, and only then sleeps. A producer
+ * publishes its entry, and then reads `sleeping`. With a sequentially consistent fence between the two steps of each
+ * side, at least one of them sees the other's write (store buffering, as in Dekker's algorithm).
  */
 #ifndef TERN_WIRE_RING_H
 #define TERN_WIRE_RING_H
@@ -14,7 +14,7 @@
 
 #include "wire/wire.h"
 
-/** n bytes from a position of a ring of bytes, whose size is a power of two. */
+/** Copy n bytes from and to position `at` of a ring of bytes, whose size is a power of two. */
 static inline void tern_ring_get(const uint8_t *ring, uint32_t ring_size, uint64_t at, void *out, uint32_t n)
 {
     const uint32_t offset = (uint32_t)at & (ring_size - 1), first = n < ring_size - offset ? n : ring_size - offset;
@@ -29,7 +29,8 @@ static inline void tern_ring_put(uint8_t *ring, uint32_t ring_size, uint64_t at,
     memcpy(ring, (const uint8_t *)in + first, n - first);
 }
 
-/** The producer has published: how must it wake the consumer? enum tern_wire_sleep. */
+/** Called by the producer after it has published. Returns how the consumer sleeps and must be woken: enum
+ *  tern_wire_sleep. Resets `sleeping`. */
 static inline uint32_t tern_ring_wakes(struct tern_wire_ring *r)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -37,7 +38,8 @@ static inline uint32_t tern_ring_wakes(struct tern_wire_ring *r)
                                                                     : TERN_WIRE_AWAKE;
 }
 
-/** The consumer, which has taken all up to `head`, is about to sleep, as `how` says: false, there is more after all. */
+/** Called by a consumer that has taken everything up to `head` and is about to sleep as `how` says. False: more has
+ *  come, and the consumer must not sleep. */
 static inline bool tern_ring_sleeps(struct tern_wire_ring *r, uint64_t head, uint32_t how)
 {
     atomic_store(&r->sleeping, how);

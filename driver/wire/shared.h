@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The memory that a session shares with its ternd (wire.h), for those that make it or are given it. Calls leave a
- *  sentence when they fail. */
+/**
+ * The memory that a session shares with its ternd (wire.h). Functions set a sentence when they fail, unless they say
+ * otherwise.
+ */
 #ifndef TERN_WIRE_SHARED_H
 #define TERN_WIRE_SHARED_H
 
@@ -8,13 +10,13 @@
 
 #include "wire/wire.h"
 
-/** A memory for so many calls, which is zero and cannot shrink, grow or lose that again: a descriptor, the caller's, or
- *  -ENOMEM. Pages come into being when they are written. */
+/** Makes a zeroed memory for so many calls, sealed against changes of its size and seals. A descriptor of the
+ *  caller's, or -ENOMEM. Pages are allocated when they are written. */
 int tern_shared_make(uint32_t calls);
-/** Is it one that tern_shared_make has made, as far as can be told: of this size, and sealed? No sentence. */
+/** True: the memory has the size for so many calls, and the seals. Sets no sentence. */
 bool tern_shared_is(int memory, uint32_t calls);
-/** Maps it, for reading and writing. The caller unmaps tern_wire_shared_bytes(calls). 0; -ENOMEM: nothing has
- *  changed. */
+/** Maps the memory for reading and writing. The caller unmaps tern_wire_shared_bytes(calls) bytes at *shared.
+ *  -ENOMEM: nothing is mapped. */
 int tern_shared_map(int memory, uint32_t calls, struct tern_wire_shared **shared, uint8_t **submissions,
                     struct tern_wire_completion **completions);
 

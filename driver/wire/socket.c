@@ -33,7 +33,7 @@ int tern_socket_send(int to, const void *message, size_t size, int fd, bool wait
     return n < 0 ? -errno : 0;
 }
 
-/** The descriptors of a message: the first one, and no other is kept. */
+/** The first descriptor of a message, or -1. Closes all others. */
 static int take_descriptor(struct msghdr *m)
 {
     int first = -1;
@@ -65,9 +65,9 @@ ssize_t tern_socket_receive(int from, void *message, size_t size, int *fd)
                        .msg_controllen = fd ? sizeof control.bytes : 0};
     ssize_t n = 0;
     bool reset = false;
-    do { /* ECONNRESET comes once, before what the other side has sent before it closed */
+    do { /* ECONNRESET is reported once, before messages that the peer sent before it closed */
         reset |= n < 0 && errno == ECONNRESET;
-        n = recvmsg(from, &m, MSG_CMSG_CLOEXEC); /* without room for them the kernel drops descriptors */
+        n = recvmsg(from, &m, MSG_CMSG_CLOEXEC); /* the kernel drops descriptors for which there is no room */
     } while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset)));
     if (n < 0) {
         return errno == ECONNRESET ? 0 : -errno;

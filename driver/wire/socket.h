@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Messages on a SOCK_SEQPACKET connection, and one descriptor with the welcome. */
+/** Messages on SOCK_SEQPACKET connections, with a descriptor if needed. Functions set no sentence. */
 #ifndef TERN_WIRE_SOCKET_H
 #define TERN_WIRE_SOCKET_H
 
@@ -7,18 +7,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** Sends a message, with a descriptor unless fd is negative. wait: until there is room. 0 or -errno, no sentence. */
+/** Sends a message, with the descriptor fd unless it is negative. wait: blocks until there is room; else -EAGAIN. 0
+ *  or -errno. */
 int tern_socket_send(int to, const void *message, size_t size, int fd, bool wait);
-/**
- * The next message: its length, 0 when the other side has gone, or -errno. One that is longer than size: -EMSGSIZE.
- * *fd: a descriptor that came with it, or -1; fd NULL: none is taken.
- */
+/** Receives a message of at most `size` bytes. Its length; 0: the peer has closed; -EMSGSIZE: the message was
+ *  longer; -errno. *fd: a descriptor of the caller's that came with it, or -1; NULL: descriptors are dropped. */
 ssize_t tern_socket_receive(int from, void *message, size_t size, int *fd);
-/** A wake-up. Never waits: where there is no room, wake-ups are on their way. */
+/** Sends a wake-up. Never blocks: if there is no room, other wake-ups are in flight. */
 void tern_socket_wake(int to);
-/** Waits for a wake-up. false: the other side has gone. */
+/** Waits for a wake-up. False: the peer has closed. */
 bool tern_socket_sleep(int from);
-/** The same, or until the eventfd is written, which is read then. */
+/** As tern_socket_sleep, or until the eventfd `event` is written, which it reads. */
 bool tern_socket_sleep_or(int from, int event);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Calls of absent features (images, samplers, pipes) whose refusal is not the CL_INVALID_OPERATION that icd/generate
- * gives to every call without an implementation: no object of these kinds ever exists, or the question has an answer.
+ * Calls of absent features (images, samplers, pipes) that do not return CL_INVALID_OPERATION, which icd/generate gives
+ * to every call without an implementation. Either the object's handle is invalid, because no object of this kind
+ * exists, or the query has a valid answer.
  */
 #include "runtime/core/context.h"
 

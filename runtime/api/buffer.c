@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Making buffers and sub-buffers, and asking about them. */
+/** Creation and queries of buffers and sub-buffers. */
 #include "runtime/core/memory.h"
 #include "runtime/core/svm.h"
 
@@ -7,13 +7,13 @@
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
 #define HOST_POINTER (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 
-/** At most one bit. */
+/** True: at most one bit is set. */
 static bool alone(cl_mem_flags f)
 {
     return (f & (f - 1)) == 0;
 }
 
-/** Is it a pointer into shared virtual memory that ends before the buffer would? */
+/** True: host_ptr points into shared virtual memory that ends before the buffer would. */
 static bool too_short(cl_context context, size_t size, const void *host_ptr)
 {
     cl_mem svm = rt_svm_find(context, host_ptr);
@@ -49,7 +49,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
     cl_mem m = NULL;
     cl_int error = check(context, flags, size, host_ptr);
     if (error == CL_SUCCESS && properties != NULL && properties[0] != 0) {
-        error = CL_INVALID_PROPERTY; /* none is defined for this device */
+        error = CL_INVALID_PROPERTY; /* this device defines no property */
     }
     if (error == CL_SUCCESS) {
         error = rt_mem_create(context, properties, flags, size, host_ptr, &m);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Building, compiling and linking programs. */
+/** clBuildProgram, clCompileProgram, clLinkProgram. */
 #include "runtime/api/check.h"
 #include "runtime/core/build.h"
 
-/** What the three calls have in common. */
+/** Checks of all three calls. CL_INVALID_VALUE, CL_INVALID_DEVICE. */
 static cl_int check(cl_uint n, const cl_device_id *devices, rt_build_notify notify, const void *data)
 {
     return notify == NULL && data != NULL ? CL_INVALID_VALUE : rt_check_devices(n, devices);
@@ -104,7 +104,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint n,
             .data = data,
         };
         error = rt_build(p, &request);
-        if (error != CL_SUCCESS && error != CL_LINK_PROGRAM_FAILURE) { /* a failed link still has a log to read */
+        if (error != CL_SUCCESS && error != CL_LINK_PROGRAM_FAILURE) { /* a program that failed to link has a log */
             rt_object_release(p);
             p = NULL;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Checks that several calls share (check.h). */
+/** Argument checks that several calls share (check.h). */
 #include "runtime/api/check.h"
 #include "runtime/core/callback.h"
 
@@ -39,7 +39,7 @@ cl_int rt_check_devices(cl_uint n, const cl_device_id *list)
     return CL_SUCCESS;
 }
 
-/** The call that makes a command of a type that can block. */
+/** Name of the call that enqueues a command of a type that can block. */
 static const char *name_of(cl_command_type type)
 {
     switch (type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The extension cl_tern_counters. */
+/** The extension cl_tern_counters (CL/cl_tern.h). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, 
 
 cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT; /* programs may ask again and again */
+    static atomic_flag told = ATOMIC_FLAG_INIT; /* the message is printed once, because programs call this repeatedly */
     struct tern_engine_counters c = {.size = sizeof c};
     if (!rt_device_is(device)) {
         return CL_INVALID_DEVICE;

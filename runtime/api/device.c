@@ -46,7 +46,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device)
 {
-    return rt_device_is(device) ? CL_SUCCESS : CL_INVALID_DEVICE; /* a root device is not counted */
+    return rt_device_is(device) ? CL_SUCCESS : CL_INVALID_DEVICE; /* root devices have no reference count */
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device)
@@ -57,7 +57,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device)
 CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,
                                                    cl_uint num_devices, cl_device_id *out, cl_uint *num_out)
 {
-    (void)properties; /* no way to partition is supported */
+    (void)properties; /* the device supports no kind of partitioning */
     (void)num_devices;
     (void)out;
     (void)num_out;
@@ -66,7 +66,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl
 
 CL_API_ENTRY cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host)
 {
-    /* CL_PLATFORM_HOST_TIMER_RESOLUTION is 0: a simulated device's clock has nothing to do with the host's */
+    /* CL_PLATFORM_HOST_TIMER_RESOLUTION is 0: the clocks of device and host are not related */
     (void)host;
     return rt_device_is(device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }

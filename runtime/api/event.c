@@ -30,7 +30,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int stat
     if (again) {
         return CL_INVALID_OPERATION;
     }
-    rt_object_hold(event); /* a callback may release it */
+    rt_object_hold(event); /* a callback may release the event */
     rt_event_update(event, status);
     rt_object_drop(event);
     return CL_SUCCESS;

@@ -10,13 +10,14 @@ static cl_int check_two(cl_command_queue queue, cl_mem src, cl_mem dst)
     return error == CL_SUCCESS ? rt_check_buffer(queue, dst) : error;
 }
 
-/** The side in the root buffer, so that sub-buffers of one parent can be compared. */
+/** The side as a box of the root buffer, so that sub-buffers of one parent can be compared. */
 static struct rt_side in_root(cl_mem mem, const struct rt_side *s)
 {
     return (struct rt_side){.start = mem->at + s->start, .row = s->row, .slice = s->slice};
 }
 
-/** Do source and destination share a byte? With different pitches (never within one buffer) their extents decide. */
+/** True: source and destination share a byte. Boxes with different pitches are compared by their extents; within one
+ *  buffer the pitches are equal. */
 static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct rt_side *from,
                     const struct rt_side *to)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Enqueueing kernels: every rule about the shape of an NDRange. */
+/** clEnqueueNDRangeKernel: checks of the shape of an NDRange. */
 #include "runtime/api/check.h"
 #include "runtime/core/builtin.h"
 #include "runtime/core/dispatch.h"
 #include "runtime/core/group.h"
 #include "runtime/core/transfer.h"
 
-/** Global size and offset; *empty: nothing to run. */
+/** Checks global size and offset. *empty: no work-item is to be run. */
 static cl_int take_global(cl_uint dims, const size_t *offset, const size_t *global, struct rt_range *r, bool *empty)
 {
     *empty = global == NULL;
@@ -26,7 +26,7 @@ static cl_int take_global(cl_uint dims, const size_t *offset, const size_t *glob
     return CL_SUCCESS;
 }
 
-/** The local size asked for, against what the device, the kernel and the program allow. */
+/** Checks the local size against the limits of the device, the kernel and the program. */
 static cl_int take_local(cl_kernel k, const size_t *local, struct rt_range *r)
 {
     const unsigned max = k->program->context->device->group_max;
@@ -136,7 +136,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, vo
                                                       size_t size, cl_uint n_mems, const cl_mem *mems, const void **at,
                                                       cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
-    (void)fn; /* CL_DEVICE_EXECUTION_CAPABILITIES says that there is none of it */
+    (void)fn; /* CL_DEVICE_EXECUTION_CAPABILITIES has no CL_EXEC_NATIVE_KERNEL */
     (void)args;
     (void)size;
     (void)n_mems;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Markers, barriers and migration: commands that only keep order. */
+/** Markers, barriers and migration: commands that only order other commands. */
 #include "runtime/api/check.h"
 #include "runtime/core/transfer.h"
 
@@ -72,7 +72,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
     }
     cl_int error = rt_order_create(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, false, n_waits, waits, &c);
     for (cl_uint i = 0; error == CL_SUCCESS && i < n_mems; i++) {
-        error = rt_command_use(c, mems[i]); /* there is one device: to have memory there is all there is to it */
+        error = rt_command_use(c, mems[i]); /* with one device, migration only needs device memory */
         if (error != CL_SUCCESS) {
             rt_command_free(c);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Platform calls, and the three symbols that the loader looks for. */
+/** Platform calls, and the three symbols that the ICD loader looks up. */
 #include <string.h>
 
 #include "runtime/core/platform.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Making programs, and asking about them. */
+/** Creation and queries of programs. */
 #include "runtime/api/check.h"
 #include "runtime/core/builtin.h"
 
@@ -57,7 +57,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length,
                                                           cl_int *errcode_ret)
 {
-    cl_int error = CL_INVALID_OPERATION; /* no device takes an intermediate language */
+    cl_int error = CL_INVALID_OPERATION; /* the device supports no intermediate language */
     if (!rt_object_is(context, RT_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
     } else if (il == NULL || length == 0) {

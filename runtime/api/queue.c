@@ -19,7 +19,7 @@ static cl_command_queue create(cl_context context, cl_device_id device, const st
     } else if (error == CL_SUCCESS && (want->properties & ~(cl_command_queue_properties)(KNOWN | ON_DEVICE)) != 0) {
         error = CL_INVALID_VALUE;
     } else if (error == CL_SUCCESS && (want->properties & ON_DEVICE) != 0) {
-        error = CL_INVALID_QUEUE_PROPERTIES; /* no queues on the device */
+        error = CL_INVALID_QUEUE_PROPERTIES; /* on-device queues are not supported */
     }
     if (error == CL_SUCCESS) {
         error = rt_queue_create(context, want, &q);
@@ -31,7 +31,7 @@ static cl_command_queue create(cl_context context, cl_device_id device, const st
 static const struct rt_queue_want defaults = {.priority = CL_QUEUE_PRIORITY_MED_KHR,
                                               .throttle = CL_QUEUE_THROTTLE_MED_KHR};
 
-/** The hints are numbers with one bit of three set. */
+/** Checks a priority or throttle hint, which has exactly one of three bits set. */
 static cl_int take_hint(cl_queue_properties value, cl_uint *out)
 {
     if (value != 1 && value != 2 && value != 4) {
@@ -106,7 +106,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl
 
 CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue queue)
 {
-    /* the worker never waits for a flush */
+    /* commands are submitted without a flush */
     return rt_object_is(queue, RT_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shared virtual memory: allocations, and what kernels are told of them. */
+/** Shared virtual memory: allocation, and what kernels are told of it. */
 #include "runtime/core/kernel.h"
 #include "runtime/core/svm.h"
 
-#define MOST_ALIGNED 4096u /* a page: more than the largest type, 128 */
+#define MOST_ALIGNED 4096u /* bytes of a page, more than the largest type (128) */
 
-/** Section 5.6.1: the cases in which there is no memory. */
+/** True: the arguments are valid by section 5.6.1. */
 static bool may_alloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
 {
     const cl_svm_mem_flags known = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -19,7 +19,8 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
     return may_alloc(context, flags, size, alignment) ? rt_svm_alloc(context, flags, size) : NULL;
 }
 
-/** The context may have been released: an allocation keeps it. The child of a fork leaves it as it is, silently. */
+/** The application may have released the context, which lives as long as its SVM allocations. In the child of a fork
+ *  the call does nothing. */
 CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer)
 {
     if (!rt_device_inherited() && rt_object_is(context, RT_CONTEXT)) {
@@ -46,7 +47,7 @@ static cl_int set_pointers(cl_kernel kernel, size_t size, const void *value)
     return rt_kernel_set_reach(kernel, size / sizeof(void *), value);
 }
 
-/** There are no fine-grained system allocations: only that can be said. */
+/** Checks CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, which can only be CL_FALSE. */
 static cl_int set_system(size_t size, const void *value)
 {
     if (size != sizeof(cl_bool) || value == NULL) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Commands of shared virtual memory. A pointer that section 5.6 leaves undefined is CL_INVALID_VALUE. */
+/**
+ * Commands of shared virtual memory. Pointers for which section 5.6 leaves the behaviour undefined return
+ * CL_INVALID_VALUE.
+ */
 #include "runtime/api/check.h"
 #include "runtime/core/mover.h"
 #include "runtime/core/svm.h"
@@ -19,7 +22,7 @@ static size_t offset_in(cl_mem mem, const void *pointer)
     return (size_t)((const char *)pointer - (const char *)mem->host_ptr);
 }
 
-/** The queue's allocation that holds the range, held; NULL: none does. */
+/** The allocation of the queue's context that contains the range, held; NULL: there is none. */
 static cl_mem find_range(cl_command_queue queue, const void *pointer, size_t size)
 {
     cl_mem mem = rt_svm_find(queue->context, pointer);
@@ -51,11 +54,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint
     return rt_check_enqueue(error, c, false, event);
 }
 
-/** One side of a copy: an allocation of the context, or memory of the host. */
+/** One side of a copy: an SVM allocation of the context, or host memory. */
 struct place {
-    cl_mem mem; /**< Held; NULL: of the host. */
+    cl_mem mem; /**< The allocation, held; NULL: host memory. */
     struct rt_side side;
-    bool inside; /**< It does not begin in an allocation and end beyond. */
+    bool inside; /**< False: the range begins in an allocation and ends beyond it. */
 };
 
 static struct place place_of(cl_command_queue queue, const void *pointer, size_t size)
@@ -71,7 +74,7 @@ static bool overlap(const void *a, const void *b, size_t size)
     return x < y ? y - x < size : x - y < size;
 }
 
-/** Between two places that do not overlap. */
+/** Makes a copy command between two places that do not overlap. */
 static cl_int create_copy(cl_command_queue queue, const struct place *to, void *dst, const struct place *from,
                           const void *src, size_t size, cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
@@ -194,7 +197,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *
     return rt_check_enqueue(error, c, false, event);
 }
 
-/** There is one device, and what is on the host is what has no room there: a hint that changes nothing. */
+/** A hint without effect: there is one device, and only memory for which it has no room is on the host. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **pointers,
                                                        const size_t *sizes, cl_mem_migration_flags flags,
                                                        cl_uint n_waits, const cl_event *waits, cl_event *event)

@@ -3,14 +3,14 @@
 #include "runtime/core/transfer.h"
 #include "runtime/api/check.h"
 
-/** May the host read (write) the buffer? */
+/** Checks that the buffer's flags allow the host to read (to_host) or write it. CL_INVALID_OPERATION. */
 static cl_int check_access(cl_mem mem, bool to_host)
 {
     const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (to_host ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
     return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
 }
 
-/** Is there host memory of so many bytes from here on, as far as addresses go? */
+/** True: the pointer is not NULL, and the range does not wrap around the address space. */
 static bool is_host(const void *host, size_t bytes)
 {
     uintptr_t end;
@@ -53,7 +53,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_
     return linear(queue, mem, false, blocking, offset, size, (void *)(uintptr_t)ptr, n_waits, waits, event);
 }
 
-/** A box of the buffer and its place in host memory. */
+/** A box of the buffer, and its place in host memory. */
 struct rect {
     const size_t *buffer_origin;
     const size_t *host_origin;

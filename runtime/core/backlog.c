@@ -29,7 +29,8 @@ static void push(struct rt_backlog *b, struct rt_command *c)
     b->ready = meld(b, b->ready, c);
 }
 
-/** Removes the oldest of the heap: its children are melded in pairs, then the pairs, from the last to the first. */
+/** Removes the root of the heap. Two-pass pairing: the children of the root are melded in pairs from first to last,
+ *  then the pairs from last to first. */
 static void pop(struct rt_backlog *b)
 {
     struct rt_command *pairs = NULL;
@@ -81,7 +82,7 @@ bool rt_backlog_append(struct rt_backlog *b, struct rt_command *c)
     return c->pending == 0 && rt_backlog_ready(b, c);
 }
 
-/** Is nothing older than the command on the device? In an out-of-order queue something younger may be. */
+/** True: no command on the device is older than c. An out-of-order queue may have younger ones there. */
 static bool is_oldest(struct rt_backlog *b, const struct rt_command *c, const struct rt_command *flight)
 {
     for (; flight != NULL; flight = flight->next) {
@@ -102,7 +103,7 @@ struct rt_command *rt_backlog_take(struct rt_backlog *b, const struct rt_command
     }
     const bool in_turn = c->pending == 0 && (c->after_all ? is_oldest(b, c, flight) : b->in_order);
     if (!in_turn) {
-        c = b->ready; /* NULL for queues that are in order */
+        c = b->ready; /* NULL in an in-order queue */
         if (c == NULL || c->place.segment > b->passed) {
             return NULL;
         }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The commands of a queue that have not started, and which of them may. In order: only the oldest. Out of order: the
- * oldest whose events have ended, except behind a fence that has not started; one that comes after all before it
- * (after_all) must be the oldest there is, with nothing older on the device.
+ * The commands of a queue that have not started, and the choice of the next one.
  *
- * A list in the order of appending, and for out-of-order queues a pairing heap, by that order, of those that wait for
- * no event: so n commands behind one event cost the others nothing, and taking the next costs O(log n) steps. Looking
- * through the list each time would do without the heap, and be quadratic. The links are in the commands: nothing here
- * can run out of memory. Guarded by its owner's lock (the context's).
+ * In-order queue: only the oldest command may start. Out-of-order queue: the oldest command whose events have ended may
+ * start, if no fence before it has not started. A command with `after_all` may start only if it is the oldest and no
+ * older command is on the device.
+ *
+ * Data structure. All commands are in a list in the order of appending. In an out-of-order queue, commands that wait
+ * for no event are also in a pairing heap ordered by `number`. Therefore n commands that wait for events cost the
+ * others nothing, and taking the next command takes O(log n) amortised steps. Alternative dropped: a search of the list
+ * at each take, which is quadratic. All links are in the commands, so no function can run out of memory.
+ *
+ * Locks: functions and fields require the lock of the owner, which is the context's.
  */
 #ifndef RT_BACKLOG_H
 #define RT_BACKLOG_H
@@ -17,33 +21,34 @@
 
 struct rt_command;
 
-/** Part of a command. */
+/** Part of a command: its place in the backlog. */
 struct rt_place {
-    uint64_t number;  /**< In the order of appending. */
-    uint64_t segment; /**< Fences appended before it. */
+    uint64_t number;  /**< Number in the order of appending. */
+    uint64_t segment; /**< Number of fences that were appended before it. */
     struct rt_command *next, *previous;
-    struct rt_command *child, *sibling; /**< In the heap. */
+    struct rt_command *child, *sibling; /**< Links of the heap. */
 };
 
 struct rt_backlog {
     bool in_order;
     struct rt_command *first, *last;
-    struct rt_command *ready; /**< The heap. */
-    uint64_t appended;        /**< Commands, ever. */
-    uint64_t fences;          /**< Appended, ever. */
-    uint64_t passed;          /**< Fences taken, ever. */
-    uint64_t steps;           /**< Of work, ever: what a test of complexity counts. */
+    struct rt_command *ready; /**< Root of the heap. */
+    uint64_t appended;        /**< Commands appended so far. */
+    uint64_t fences;          /**< Fences appended so far. */
+    uint64_t passed;          /**< Fences taken so far. */
+    uint64_t steps;           /**< Steps of work so far, for tests of complexity. */
 };
 
-/** Appends a command; true: it may be time to take one. */
+/** Appends a command. True: a command may be ready to take. */
 bool rt_backlog_append(struct rt_backlog *b, struct rt_command *c);
-/** A command of it waits for no event any more; true: it may be time to take one. */
+/** A command of the backlog waits for no event any more. True: a command may be ready to take. */
 bool rt_backlog_ready(struct rt_backlog *b, struct rt_command *c);
-/** Takes the next command that may start while those of `flight` (linked by next) are on the device. NULL: none. */
+/** Removes and returns the next command that may start. flight: commands on the device, linked by `next`. NULL: none
+ *  may start. */
 struct rt_command *rt_backlog_take(struct rt_backlog *b, const struct rt_command *flight);
-/** Is there a command that waits neither for an event nor for one before it that does? */
+/** True: a command waits neither for an event nor for an earlier command that does. */
 bool rt_backlog_free(const struct rt_backlog *b);
-/** Puts back what was taken last and is not fence or after_all: it comes before all others. */
+/** Puts back the command that was taken last, before all others. The command must not have fence or after_all. */
 void rt_backlog_put_back(struct rt_backlog *b, struct rt_command *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What builds made (binary.h). */
+/** Binaries of programs (binary.h). */
 #include "runtime/core/binary.h"
 
 #include <errno.h>

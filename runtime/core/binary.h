@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a build made, or a binary that was given: never changed once it is made, and counted, so that
- * what works on it (kernels, a link, a build from it) holds it and needs no lock of the program, which
- * may have got another one since. That of a program of built-in kernels (builtin.h) has no code.
+ * The result of a build, or a binary that the application gave. A binary never changes once made, and has a reference
+ * count. Kernels, links and builds hold the binary that they use, so they need no lock of the program, which may have
+ * another binary by then. The binary of a program of built-in kernels (builtin.h) has no code.
  */
 #ifndef RT_BINARY_H
 #define RT_BINARY_H
@@ -13,17 +13,17 @@ struct rt_binary {
     struct rt_object base; /**< Held by the program, its kernels, and builds that read it. */
     enum tc_kind kind;
     struct tc_blob blob;
-    struct tc_kernels kernels; /**< Of a TC_OBJECT. */
-    uint32_t *executors;       /**< Of built-in kernels: the user executor of each; else NULL. */
-    pthread_mutex_t lock;      /**< `image` comes into being. Taken before context->image_lock. */
-    struct rt_image *image;    /**< lock; held. Made when a kernel is first enqueued. */
+    struct tc_kernels kernels; /**< Kernels of a TC_OBJECT. */
+    uint32_t *executors;       /**< User executor of each built-in kernel; NULL: the kernels have code. */
+    pthread_mutex_t lock;      /**< Guards the creation of `image`. Taken before context->image_lock. */
+    struct rt_image *image;    /**< The image, held; NULL until a kernel is first enqueued. Guarded by `lock`. */
 };
 
-/** Takes the blob over, also if it fails. -ENOMEM; -EINVAL: not something that this compiler made. */
+/** Makes a binary. Takes the blob, also on failure. -ENOMEM; -EINVAL: this compiler has not made the blob. */
 int rt_binary_create(struct tc_blob blob, struct rt_binary **out);
-/** Of built-in kernels: takes both over. NULL: no memory, and they are still the caller's. */
+/** Makes a binary of built-in kernels. Takes kernels and executors. NULL: no memory, and they stay the caller's. */
 struct rt_binary *rt_binary_create_builtin(struct tc_kernels *kernels, uint32_t *executors);
-/** The image, in device memory, with a hold for the caller. Errors as rt_image_create. Blocks. */
+/** The image in device memory, with a hold for the caller; makes it if needed. Errors of rt_image_create. Blocks. */
 cl_int rt_binary_image(struct rt_binary *b, cl_context ctx, struct rt_image **out);
 
 #endif

@@ -6,7 +6,7 @@
 
 bool rt_side_make(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct rt_side *out)
 {
-    size_t rows; /* bytes of the rows of a slice */
+    size_t rows; /* bytes of all rows of a slice, with their pitch */
     size_t y;
     size_t z;
     size_t start;
@@ -44,13 +44,14 @@ size_t rt_side_end(const struct rt_side *s, const size_t region[3])
     return end;
 }
 
-/** Do rows of `width` bytes, `n` of them `pitch` apart, share a byte with the same rows `distance`
- * further on? pitch >= width. */
+/** True: `n` rows of `width` bytes, `pitch` apart, share a byte with the same rows shifted by `distance`. Requires
+ *  pitch >= width. The shift is skipped * pitch + within, so row i of the second box overlaps row i + skipped of the
+ *  first if within < width, or row i + skipped + 1 if pitch - within < width. */
 static bool rows_overlap(size_t distance, size_t width, size_t n, size_t pitch)
 {
     const size_t skipped = distance / pitch;
     const size_t within = distance % pitch;
-    /* row i of the one behind meets row i + skipped of the one before, or the row after that */
+    /* row i of the second box against rows i + skipped and i + skipped + 1 of the first */
     return (skipped < n && within < width) || (skipped + 1 < n && pitch - within < width);
 }
 
@@ -59,7 +60,7 @@ bool rt_boxes_overlap(const struct rt_side *a, const struct rt_side *b, const si
     const size_t distance = a->start < b->start ? b->start - a->start : a->start - b->start;
     const size_t skipped = distance / a->slice;
     const size_t within = distance % a->slice;
-    /* likewise with slices, which are no larger than their pitch */
+    /* the same for slices, which are at most as large as their pitch */
     return (skipped < region[2] && rows_overlap(within, region[0], region[1], a->row)) ||
            (skipped + 1 < region[2] && rows_overlap(a->slice - within, region[0], region[1], a->row));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Building programs (build.h). */
+/** Builds of programs (build.h). */
 #include "runtime/core/build.h"
 
 #include <errno.h>
@@ -9,15 +9,15 @@
 
 #include "runtime/core/thread.h"
 
-/** A build with copies of all it needs: the caller's arrays need not outlive the call. */
+/** A build, with copies of the caller's arrays. */
 struct job {
     cl_program program; /**< Held. */
     enum rt_build_step step;
     char *options;
-    struct rt_binary *from; /**< Held: what a program without source is built from. */
+    struct rt_binary *from; /**< The binary from which a program without source is built, held. */
     cl_uint n_inputs;
-    cl_program *headers;       /**< RT_COMPILE; held. */
-    struct rt_binary **inputs; /**< RT_LINK; held. */
+    cl_program *headers;       /**< RT_COMPILE: headers, held. */
+    struct rt_binary **inputs; /**< RT_LINK: binaries, held. */
     char **names;
     rt_build_notify notify;
     void *data;
@@ -39,7 +39,7 @@ static void job_free(struct job *j)
     free(j);
 }
 
-/** Takes input i: of a link, the binary that it is now. */
+/** Takes input i. For a link this is the binary that the program has now. */
 static cl_int take_input(struct job *j, const struct rt_build_request *r, cl_uint i)
 {
     if (r->step == RT_LINK) {
@@ -84,7 +84,7 @@ fail:
     return error;
 }
 
-/** Appends a step's log to *log. */
+/** Appends the log `more`, which it takes, to *log. */
 static void add_log(char **log, char *more)
 {
     if (more == NULL || *log == NULL) {
@@ -114,7 +114,7 @@ static int compile(const struct job *j, struct tc_blob *out, char **log)
     return r;
 }
 
-/** Compile and link; what is not source is linked. */
+/** Compiles the source and links it, or links the binary of a program without source. */
 static int build(const struct job *j, struct tc_blob *out, char **log)
 {
     if (j->from != NULL) {
@@ -147,7 +147,7 @@ static int link(const struct job *j, struct tc_blob *out, char **log)
     return r;
 }
 
-/** The outcome of a step, held. A binary that is an executable already is taken as it is. */
+/** The result of the build's step, held. A binary that is executable already is returned as it is. */
 static int make(const struct job *j, struct rt_binary **out, char **log)
 {
     struct tc_blob blob = {0};
@@ -168,11 +168,11 @@ static cl_int failure(enum rt_build_step step, int r)
     return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : r == -EINVAL ? options[step] : failed[step];
 }
 
-/** Forgets the last build. The program's lock is held. */
+/** Clears the result of the last build. Requires the program's lock. */
 static void forget_locked(cl_program p)
 {
     p->executable = false;
-    if (p->source != NULL) { /* else the binary is what the program is made from */
+    if (p->source != NULL) { /* a program without source keeps the binary from which it was made */
         rt_object_drop(p->binary);
         p->binary = NULL;
     }
@@ -180,7 +180,7 @@ static void forget_locked(cl_program p)
     p->log = NULL;
 }
 
-/** Does the work and stores the outcome. */
+/** Does the work, and stores the result in the program. */
 static cl_int perform(struct job *j)
 {
     const cl_program p = j->program;
@@ -217,7 +217,7 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
         return error;
     }
     pthread_mutex_lock(&p->lock);
-    const bool builtin = p->binary != NULL && p->binary->executors != NULL; /* nothing to build */
+    const bool builtin = p->binary != NULL && p->binary->executors != NULL; /* built-in kernels are not built */
     if (p->status == CL_BUILD_IN_PROGRESS || p->attached != 0 || builtin) {
         pthread_mutex_unlock(&p->lock);
         job_free(j);
@@ -227,7 +227,7 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
     free(p->options);
     p->options = strdup(j->options);
     p->status = CL_BUILD_IN_PROGRESS;
-    if (p->binary != NULL) { /* not forgotten: the program has no source */
+    if (p->binary != NULL) { /* kept by forget_locked, because the program has no source */
         rt_object_hold(p->binary);
         j->from = p->binary;
     }
@@ -239,7 +239,7 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
     }
     rt_device_thread_begin();
     if (!rt_thread_start(perform_async, j)) {
-        perform_async(j); /* no thread to be had: the caller does it, which the specification allows */
+        perform_async(j); /* without a thread the call does the work itself, which the specification allows */
     }
     return CL_SUCCESS;
 }

@@ -45,7 +45,7 @@ cl_int rt_builtin_versions(cl_device_id d, const struct rt_answer *a)
     return rt_answer_bytes(a, all, d->info.executors * sizeof *all);
 }
 
-/** One kernel as a compiler would describe it: its argument block is the payload. */
+/** Describes a kernel as the compiler would; its argument block is the payload of the packet. */
 static bool describe(const struct tern_executor *x, struct tc_kernel *out)
 {
     out->name = strdup(x->name);
@@ -75,7 +75,7 @@ static bool describe(const struct tern_executor *x, struct tc_kernel *out)
     return true;
 }
 
-/** Adds the executor of this name; false: it is not there. */
+/** Marks the executor of this name as chosen. False: there is none. */
 static bool choose(const struct tern_device_info *info, const char *name, size_t length, bool chosen[TERN_EXECUTORS])
 {
     for (uint32_t i = 0; i < info->executors; i++) {
@@ -177,7 +177,8 @@ static void call_clear(struct rt_command *c)
 
 static const struct rt_command_ops ops = {.build = call_build, .clear = call_clear};
 
-/** Values, addresses of buffers (which the command then holds), and what the range gives. */
+/** Fills the payload: values, addresses of buffers, which the command then holds, and the members that depend on the
+ *  range. */
 static cl_int take_payload(struct call *d, cl_kernel k, const struct rt_range *range)
 {
     const struct tern_executor *x = tern_executor_find(d->packet.executor);

@@ -2,7 +2,8 @@
 /** Calling the application (callback.h). */
 #include "runtime/core/callback.h"
 
-static _Thread_local const char *inside; /* what registered the callback that this thread is in; NULL: none */
+/* the function that registered the callback that this thread is in; NULL: none */
+static _Thread_local const char *inside;
 
 const char *rt_callback_begin(const char *what)
 {

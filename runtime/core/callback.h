@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Calling the application. Callbacks of events, contexts and memory objects mostly come from the worker of a
- * queue, which does nothing else meanwhile: a call in them that waits for a queue would wait for itself, for ever.
- * The specification leaves undefined what such a call does; here it is refused, in these callbacks always, so that
- * it does not depend on which thread happens to call. The notify functions of builds come from threads of their
- * own and may do what they like.
+ * Callbacks of the application. Callbacks of events, contexts and memory objects mostly run in the worker of a queue,
+ * which does nothing else meanwhile. A call in such a callback that waits for a queue could wait for itself for ever.
+ * The specification leaves this undefined; here the call is refused in all such callbacks, so that the behaviour does
+ * not depend on the thread. The notify functions of builds run in threads of their own, and may make any call.
  */
 #ifndef RT_CALLBACK_H
 #define RT_CALLBACK_H
 
 #include "runtime/core/context.h"
 
-/** Around a callback: `what` registered it ("clSetEventCallback"). Gives what rt_callback_end takes. */
+/** Enclose a callback. `what` is the function that registered it, as "clSetEventCallback". Returns the argument of
+ *  rt_callback_end. */
 const char *rt_callback_begin(const char *what);
 void rt_callback_end(const char *before);
-/** Is this thread in one? */
+/** True: this thread is in a callback. */
 bool rt_callback_inside(void);
-/** Must this call (as the application knows it), which is going to wait, be refused
- * (CL_INVALID_OPERATION)? Says so, then. */
+/** True: `call`, which would wait, must return CL_INVALID_OPERATION because it is made in a callback. Reports that
+ *  then. */
 bool rt_callback_refuses(cl_context ctx, const char *call);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The list of closings that have begun and not ended, oldest first; and how many have ended (closing.h). */
+/** The list of closings that have not ended, oldest first, and the number of those that have (closing.h). */
 #include "runtime/core/closing.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
 
-#define PATIENCE_S 60 /* a thread that the host runs late must not be taken for one that waits for the caller */
+/* a long limit: a thread that the host schedules late must not be taken for one that waits for the caller */
+#define PATIENCE_S 60
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct rt_closing *oldest;
 static uint64_t begun, ended;
-static _Thread_local struct rt_closing *outer; /* which this thread is about to end */
-static _Thread_local bool closes;              /* a queue: it waits for nobody */
+static _Thread_local struct rt_closing *outer; /* the closing that this thread is about to end, or NULL */
+static _Thread_local bool closes;              /* this thread closes a queue, so it waits for no other closing */
 
-/** Where the list points to it; or to its end, for NULL. */
+/** The link that points to c; for NULL the end of the list. Requires `lock`. */
 static struct rt_closing **place_of(const struct rt_closing *c)
 {
     struct rt_closing **at = &oldest;

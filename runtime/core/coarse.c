@@ -7,8 +7,8 @@
 
 #include "runtime/core/group.h"
 
-#define MOST 16u  /* rounds: then ids and arguments are next to nothing */
-#define SHORT 16u /* work-items of a round, of kernels that have most to gain (ternc/coarse.c) */
+#define MOST 16u  /* largest number of rounds, at which the cost of ids and arguments is negligible */
+#define SHORT 16u /* work-items of a round of those kernels that gain most (ternc/coarse.c) */
 
 bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max, const struct rt_range *r,
                       struct rt_range *hardware)
@@ -21,12 +21,12 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     for (uint32_t rounds = MOST; rounds > 0; rounds /= 2) {
         const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
         const uint32_t x = (r->global[0] / block + (r->global[0] % block != 0)) * TC_COARSE_STRIDE;
-        /* Measured: further rounds if all lanes still have work, a first one if half of them have; long kernels, which
-         * have less to gain, if all have twice. */
+        /* Measured thresholds. Further rounds pay if all lanes still have work. The first round pays if half of the
+         * lanes have work; for long kernels, which gain less, if all lanes have work twice. */
         const uint64_t full = (uint64_t)lanes * warps;
         const uint64_t least = rounds > 1 ? full : k->coarse >= SHORT ? full / 2 : 2 * full;
-        /* Several rounds only if one fill of the engine goes over a row once, from its begin to its end. More fills
-         * would each go over all of it: of memory that is not all on the device, all would be brought each time. */
+        /* Several rounds only if one fill of the engine covers a row once, from begin to end. Otherwise each fill
+         * would access the whole row, and memory that is not all resident would be paged in once for each fill. */
         if (rounds > 1 && x > full) {
             continue;
         }
@@ -52,7 +52,7 @@ void rt_coarse_explain(const struct tc_kernel *k, const struct rt_range *r, cons
     const uint32_t step = hardware->global[0] * k->coarse;
     uint32_t first = h / TC_COARSE_STRIDE * TC_COARSE_STRIDE * k->coarse + h % TC_COARSE_STRIDE;
     uint32_t n = 0, each = 1;
-    if (k->coarse_rows) { /* any of the row's */
+    if (k->coarse_rows) { /* any work-item of the row */
         first -= h % TC_COARSE_STRIDE;
         each = TC_COARSE_STRIDE;
     }

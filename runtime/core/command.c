@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Making and freeing commands (command.h). */
+/** Creation and end of commands (command.h). */
 #include "runtime/core/command.h"
 
 #include <stdlib.h>

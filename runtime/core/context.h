@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A context is an address space: a process of the driver. It is also the unit of failure: after a fault the process
- * takes no more work, so the context is lost, and every later command fails with CL_OUT_OF_RESOURCES.
+ * A context is an address space (a process of the driver) and the unit of failure. After a fault the process takes no
+ * more work, so the context is lost, and every later command fails with CL_OUT_OF_RESOURCES.
  *
- * `lock` guards the queues' lists, events, maps and `lost` of everything in the context; one lock, because events
- * tie the queues together and the critical sections are short. `changed` wakes waiters (clFinish,
- * clWaitForEvents).
+ * Locks. `lock` guards the queues' lists, events, maps and `lost` of the whole context. One lock suffices, because
+ * events connect the queues, and critical sections are short. `changed` wakes the threads of clFinish and
+ * clWaitForEvents.
  */
 #ifndef RT_CONTEXT_H
 #define RT_CONTEXT_H
@@ -14,17 +14,17 @@
 
 #include "runtime/core/device.h"
 
-#define RT_FAULT_MORE 768u /**< Bytes of what a command adds to the driver's sentence about its fault. */
+#define RT_FAULT_MORE 768u /**< Largest text, in bytes, that a command adds to the driver's sentence about its fault. */
 
-/** What a call can be refused for that its error code does not tell; bits. */
+/** Reasons for which a call is refused that its error code does not tell; a bit mask. */
 enum rt_refusal {
-    RT_REFUSED_WAIT = 1,      /**< It would wait in a callback. */
-    RT_REFUSED_MEMORY = 2,    /**< Device memory for a buffer or program. */
-    RT_REFUSED_PRIVATE = 4,   /**< Private memory of a kernel. */
-    RT_REFUSED_LOCAL = 8,     /**< Local memory of a kernel. */
-    RT_REFUSED_ARGUMENTS = 16, /**< Bytes of a kernel's arguments. */
-    RT_REFUSED_SHARED = 32,    /**< Shared virtual memory. */
-    RT_REFUSED_MAPPING = 64,   /**< A mapping for writing, over another. */
+    RT_REFUSED_WAIT = 1,      /**< The call would wait in a callback. */
+    RT_REFUSED_MEMORY = 2,    /**< Too little device memory for a buffer or program. */
+    RT_REFUSED_PRIVATE = 4,   /**< Too much private memory of a kernel. */
+    RT_REFUSED_LOCAL = 8,     /**< Too much local memory of a kernel. */
+    RT_REFUSED_ARGUMENTS = 16, /**< Too many bytes of a kernel's arguments. */
+    RT_REFUSED_SHARED = 32,    /**< No shared virtual memory. */
+    RT_REFUSED_MAPPING = 64,   /**< A mapping for writing overlaps another one. */
 };
 
 struct rt_context_hook {
@@ -43,36 +43,35 @@ struct _cl_context {
     void *notify_data;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool lost;                     /**< lock */
-    bool reported;                 /**< lock; the application has been called, with the reason. */
-    unsigned refused;              /**< lock; bits of enum rt_refusal that stderr has heard of. */
-    struct rt_context_hook *hooks; /**< lock; last registered first. */
-    pthread_mutex_t image_lock;    /**< Taken before lock; held while an image is linked and placed. */
-    uint32_t image_cursor;         /**< image_lock; where the next image goes (image.h). */
+    bool lost;                     /**< The process of the driver takes no more work. Guarded by `lock`. */
+    bool reported;                 /**< The application's callback was called with the reason. Guarded by `lock`. */
+    unsigned refused;              /**< Bits of enum rt_refusal that were printed on stderr. Guarded by `lock`. */
+    struct rt_context_hook *hooks; /**< Destructor callbacks, last registered first. Guarded by `lock`. */
+    pthread_mutex_t image_lock;    /**< Held while an image is linked and placed. Taken before `lock`. */
+    uint32_t image_cursor;         /**< Address of the next image (image.h). Guarded by `image_lock`. */
 };
 
-/** CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES. properties are copied. */
+/** Makes a context. The properties are copied. CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES. */
 cl_int rt_context_create(cl_device_id device, const cl_context_properties *properties,
                          void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *notify_data,
                          cl_context *out);
 cl_int rt_context_query(cl_context ctx, cl_context_info name, const struct rt_answer *a);
 cl_int rt_context_add_hook(cl_context ctx, void(CL_CALLBACK *fn)(cl_context, void *), void *data);
 bool rt_context_lost(cl_context ctx);
-/** A command of the context faulted: reports it once, through its callback and on stderr. more: what the
- *  command adds to the driver's sentence. Not under the lock. */
+/** Called when a command of the context has faulted. Reports the fault once, by the context's callback and on
+ *  stderr. more: text that the command adds to the driver's sentence. Takes the context's lock. */
 void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more);
-/** A command was aborted: another one has faulted, and its queue reports that; or the device is lost, which is reported
- *  here. */
+/** Called when a command was aborted. If another command has faulted, that command's queue reports it. If the device
+ *  is lost, this function reports it. */
 void rt_context_abort(cl_context ctx);
-/** Says why a call is refused and how much there is: to the application's callback each time, and on stderr the first
- *  time for each kind. Not under a lock: the application may call anything. */
+/** Reports why a call is refused: to the application's callback each time, on stderr the first time for each kind.
+ *  Requires that no lock is held, because the callback may make any call. */
 void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
-/** tern_allocation_create, which waits for what is being given back already. */
+/** As tern_allocation_create, but waits for released queues that still free memory (closing.h). */
 int rt_context_take(cl_context ctx, uint64_t size, uint32_t flags, uint32_t address,
                     struct tern_allocation **out);
-/** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or
- * CL_OUT_OF_RESOURCES on failure. */
+/** Makes a device allocation with all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES. */
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);
 
 #endif

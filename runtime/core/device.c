@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Opening and closing the device (device.h). */
+/** Opening and closing of the device (device.h). */
 #include "runtime/core/device.h"
 #include "runtime/core/svm.h"
 
@@ -16,7 +16,7 @@ static struct _cl_device_id the_device = {
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static atomic_uint threads;
 
-/** 0: the setting is none, which has been said. */
+/** Type of the device from the environment; 0: the setting is invalid, which was printed. */
 static cl_device_type type_wanted(void)
 {
     const char *s = secure_getenv("TERN_CL_DEVICE_TYPE");
@@ -124,7 +124,7 @@ void rt_device_thread_end(void)
     atomic_fetch_sub(&threads, 1);
 }
 
-/** Closes when no object is left; else the end of the process takes what is in flight with it. */
+/** Closes the device if no object is left. Otherwise the end of the process ends its work. */
 __attribute__((destructor)) static void close_device(void)
 {
     if (the_device.hw == NULL || rt_device_inherited()) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * clGetDeviceInfo. What never varies is a table; what depends on the device that was opened is a switch. Absent
- * features (images, pipes, queues on the device, sub-groups, IL) answer what section 4.2 of the specification
- * asks of a device without them.
+ * clGetDeviceInfo. Constant answers are a table; answers that depend on the opened device are a switch. For absent
+ * features (images, pipes, on-device queues, sub-groups, IL) section 4.2 of the specification prescribes the answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static const struct constant {
     cl_ulong value;
 } constants[] = {
     {CL_DEVICE_VENDOR_ID, UINT, 0x7e52},
-    {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, 1}, /* what one kernel has: an engine. Queues are spread over the engines. */
+    {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, 1}, /* a kernel runs on one engine; queues are distributed over the engines */
     {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, 3},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, 1},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, 1},
@@ -66,12 +65,12 @@ static const struct constant {
     {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, UINT, 0},
     {CL_DEVICE_NUMERIC_VERSION, UINT, CL_MAKE_VERSION(3, 0, 0)},
     {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, UINT, CL_TRUE},
-    /* absent: partitioning */
+    /* partitioning is not supported */
     {CL_DEVICE_PARTITION_MAX_SUB_DEVICES, UINT, 0},
     {CL_DEVICE_PARTITION_PROPERTIES, ULONG, 0},
     {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, ULONG, 0},
     {CL_DEVICE_PARTITION_TYPE, NOTHING, 0},
-    /* absent: images and samplers */
+    /* images and samplers are not supported */
     {CL_DEVICE_IMAGE_SUPPORT, UINT, CL_FALSE},
     {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, 0},
     {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, 0},
@@ -86,7 +85,7 @@ static const struct constant {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 0},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 0},
     {CL_DEVICE_MAX_SAMPLERS, UINT, 0},
-    /* absent: queues on the device, pipes, sub-groups, collective functions, IL */
+    /* on-device queues, pipes, sub-groups, collective functions and IL are not supported */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, 0},
@@ -103,7 +102,7 @@ static const struct constant {
     {CL_DEVICE_ILS_WITH_VERSION, NOTHING, 0},
 };
 
-/** Extensions of the API, which are the runtime's own, behind those of the compiler. */
+/** Extensions of the API, listed after those of the compiler. */
 #define OWN_EXTENSIONS " " CL_TERN_COUNTERS_EXTENSION_NAME " " RT_QUEUE_EXTENSIONS
 
 #define GLOBAL_VARIABLE_BYTES (1u << 20)
@@ -122,7 +121,7 @@ static cl_int answer_constant(const struct constant *c, const struct rt_answer *
     }
 }
 
-/** Does the compiler provide this optional feature of OpenCL C 3.0? */
+/** True: the compiler provides this optional feature of OpenCL C 3.0. */
 static bool has(const char *feature)
 {
     const char *at = strstr(tc_features(), feature);
@@ -137,7 +136,7 @@ static cl_int answer_extensions(const struct rt_answer *a, bool versions)
     return versions ? rt_answer_names(a, text, 1) : rt_answer_string(a, text);
 }
 
-/** How far atomics and fences reach; fences also order a work-item's own accesses. */
+/** Orders and scopes of atomics, or (fence) of fences, which also order the accesses of one work-item. */
 static cl_ulong atomics(bool fence)
 {
     cl_ulong caps = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;
@@ -167,7 +166,7 @@ static cl_int answer_c_versions(const struct rt_answer *a)
     return rt_answer_bytes(a, v, sizeof v);
 }
 
-/** The geometry and the backend: what programs show, and tell devices apart by. */
+/** Geometry and backend, which programs show and distinguish devices by. */
 static cl_int answer_name(cl_device_id d, const struct rt_answer *a)
 {
     char text[128];
@@ -175,7 +174,7 @@ static cl_int answer_name(cl_device_id d, const struct rt_answer *a)
     return rt_answer_string(a, text);
 }
 
-/** With the configuration, if that has keys. */
+/** The version, and the configuration if it has keys. */
 static cl_int answer_driver(cl_device_id d, const struct rt_answer *a)
 {
     char text[128];
@@ -250,7 +249,7 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_OPENCL_C_VERSION:
         return rt_answer_string(a, "OpenCL C 1.2 Tern " RT_VERSION_STRING);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
-        return rt_answer_string(a, "v0000-00-00-00"); /* none */
+        return rt_answer_string(a, "v0000-00-00-00"); /* no conformance test was passed */
     case CL_DEVICE_IL_VERSION:
         return rt_answer_string(a, "");
     case CL_DEVICE_BUILT_IN_KERNELS:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Running kernels (dispatch.h). The packet is made at the last moment, since only then is known which stack the queue
- * has for it; the arguments travel with it, in the DMA buffer. What printf wrote is formatted to stdout when the
+ * Kernel commands (dispatch.h). The packet is built when the command is submitted, because the queue's stack may be
+ * replaced until then. The arguments are data of the same DMA buffer. Output of printf is formatted to stdout when the
  * kernel has ended.
  */
 #include "runtime/core/dispatch.h"
@@ -19,13 +19,13 @@ struct dispatch {
     struct rt_command base;
     cl_kernel kernel;       /**< Held. */
     struct rt_image *image; /**< Held. */
-    struct rt_range range;    /**< As enqueued. */
-    struct rt_range hardware; /**< As dispatched. */
-    bool coarse;              /**< They differ (coarse.h). */
-    const struct tc_kernel *loaded; /**< The image's: with its entry. */
+    struct rt_range range;    /**< Range as enqueued. */
+    struct rt_range hardware; /**< Range as dispatched. */
+    bool coarse;              /**< The two ranges differ (coarse.h). */
+    const struct tc_kernel *loaded; /**< The kernel of the image, with its entry address. */
     uint32_t local_bytes;
     unsigned stack_log2;
-    bool prints; /**< Has the queue's printf buffer. */
+    bool prints; /**< The command uses the queue's printf buffer. */
     uint8_t args[RT_MAX_PARAMETERS];
 };
 
@@ -56,7 +56,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
     }
     const struct tern_pkt_dispatch packet = {
         .entry = d->coarse ? d->loaded->coarse_entry : d->loaded->entry,
-        .args = 0, /* where the data of the buffer begin */
+        .args = 0, /* offset of the buffer's data, which the driver resolves to an address */
         .work_dim = r->dims,
         .group_warps = warps,
         .group_slots = slots,
@@ -114,7 +114,7 @@ static void emit(void *user, const char *text, size_t length)
     fwrite(text, 1, length, stdout);
 }
 
-/** Prints what the kernel left in the buffer. */
+/** Prints the records that the kernel wrote. */
 static void print(struct dispatch *d)
 {
     cl_command_queue q = d->base.queue;
@@ -159,7 +159,8 @@ static void dispatch_clear(struct rt_command *c)
 static const struct rt_command_ops ops = {
     .build = dispatch_build, .release = dispatch_release, .explain = dispatch_explain, .clear = dispatch_clear};
 
-/** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
+/** Fills the argument block: values, addresses of buffers, which the command then holds, and offsets in local
+ *  memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
     uint32_t local_at[TC_MAX_ARGS];
@@ -214,7 +215,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
         goto fail;
     }
     error = rt_binary_image(kernel->binary, queue->context, &d->image);
-    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* which is said of buffers only */
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* the specification allows this error for buffers only */
         rt_context_refuse(queue->context, RT_REFUSED_MEMORY, "no device memory for the program of kernel %s: %s",
                           kernel->code->name, tern_last_error());
         error = CL_OUT_OF_RESOURCES;

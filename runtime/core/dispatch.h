@@ -6,7 +6,7 @@
 #include "runtime/core/command.h"
 #include "runtime/core/kernel.h"
 
-/** An NDRange whose shape has been validated; unused dimensions are 1, their offsets 0. */
+/** An NDRange whose shape was validated. Unused dimensions have size 1 and offset 0. */
 struct rt_range {
     unsigned dims;
     uint32_t global[3];
@@ -14,8 +14,8 @@ struct rt_range {
     uint32_t offset[3];
 };
 
-/** The arguments' values are taken now. CL_OUT_OF_RESOURCES,
- * CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY. */
+/** Makes a command, with the present values of the kernel's arguments. CL_OUT_OF_RESOURCES,
+ *  CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY. */
 cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kernel kernel, const struct rt_range *range,
                           cl_uint n_waits, const cl_event *waits, struct rt_command **out);
 

@@ -30,14 +30,14 @@ cl_event rt_event_create(cl_context ctx, cl_command_queue queue, cl_command_type
     e->queue = queue;
     if (queue != NULL) {
         rt_object_hold(queue);
-        atomic_store(&e->base.refs, 0); /* the hold is the command's; the application has none yet */
+        atomic_store(&e->base.refs, 0); /* the hold is the command's, and the application has no reference yet */
     }
     e->type = type;
     e->status = queue == NULL ? CL_SUBMITTED : CL_QUEUED;
     return e;
 }
 
-/** Moves the callbacks that `status` makes due from the event to a list of their own, earliest state first. */
+/** Moves the callbacks that `status` makes due to a list, in the order of their levels. */
 static struct rt_callback *take_due(cl_event e, cl_int status)
 {
     struct rt_callback *due = NULL;
@@ -196,7 +196,7 @@ cl_int rt_event_profile(cl_event e, cl_profiling_info name, const struct rt_answ
     case CL_PROFILING_COMMAND_START:
         return rt_answer_ulong(a, e->times[RT_STARTED]);
     case CL_PROFILING_COMMAND_END:
-    case CL_PROFILING_COMMAND_COMPLETE: /* no queues on the device: no children to wait for */
+    case CL_PROFILING_COMMAND_COMPLETE: /* there are no child commands without on-device queues */
         return rt_answer_ulong(a, e->times[RT_ENDED]);
     default:
         return CL_INVALID_VALUE;

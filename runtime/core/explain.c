@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The runtime's part of the sentence about a kernel's fault (explain.h). */
+/** Explanations of a kernel's fault (explain.h). */
 #include "runtime/core/explain.h"
 
 #include <stdarg.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <tern/tern_spec.h>
 
-#define NEAR 0x400000u /* bytes: farther off, a buffer is no explanation */
-#define EXECUTE 2u /* tern_fault.access */
-#define NULL_BYTES 0x10000u /* nothing is ever mapped below: a null pointer and an index */
+#define NEAR 0x400000u /* bytes beyond which a buffer is not taken for the one that was meant */
+#define EXECUTE 2u /* value of tern_fault.access */
+#define NULL_BYTES 0x10000u /* addresses below are never mapped: a null pointer plus an index */
 
-/** Adds to the text; what does not fit is cut off. */
+/** Appends to the text, which is cut to its size. */
 __attribute__((format(printf, 2, 3))) static void say(char text[RT_FAULT_MORE], const char *format, ...)
 {
     const size_t at = strlen(text);
@@ -28,7 +28,7 @@ static uint32_t pointer_of(const struct rt_scene *s, const struct tc_arg *arg)
     return address;
 }
 
-/** The buffer that begins at the address, or the SVM allocation that holds it. */
+/** The buffer that begins at the address, or the SVM allocation that contains it. */
 static cl_mem mem_at(const struct rt_scene *s, uint32_t address)
 {
     for (unsigned i = 0; i < s->n_mems; i++) {
@@ -41,14 +41,14 @@ static cl_mem mem_at(const struct rt_scene *s, uint32_t address)
     return NULL;
 }
 
-/** Bytes from the buffer to the address outside of it. */
+/** Bytes between the buffer and an address outside of it. */
 static uint32_t distance(uint32_t begin, size_t size, uint32_t address)
 {
     const uint64_t end = begin + (uint64_t)size;
     return address < begin ? begin - address : address >= end ? (uint32_t)(address - end) : 0;
 }
 
-/** Is it a pointer to global or constant memory? */
+/** True: the argument is a pointer to global or constant memory. */
 static bool is_global(const struct tc_arg *a)
 {
     return a->is_pointer && a->space != TC_LOCAL;
@@ -59,7 +59,8 @@ static const char *name_of(const struct tc_arg *a)
     return a->name != NULL ? a->name : "?";
 }
 
-/** A null pointer was followed. Which one is not known; so says which arguments are such, and no more. */
+/** Names the arguments that are null pointers, after a null pointer was used. The hardware does not tell which of
+ *  them was used. */
 static void say_null(const struct rt_scene *s, char text[RT_FAULT_MORE])
 {
     unsigned n = 0;
@@ -82,7 +83,8 @@ static void say_null(const struct rt_scene *s, char text[RT_FAULT_MORE])
     say(text, n == 1 ? " is a null pointer." : " are null pointers.");
 }
 
-/** The argument that the address was most likely computed from; or a null pointer, by the driver's measure. */
+/** Names the argument from which the address was most likely computed, or the null pointers if the address is below
+ *  NULL_BYTES. */
 static void say_argument(const struct rt_scene *s, uint32_t address, char text[RT_FAULT_MORE])
 {
     const struct tc_arg *best = NULL;

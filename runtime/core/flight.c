@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The program's queues, and how many commands have begun and ended (flight.h). */
+/** The queues of the program, and the number of commands that have begun and ended (flight.h). */
 #include "runtime/core/flight.h"
 
 #include <stdatomic.h>
@@ -7,10 +7,10 @@
 
 #include "runtime/core/callback.h"
 
-#define PATIENCE_S 60 /* for one command: a kernel may hang */
+#define PATIENCE_S 60 /* longest wait for one command, because a kernel may hang */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before contexts' locks */
-static cl_command_queue queues;                          /* lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `queues`; taken before the lock of any context */
+static cl_command_queue queues;                          /* linked by queue->next; guarded by `lock` */
 static pthread_mutex_t wait_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static atomic_uint waiting;
@@ -47,7 +47,8 @@ void rt_flight_begin(void)
     atomic_fetch_add(&begun, 1);
 }
 
-/** Either a thread that begins to wait sees the new count, or this one sees that it waits. */
+/** Sequentially consistent counts: either a thread that begins to wait sees the new count, or this thread sees that
+ *  it waits. */
 void rt_flight_end(void)
 {
     atomic_fetch_add(&ended, 1);
@@ -58,7 +59,8 @@ void rt_flight_end(void)
     }
 }
 
-/** Is there a command on a device, at work, or free to begin? Others wait for these, or for the application. */
+/** True: a command is on a device, is being started or finished, or can start. All other commands wait for these, or
+ *  for the application. */
 static bool any_active(void)
 {
     bool active = false;
@@ -92,7 +94,7 @@ bool rt_flight_wait(struct rt_flight_call *call)
     if (rt_callback_inside()) {
         return false;
     }
-    if (!call->begun) { /* what ended during the first attempt may have come too late for it */
+    if (!call->begun) { /* commands that ended during the first attempt may have freed memory too late for it */
         call->begun = true;
         call->most = atomic_load(&begun);
         call->ended = atomic_load(&ended);

@@ -2,14 +2,14 @@
 /** Choosing a local size (group.h). */
 #include "runtime/core/group.h"
 
-#define GOOD 64u /* work-items of a group */
+#define GOOD 64u /* target number of work-items of a group */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-/** The largest divisor of n up to limit. */
+/** The largest divisor of n that is at most `limit`. */
 static uint32_t divisor(uint32_t n, uint32_t limit)
 {
     uint32_t d = least(n, limit);
@@ -19,8 +19,8 @@ static uint32_t divisor(uint32_t n, uint32_t limit)
     return d;
 }
 
-/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else
- * what there is, or uneven. */
+/** Chooses x: a multiple of the warp size that divides the range, 64 first, then the nearest above, then below; else
+ *  another divisor, or a size that does not divide the range. */
 static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 {
     const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);

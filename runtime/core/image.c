@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEP (1u << 20) /* how far to go on when an address is taken */
+#define STEP (1u << 20) /* distance to the next address if one is in use, in bytes */
 #define TRIES 512u
 
 static void image_destroy(void *object)
@@ -23,7 +23,7 @@ static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, str
     return rt_context_take(user, size, flags, address, out);
 }
 
-/** One try at one address. -EEXIST: something is there. */
+/** Tries one address. -EEXIST: it is in use. */
 static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t base)
 {
     char *log = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program's code and data in device memory. Code is linked for its address, so the runtime picks addresses itself,
- * from a region that the driver fills last, one image behind the other; if something is there already, further on.
+ * A program's code and data in device memory. Code is linked for its address. The runtime chooses addresses in a region
+ * that the driver uses last, one image after the other, and skips addresses that are in use.
  */
 #ifndef RT_IMAGE_H
 #define RT_IMAGE_H
@@ -21,7 +21,7 @@ struct rt_image {
 };
 
 /** Links and places an object. CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error);
- *  CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY. Blocks. */
+ *  CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY. Takes context->image_lock. Blocks. */
 cl_int rt_image_create(cl_context ctx, const struct tc_blob *object, struct rt_image **out);
 
 #endif

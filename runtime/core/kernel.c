@@ -9,7 +9,8 @@
 #include "runtime/core/svm.h"
 
 #define STACK_LOG2_MAX 20u
-#define LOCAL_MOST ((uint64_t)1 << 48) /* more than any device has, and the sum of all arguments is a uint64_t */
+/* more than any device has, and so small that the sum of all arguments fits a uint64_t */
+#define LOCAL_MOST ((uint64_t)1 << 48)
 
 static void kernel_destroy(void *object)
 {
@@ -23,7 +24,7 @@ static void kernel_destroy(void *object)
     free(k);
 }
 
-/** code: NULL takes the kernel's name. */
+/** Makes a kernel by its description, or (code NULL) by its name. */
 static cl_int create(cl_program p, const char *name, const struct tc_kernel *code, cl_kernel *out)
 {
     struct rt_binary *b;
@@ -62,7 +63,7 @@ cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out)
 cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count)
 {
     struct rt_binary *b;
-    cl_int error = rt_program_attach(p, &b); /* as if it were a kernel: the binary stays the program's meanwhile */
+    cl_int error = rt_program_attach(p, &b); /* counts like a kernel, so that the program keeps its binary meanwhile */
     if (error != CL_SUCCESS) {
         return error;
     }
@@ -133,7 +134,7 @@ static cl_int set_buffer(cl_kernel k, struct rt_arg *arg, size_t size, const voi
     return CL_SUCCESS;
 }
 
-/** More than the device has is not refused before the kernel is enqueued (rt_kernel_fits). */
+/** A size beyond the device's local memory is refused when the kernel is enqueued (rt_kernel_fits). */
 static cl_int set_local(struct rt_arg *arg, size_t size, const void *value)
 {
     if (value != NULL) {
@@ -208,7 +209,7 @@ cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint3
 {
     const struct rt_arg *a = &k->args[index];
     if (a->svm != NULL) {
-        *address = (uint32_t)(uintptr_t)a->svm; /* the same on both sides */
+        *address = (uint32_t)(uintptr_t)a->svm; /* an SVM pointer is the same on host and device */
         const cl_int error = rt_svm_use(c, a->svm);
         return error == CL_INVALID_VALUE ? CL_INVALID_KERNEL_ARGS : error;
     }
@@ -228,7 +229,7 @@ cl_int rt_kernel_use_reach(cl_kernel k, struct rt_command *c)
     cl_int error = CL_SUCCESS;
     for (size_t i = 0; i < k->n_reach && error == CL_SUCCESS; i++) {
         error = rt_svm_use(c, k->reach[i]);
-        if (error == CL_INVALID_VALUE) { /* freed since: then the kernel does not use it */
+        if (error == CL_INVALID_VALUE) { /* freed memory is not used by the kernel */
             error = CL_SUCCESS;
         }
     }

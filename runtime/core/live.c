@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The set of live objects (live.h): open addressing, removal by shifting back, so that there are no tombstones. */
+/**
+ * The set of live objects (live.h): hash tables with open addressing. Removal shifts later entries back, so there are
+ * no tombstones.
+ */
 #include "runtime/core/live.h"
 
 #include <pthread.h>
@@ -8,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define SHARDS 64u      /* a power of two, as are sizes */
+#define SHARDS 64u      /* a power of two, as are all sizes */
 #define FIRST_SIZE 16u
 #define TRIES 16
 
@@ -22,9 +25,9 @@ struct table {
 
 static struct shard {
     _Alignas(64) pthread_mutex_t lock; /* shards do not share cache lines */
-    atomic_uint version;               /* odd: being changed. Written under lock. */
-    struct table *_Atomic table;       /* NULL: nothing was ever there. Written under lock. */
-    size_t used;                       /* lock */
+    atomic_uint version;               /* odd while the shard is changed; written under `lock` */
+    struct table *_Atomic table;       /* NULL: the shard never had an object; written under `lock` */
+    size_t used;                       /* number of objects; guarded by `lock` */
 } shards[SHARDS];
 
 __attribute__((constructor)) static void make_locks(void)
@@ -51,10 +54,8 @@ static size_t home(const void *object, size_t size)
     return (size_t)(hash(object) >> 20) & (size - 1);
 }
 
-/**
- * Where the object is, or the free slot where it would be; `size`: neither, which only a reader can meet while the
- * table is changed. Otherwise half of the slots are free.
- */
+/** The slot of the object, or the free slot where it would be. Returns `size` if there is neither, which only a
+ *  reader can see during a change, because at least half of the slots are free. */
 static size_t find(struct table *t, const void *object)
 {
     size_t i = home(object, t->size);
@@ -78,7 +79,7 @@ static void put(struct table *t, size_t i, const void *object)
     atomic_store_explicit(&t->slots[i], object, memory_order_release);
 }
 
-/** Sees that there is room for one more. The lock is held. */
+/** Makes room for one more object. Requires the shard's lock. */
 static bool make_room(struct shard *s)
 {
     struct table *old = atomic_load(&s->table);
@@ -109,7 +110,7 @@ bool rt_live_add(const void *object)
     const bool room = make_room(s);
     if (room) {
         struct table *t = atomic_load(&s->table);
-        put(t, find(t, object), object); /* one store: a reader sees it whole or not at all */
+        put(t, find(t, object), object); /* a single store: a reader sees all of it or nothing */
         s->used++;
     }
     pthread_mutex_unlock(&s->lock);
@@ -127,7 +128,7 @@ void rt_live_remove(const void *object)
     put(t, hole, NULL);
     for (size_t i = (hole + 1) & (t->size - 1); at(t, i) != NULL; i = (i + 1) & (t->size - 1)) {
         const size_t wanted = home(at(t, i), t->size);
-        /* it may stand in the hole: not before its home */
+        /* the entry may move to the hole if that is not before its home */
         if (((i - wanted) & (t->size - 1)) >= ((i - hole) & (t->size - 1))) {
             put(t, hole, at(t, i));
             put(t, i, NULL);
@@ -157,7 +158,7 @@ bool rt_live_has(const void *object)
         const unsigned version = atomic_load(&s->version);
         if (version % 2 == 0) {
             const bool found = contains(atomic_load(&s->table), object);
-            /* found while others are moved: it is there all the same */
+            /* an object that is found during a change exists */
             if (found || atomic_load(&s->version) == version) {
                 return found;
             }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The set of live objects, so that a handle is checked without looking at what it points to: a stale or wild one is
- * then an error code, and not a crash inside the application (a kernel's argument, say, whose buffer was released
- * before the kernel was enqueued).
+ * The set of live objects. A handle is checked by a look-up, without access to the memory that it points to. Therefore
+ * a stale or wild handle is an error code, and not a crash in the application. Example: a kernel argument whose buffer
+ * was released before the kernel was enqueued.
  *
- * Every call checks handles, so a check locks nothing and writes nothing: threads do not meet there. The set is in
- * shards by a hash of the address. A writer of a shard holds its lock and makes its version odd meanwhile; a reader
- * tries again if the version was odd or is another afterwards, and after some such tries takes the lock. Tables that
- * were outgrown stay, since readers may still be in them: all together they are no larger than the one in use. The
- * locks are never held while another is taken.
+ * Concurrency. Every call checks handles, so a look-up takes no lock and writes nothing. The set has shards, chosen by
+ * a hash of the address. A writer takes the shard's lock, and makes its version odd while it changes the table (a
+ * seqlock). A reader tries again if the version was odd or has changed, and takes the lock after some tries. Outgrown
+ * tables are kept, because readers may still use them; together they are no larger than the table in use. No other lock
+ * is taken while a shard's lock is held.
  */
 #ifndef RT_LIVE_H
 #define RT_LIVE_H

@@ -18,7 +18,7 @@ static void *host(uint32_t page)
     return (void *)((uintptr_t)page * RT_LOW_PAGE);
 }
 
-/** -EEXIST: something is there, or Linux does not give the address. */
+/** Maps a range. -EEXIST: it is in use, or Linux does not give the address. */
 static int map_at(uint32_t first, uint32_t count)
 {
     const size_t size = (size_t)count * RT_LOW_PAGE;
@@ -51,7 +51,7 @@ static int insert(struct rt_low *low, size_t at, const struct rt_low_range *rang
     return 0;
 }
 
-/** Maps `count` pages in [from, to), as high as possible. *met: something was in the way. */
+/** Maps `count` pages in [from, to), as high as possible. *met: an address was in use. */
 static int map_in(uint32_t from, uint32_t to, uint32_t count, uint32_t *first, bool *met)
 {
     const uint32_t align = count >= LARGE_PAGES ? LARGE_PAGES : 1;
@@ -113,7 +113,7 @@ int rt_low_take(struct rt_low *low, uint64_t size, uint32_t below, void *owner, 
     return r;
 }
 
-/** Index of the first range that begins beyond the page. */
+/** Index of the first range that begins after the page. */
 static size_t beyond(const struct rt_low *low, uint32_t page)
 {
     size_t from = 0, to = low->n;
@@ -128,7 +128,7 @@ static size_t beyond(const struct rt_low *low, uint32_t page)
     return from;
 }
 
-/** The range that holds the page, or NULL. */
+/** The range that contains the page, or NULL. */
 static struct rt_low_range *holder(const struct rt_low *low, uint32_t page)
 {
     const size_t i = beyond(low, page);

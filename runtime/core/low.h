@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Host memory at addresses that a device of 32-bit addresses can have too. A sorted array of the ranges taken here;
- * what else the host process has below 4 GiB (a program that is not position-independent, a sanitizer's shadow, memory
- * of MAP_32BIT) is met when a range is mapped, since MAP_FIXED_NOREPLACE refuses it. Reading /proc/self/maps instead
- * would cost more with each mapping of the program, and still need that refusal.
+ * Host memory below 4 GiB, at addresses that a device with 32-bit addresses can use as well. A sorted array has the
+ * ranges that were taken here. Other mappings of the process below 4 GiB (a program that is not position-independent, a
+ * sanitizer's shadow, memory of MAP_32BIT) are found when a range is mapped, because MAP_FIXED_NOREPLACE refuses it.
+ * Alternative dropped: reading /proc/self/maps, whose cost grows with the mappings of the program, and which would not
+ * save that refusal.
  *
- * Ranges are taken from the top, where neither the program's data segment grows nor the driver puts buffers, and the
- * highest gap first: so the device's page tables, which stay, are as few as they can be. No locks: the owner
- * serialises.
+ * Ranges are taken at the highest free address. The program's data segment and the driver's buffers grow at the other
+ * end, and the device needs few page tables. Locks: none; the caller serialises.
  */
 #ifndef RT_LOW_H
 #define RT_LOW_H
@@ -16,31 +16,31 @@
 #include <stdint.h>
 
 #define RT_LOW_PAGE 4096u
-#define RT_LOW_FIRST 0x00010000u /**< Lowest address: what the driver gives, and the least that Linux maps. */
-#define RT_LOW_END 0xcff00000u   /**< The first beyond: a megabyte more, and programs' images begin (image.h). */
-#define RT_LOW_STEP 0x00100000u  /**< How far to go on below what is in the way. */
+#define RT_LOW_FIRST 0x00010000u /**< Lowest address that the driver gives and Linux maps. */
+/** First address that is not used; programs' images begin a megabyte above (image.h). */
+#define RT_LOW_END 0xcff00000u
+#define RT_LOW_STEP 0x00100000u  /**< Bytes to skip below an address that is in use. */
 
 struct rt_low_range {
-    uint32_t first, count; /**< Pages. */
+    uint32_t first, count; /**< First page and number of pages. */
     void *owner;
 };
 
 struct rt_low {
     struct rt_low_range *range;
     size_t n, capacity;
-    uint32_t top; /**< Pages from here on were found in use by others; looked at again when nothing else is left.
-                       0: none were. */
+    /** Page from which on addresses were found in use by others, and are tried again only if nothing else is free;
+     *  0: none were found. */
+    uint32_t top;
 };
 
-/**
- * Maps `size` bytes (1 or more) of zeros, readable and writable, that end at `below` or lower, on a page; on 4 MiB if
- * they are as much, so that the device can have large pages. -ENOSPC: there is no such range; -ENOMEM: the host refuses
- * the memory.
- */
+/** Maps `size` > 0 bytes of zeros, readable and writable, that end at or below `below`. The range is aligned to
+ *  pages, or to 4 MiB if it is as large, so that the device can use superpages. -ENOSPC: no such range is free;
+ *  -ENOMEM: the host refuses. */
 int rt_low_take(struct rt_low *low, uint64_t size, uint32_t below, void *owner, uint32_t *address);
-/** Unmaps what rt_low_take gave. */
+/** Unmaps a range of rt_low_take. */
 void rt_low_give(struct rt_low *low, uint32_t address);
-/** The owner of the range that holds the address; NULL: there is none. */
+/** Owner of the range that contains the address; NULL: none does. */
 void *rt_low_find(const struct rt_low *low, const void *address);
 
 #endif

@@ -2,8 +2,8 @@
 /**
  * Mappings of a buffer (memory.h).
  *
- * Mappings for writing do not overlap, so that they have an order, and a search tree finds one that would overlap
- * another. "Equal" is what overlaps.
+ * Mappings for writing do not overlap. Therefore they are ordered, and a search tree, in which overlapping ranges
+ * compare as equal, finds one that overlaps a new mapping.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
     return x->start + x->size <= y->start ? -1 : y->start + y->size <= x->start ? 1 : 0;
 }
 
-/** The buffer in whose `writing` the mappings of `mem` are. */
+/** The buffer whose `writing` has the mappings of `mem`. */
 static cl_mem owner_of(cl_mem mem)
 {
     return mem->parent == NULL ? mem : mem->parent;
@@ -58,7 +58,7 @@ void rt_map_share(cl_mem mem, struct rt_map *map)
     pthread_mutex_unlock(&mem->context->lock);
 }
 
-/** The range of a mapping for writing that overlaps [start, end); of size 0 if there is none. */
+/** The mapping for writing that overlaps [start, end); size 0: there is none. Takes the context's lock. */
 static struct rt_map written(cl_mem mem, size_t start, size_t end)
 {
     struct rt_map range = {.start = start, .size = end - start};
@@ -70,7 +70,7 @@ static struct rt_map written(cl_mem mem, size_t start, size_t end)
     return range;
 }
 
-/** A part of the mapping, by its place in the buffer or its parent. */
+/** Reads a part of the mapping, given by its place in the buffer or its parent. */
 static cl_int load(cl_mem mem, const struct rt_map *map, size_t start, size_t end)
 {
     struct rt_map other = {0};
@@ -105,7 +105,7 @@ cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size,
     if (mem->host_ptr != NULL) {
         map->pointer = (char *)mem->host_ptr + offset;
     } else {
-        const size_t lead = offset % BLOCK_ALIGN; /* the pointer is aligned as the place in the buffer is */
+        const size_t lead = offset % BLOCK_ALIGN; /* the pointer has the alignment of the place in the buffer */
         if (posix_memalign(&map->block, BLOCK_ALIGN, lead + size) != 0) {
             free(map);
             return CL_OUT_OF_HOST_MEMORY;

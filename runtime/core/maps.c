@@ -22,7 +22,7 @@ static void link_it(struct rt_maps *s, struct rt_map *map)
     s->steps++;
 }
 
-/** A table of twice the size; mappings with one pointer keep their order. */
+/** Doubles the table. Mappings with the same pointer keep their order. */
 static void grow(struct rt_maps *s)
 {
     const struct rt_maps old = *s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The mappings of a buffer, found by their pointers: a hash table whose chains are in the mappings, so that taking one
- * costs the same however many there are. If there is no memory for a larger table, chains grow instead: putting never
- * fails. Guarded by its owner's lock (the context's).
+ * The mappings of a buffer by pointer: a hash table whose chains are in the mappings, so that taking one costs the same
+ * for any number of mappings. Without memory for a larger table the chains grow, so adding never fails. Guarded by the
+ * context's lock.
  */
 #ifndef RT_MAPS_H
 #define RT_MAPS_H
@@ -14,20 +14,22 @@
 struct rt_map;
 
 struct rt_maps {
-    struct rt_map **chains; /**< NULL: there was none yet; else a power of two of them. */
+    struct rt_map **chains; /**< Array of n_chains chains, a power of two; NULL: no table yet. */
     size_t n_chains;
-    size_t n;               /**< Mappings. */
-    struct rt_map *first;   /**< While there is no table. */
-    size_t swept;           /**< Chains that rt_maps_empty has found empty. */
-    uint64_t steps;         /**< Of work, ever: what a test of complexity counts. */
+    size_t n;               /**< Number of mappings. */
+    struct rt_map *first;   /**< Chain that is used while there is no table. */
+    size_t swept;           /**< Number of chains that rt_maps_empty has found empty. */
+    uint64_t steps;         /**< Steps of work so far, for tests of complexity. */
 };
 
+/** Adds a mapping. */
 void rt_maps_put(struct rt_maps *s, struct rt_map *map);
-/** The mapping with this pointer, which leaves the set (of several, the youngest); NULL: there is none. */
+/** Removes and returns the youngest mapping with this pointer; NULL: there is none. */
 struct rt_map *rt_maps_take(struct rt_maps *s, const void *pointer);
-/** This mapping leaves the set. False: it is not there. */
+/** Removes this mapping. False: it is not in the set. */
 bool rt_maps_remove(struct rt_maps *s, const struct rt_map *map);
-/** Any mapping, which leaves the set; NULL: it is empty, and holds no memory any more. Nothing is put before that. */
+/** Removes and returns any mapping; NULL: the set is empty, and its memory is freed. No mapping may be added before
+ *  that. */
 struct rt_map *rt_maps_empty(struct rt_maps *s);
 
 #endif

@@ -63,7 +63,7 @@ cl_mem rt_mem_create_svm(cl_context ctx, cl_mem_flags flags, size_t size)
     return m;
 }
 
-/** The memory is the caller's; of an SVM allocation, that is the buffer's storage on the device too. */
+/** Uses the caller's memory. If it is an SVM allocation, that is the buffer's device storage as well. */
 static void use_host_memory(cl_mem m, void *host_ptr)
 {
     m->host_ptr = host_ptr;
@@ -174,7 +174,7 @@ cl_int rt_mem_add_hook(cl_mem m, void(CL_CALLBACK *fn)(cl_mem, void *), void *da
     return CL_SUCCESS;
 }
 
-/** One attempt to allocate a root's device memory. */
+/** Makes one attempt to allocate a root's device memory. */
 static cl_int allocate(cl_mem m)
 {
     cl_int error = CL_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Copies and fills (mover.h). A fill packet repeats 64 bytes, so that any pattern up to 64 fits one packet; one of 128
- * takes two, each filling every other 64 bytes.
+ * Copies and fills (mover.h). A fill packet repeats 64 bytes, so a pattern of up to 64 bytes needs one packet. A
+ * pattern of 128 bytes needs two packets, which fill alternate blocks of 64 bytes.
  */
 #include "runtime/core/mover.h"
 

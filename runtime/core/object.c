@@ -41,7 +41,7 @@ void rt_object_retain(void *object)
 {
     struct rt_object *o = object;
     if (atomic_fetch_add(&o->refs, 1) == 0) {
-        rt_object_hold(o); /* a query handed it out again after the application's last release */
+        rt_object_hold(o); /* a query handed the object out again after the application's last release */
     }
 }
 

@@ -31,7 +31,7 @@ int rt_place_image(const struct tc_image *image, rt_place_take *take, void *user
         }
         r = take(user, to - from, parts[i].flags, image->base + from, &taken.part[i]);
         if (r == 0) {
-            const uint32_t end = image->filled < to ? image->filled : to; /* behind it all is zero */
+            const uint32_t end = image->filled < to ? image->filled : to; /* the rest of the part is zero */
             r = tern_allocation_write(taken.part[i], 0, image->data + from, end > from ? end - from : 0);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs but for building them (program.h, build.c). */
+/** Programs, except builds (program.h, build.c). */
 #include "runtime/core/program.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
     size_t size = 0;
     for (cl_uint i = 0; i < n; i++) {
         const size_t part = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
-        if (__builtin_add_overflow(size, part, &size) || size == SIZE_MAX) { /* and a NUL */
+        if (__builtin_add_overflow(size, part, &size) || size == SIZE_MAX) { /* leaves room for a NUL */
             return CL_OUT_OF_HOST_MEMORY;
         }
     }
@@ -140,7 +140,7 @@ static cl_int answer_names(const struct tc_kernels *all, const struct rt_answer 
     return error;
 }
 
-/** CL_PROGRAM_BINARIES: a pointer per device to where the binary goes; NULL: not wanted. */
+/** CL_PROGRAM_BINARIES: an array of pointers, one for each device; NULL: this binary is not wanted. */
 static cl_int answer_binaries(cl_program p, const struct rt_answer *a)
 {
     if (a->dst != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Queues: making, filling, waiting, ending (queue.h). */
+/** Creation, appending, waiting and the end of queues (queue.h). */
 #include "runtime/core/queue.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
-/** cl_khr_priority_hints: shares among the queues of one OpenCL context, which are contexts of
- * one process of the driver. */
+/** cl_khr_priority_hints: weight of the queue among those of its context, which are contexts of one process of the
+ *  driver. */
 static uint32_t weight(cl_uint priority)
 {
     switch (priority) {
@@ -27,23 +27,21 @@ static uint32_t weight(cl_uint priority)
     }
 }
 
-/**
- * cl_khr_throttle_hints: how far ahead the queue submits. A low throttle gives the device one command and the next only
- * when that has ended, so the engine rests in between, or works for others; it changes nothing for a command that runs.
- */
+/** cl_khr_throttle_hints: number of commands in flight. With a low throttle a command is submitted when the one
+ *  before has ended, so that the engine idles in between, or runs other work. A running command is not affected. */
 static unsigned ahead(cl_uint throttle)
 {
     return throttle == CL_QUEUE_THROTTLE_LOW_KHR ? 1 : RT_FLIGHT_MAX;
 }
 
-/** The queue is not used any more, so its lists are empty: the worker sees that and ends it. */
+/** Called when the queue is not used any more, so its lists are empty. The worker notices, and ends the queue. */
 static void queue_destroy(void *object)
 {
     cl_command_queue q = object;
     cl_context ctx = q->context;
     rt_device_thread_begin();
     rt_closing_begin(&q->close);
-    rt_object_hold(ctx); /* the worker drops the queue's hold, perhaps before the unlock below has returned */
+    rt_object_hold(ctx); /* the worker may drop the queue's hold before the unlock below has returned */
     pthread_mutex_lock(&ctx->lock);
     q->closing = true;
     pthread_cond_signal(&q->work);
@@ -148,7 +146,7 @@ cl_int rt_queue_query(cl_command_queue q, cl_command_queue_info name, const stru
     case CL_QUEUE_PROPERTIES_ARRAY:
         return rt_answer_bytes(a, q->list, q->n_list * sizeof *q->list);
     case CL_QUEUE_SIZE:
-        return CL_INVALID_COMMAND_QUEUE; /* not a queue on the device */
+        return CL_INVALID_COMMAND_QUEUE; /* an on-device queue is needed */
     case CL_QUEUE_ENGINE_TERN:
         tern_context_query(q->hw, &stats);
         return rt_answer_uint(a, stats.engine);
@@ -172,7 +170,7 @@ void rt_queue_append(struct rt_command *c)
     }
     pthread_mutex_lock(&ctx->lock);
     for (cl_uint i = 0; i < c->n_waits; i++) {
-        if (!in_order || c->waits[i]->queue != q) { /* the order sees to its own */
+        if (!in_order || c->waits[i]->queue != q) { /* an in-order queue orders its own commands */
             rt_event_add_waiter_locked(c->waits[i], &c->links[i]);
         }
     }
@@ -180,7 +178,7 @@ void rt_queue_append(struct rt_command *c)
     rt_flight_begin();
     const bool look = rt_backlog_append(&q->backlog, c) && !rt_queue_start_locked(c);
     pthread_mutex_unlock(&ctx->lock);
-    if (look) { /* the queue is there: the caller holds the event */
+    if (look) { /* the queue exists, because the caller holds the event */
         pthread_cond_signal(&q->work);
     }
 }
@@ -195,7 +193,7 @@ void rt_queue_ready_locked(struct rt_command *c)
 cl_int rt_queue_finish(cl_command_queue q)
 {
     cl_context ctx = q->context;
-    rt_object_hold(q); /* another thread may release it meanwhile */
+    rt_object_hold(q); /* another thread may release the queue meanwhile */
     pthread_mutex_lock(&ctx->lock);
     rt_queue_wait_begin_locked(q);
     while (q->unfinished != 0) {
@@ -208,7 +206,7 @@ cl_int rt_queue_finish(cl_command_queue q)
     return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
-/** Makes the driver's context ready for arguments in DMA buffers. */
+/** Makes the driver's context accept arguments in DMA buffers. Requires memory_lock. */
 static cl_int take_data(cl_command_queue q)
 {
     struct rt_closings before = rt_closings_now();
@@ -221,7 +219,7 @@ static cl_int take_data(cl_command_queue q)
         : r == -ENOSPC || r == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
 }
 
-/** One attempt of rt_queue_reserve. */
+/** Makes one attempt of rt_queue_reserve. */
 static cl_int reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
 {
     cl_int error = CL_SUCCESS;
@@ -237,7 +235,7 @@ static cl_int reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
         error = rt_context_allocate(q->context, stack_bytes, &bigger);
         if (error == CL_SUCCESS) {
             if (q->stack != NULL) {
-                tern_allocation_destroy(q->stack); /* goes when what was submitted with it has ended */
+                tern_allocation_destroy(q->stack); /* freed when the work that was submitted with it has ended */
             }
             q->stack = bigger;
             q->stack_bytes = stack_bytes;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A queue is a context of the driver (one engine, one SW queue) and a worker thread, which starts commands when their
- * turn comes and finishes them when the device has reported: device commands are submitted back to back, at most
- * RT_FLIGHT_MAX at once, host commands wait for what precedes them. A thread a queue, and not the device's callback:
- * finishing calls the application, and starting may allocate, neither of which the device's thread may do.
+ * A queue has a context of the driver (one engine, one SW queue) and a worker thread. The worker starts commands in
+ * their order, and finishes them when the device has reported. Device commands are submitted back to back, at most
+ * RT_FLIGHT_MAX at once. Host commands run when earlier commands have ended. Alternative dropped: starting and
+ * finishing in the device's callback, because finishing calls the application and starting may allocate, which the
+ * device thread must not do.
  *
- * To wake a thread costs more than a small command. So the worker is left out where that makes no difference: the
- * thread that appends a quick command (command.h) with nothing before it that has not started submits it, and a thread
- * that waits for the queue finishes a quick command that completed and that no callback waits for. It is then woken by
- * the device's thread; of a client of ternd by ternd itself, since it waits in the driver (rt_queue_wait_locked). The
- * application's functions are called by the worker only.
+ * Without the worker. Waking a thread costs more than a small command. Therefore a thread that appends a quick command
+ * (command.h) submits it itself, if every earlier command has started. A thread that waits for the queue finishes quick
+ * commands that have completed and have no callbacks. The device thread wakes it; in a client of ternd it waits in the
+ * driver, where ternd wakes it (rt_queue_wait_locked). Functions of the application are called by the worker only.
  *
- * In order: commands start in the order of appending. Out of order: any command whose events have ended may start, in
- * that order among those, except across a barrier; so a command that waits for the application never holds up others.
+ * Order. In an in-order queue commands start in the order of appending. In an out-of-order queue commands whose events
+ * have ended start in that order, but not across a barrier; so a command that waits for the application does not delay
+ * others.
  */
 #ifndef RT_QUEUE_H
 #define RT_QUEUE_H
@@ -23,74 +24,78 @@
 
 #define RT_FLIGHT_MAX 16u
 
-/** What a queue is asked to be. */
+/** Properties of a new queue. */
 struct rt_queue_want {
     cl_command_queue_properties properties;
-    const cl_queue_properties *list; /**< As the application gave it; copied. May be NULL. */
-    cl_uint priority, throttle;      /**< CL_QUEUE_PRIORITY_..._KHR, CL_QUEUE_THROTTLE_..._KHR. */
+    const cl_queue_properties *list; /**< List that the application gave, which is copied. May be NULL. */
+    cl_uint priority, throttle;      /**< CL_QUEUE_PRIORITY_..._KHR and CL_QUEUE_THROTTLE_..._KHR. */
 };
 
 struct _cl_command_queue {
     struct rt_object base;
     cl_context context; /**< Held. */
     cl_command_queue_properties properties;
-    cl_queue_properties *list; /**< As given to clCreateCommandQueueWithProperties. */
+    cl_queue_properties *list; /**< List given to clCreateCommandQueueWithProperties. */
     size_t n_list;
-    unsigned ahead; /**< Commands that it may have on the device. */
+    unsigned ahead; /**< Largest number of commands in flight. */
     struct tern_context *hw;
-    pthread_cond_t work; /**< With the context's lock: the worker has something to look at. */
+    pthread_cond_t work; /**< Signalled, with the context's lock, when the worker has something to look at. */
 
-    /* Context's lock. */
-    struct rt_backlog backlog;                   /**< Not started. */
-    struct rt_command *flight, *flight_last;     /**< On the device, oldest first. */
+    /* Guarded by the context's lock: */
+    struct rt_backlog backlog;                   /**< Commands that have not started. */
+    struct rt_command *flight, *flight_last;     /**< Commands in flight, oldest first. */
     unsigned in_flight;
-    uint64_t submitted; /**< How many there have been: the driver's fence id of the youngest in flight. */
-    unsigned unfinished; /**< Appended and not finished. */
-    bool full;           /**< A command found no room: one must end before the next try. */
+    /** Number of submissions so far, which is the driver's fence id of the youngest command in flight. */
+    uint64_t submitted;
+    unsigned unfinished; /**< Number of commands that were appended and are not finished. */
+    bool full;           /**< A command found no room, so the next one is tried when one has ended. */
     bool closing;
-    struct rt_closing close; /**< From when the last reference is gone. */
-    bool working;        /**< A thread starts or finishes a command without the lock; it looks again afterwards. */
-    unsigned waiting;    /**< Threads that wait for the queue, and may finish commands. */
-    unsigned finishing;  /**< Threads that free commands which have ended. */
+    struct rt_closing close; /**< In use from the drop of the last reference on. */
+    /** A thread starts or finishes a command without the lock, and looks at the queue again afterwards. */
+    bool working;
+    unsigned waiting;    /**< Number of threads that wait for the queue, and may finish commands. */
+    unsigned finishing;  /**< Number of threads that free commands which have ended. */
 
-    pthread_mutex_t memory_lock;    /**< Taken before the context's lock: the allocations below. */
+    /** Guards the fields below, unless a comment says otherwise. Taken before the context's lock. */
+    pthread_mutex_t memory_lock;
     struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
     uint64_t stack_bytes;
-    bool takes_data;                /**< hw is ready for arguments in DMA buffers. */
+    bool takes_data;                /**< `hw` accepts arguments in DMA buffers. */
     struct tern_allocation *print;  /**< printf records of one kernel. */
-    bool names;                     /**< All of the process is too much for the device: commands say what they use. */
-    bool print_busy;                /**< Worker only. */
+    bool names;                     /**< The process has more memory than the device, so commands name what they use. */
+    bool print_busy;                /**< A command uses `print`. Used by the worker only. */
 
-    cl_command_queue next, previous; /**< flight.c's lock: of the program's queues. */
+    cl_command_queue next, previous; /**< Links of the program's queues. Guarded by the lock of flight.c. */
 };
 
-/** CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
+/** Makes a queue. CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_command_queue *out);
 cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const struct rt_answer *a);
-/** Takes the command; its wait list begins to count now. */
+/** Appends the command, which the queue takes. From here on it waits for the events of its wait list. */
 void rt_queue_append(struct rt_command *c);
-/** The last event that a command waited for has ended: its queue's worker looks at it. */
+/** Called when the last event for which the command waited has ended: wakes the queue's worker. */
 void rt_queue_ready_locked(struct rt_command *c);
-/** A thread begins to wait for commands of the queue, and ends. */
+/** Count a thread that waits for commands of the queue, and that no longer waits. */
 void rt_queue_wait_begin_locked(cl_command_queue queue);
-/** Waits until something has changed; without the lock meanwhile. Then finishes what it may, and wakes the worker for
- *  the rest. event: nothing is wanted before this command has ended; NULL: before all of the queue have. */
+/** Waits until something has changed, without the lock meanwhile. After the wait it finishes the commands that it
+ *  may finish, and wakes the worker for others. event: the caller waits for the end of this command; NULL: for the
+ *  end of all. */
 void rt_queue_wait_locked(cl_command_queue queue, cl_event event);
 void rt_queue_wait_end_locked(cl_command_queue queue);
-/** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
+/** Blocks until all appended commands have finished. CL_OUT_OF_RESOURCES: the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);
-/** Sees that kernels that need this much find it: stack for all threads, a place for arguments, printf buffer.
+/** Makes sure that the queue has stack for all threads, room for arguments, and (prints) a printf buffer.
  *  CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES. */
 cl_int rt_queue_reserve(cl_command_queue queue, uint64_t stack_bytes, bool prints);
 
-/** The command was just appended: submits it here if the worker is not needed for that. With the context's lock, which
- *  is released meanwhile. false: it is the worker's. (worker.c) */
+/** Submits the command that was just appended, if no worker is needed. Requires the context's lock, which is
+ *  released meanwhile. False: the worker has to start it. In worker.c. */
 bool rt_queue_start_locked(struct rt_command *c);
-/** The worker's thread (worker.c). */
+/** The body of the worker's thread (worker.c). */
 void *rt_queue_work(void *queue);
-/** Ends what rt_queue_create made; called by the worker at its end. */
+/** Frees what rt_queue_create made. Called by the worker at its end. */
 void rt_queue_close(cl_command_queue queue);
-/** The driver reports a command of the queue (any thread). */
+/** The driver's report of a command. Called by any thread. */
 void rt_queue_completed(void *queue, const struct tern_completion *completion);
 
 #endif

@@ -12,7 +12,7 @@
 #include "runtime/core/queue.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rt_low low; /* lock; the owners are cl_mem */
+static struct rt_low low; /* guarded by `lock`; the owners are cl_mem */
 
 bool rt_svm_possible(void)
 {
@@ -54,7 +54,7 @@ void rt_svm_unmap(cl_mem m)
     }
 }
 
-/** Addresses that host and device have both free. If the device has something there, further down. */
+/** Takes addresses that are free on host and device. If the device uses a range, a lower one is tried. */
 static int take_both(cl_mem m, bool *on_host)
 {
     const uint64_t pages = (m->size + RT_LOW_PAGE - 1) / RT_LOW_PAGE * RT_LOW_PAGE;
@@ -109,7 +109,7 @@ void *rt_svm_alloc(cl_context ctx, cl_mem_flags flags, size_t size)
     return m->host_ptr;
 }
 
-/** The context's allocation that holds the address and is the application's. With the lock. */
+/** The allocation of the context that contains the address and that the application has not freed. Requires `lock`. */
 static cl_mem find(cl_context ctx, const void *pointer)
 {
     cl_mem m = rt_low_find(&low, pointer);
@@ -141,7 +141,7 @@ bool rt_svm_begins(cl_context ctx, const void *pointer)
 
 cl_mem rt_svm_find(cl_context ctx, const void *pointer)
 {
-    if ((uintptr_t)pointer >= RT_LOW_END) { /* nearly all of the host's memory: without the lock */
+    if ((uintptr_t)pointer >= RT_LOW_END) { /* most host pointers end here, without the lock */
         return NULL;
     }
     pthread_mutex_lock(&lock);

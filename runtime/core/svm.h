@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Coarse-grained shared virtual memory: memory of the host and memory of the device at the same addresses, so that a
- * pointer means the same on both sides. Devices have 32-bit addresses, so the host's part lies below 4 GiB (low.h),
- * where the context's process of the driver has the range free as well.
+ * Coarse-grained shared virtual memory: host memory and device memory at the same addresses, so that a pointer has the
+ * same meaning on both sides. Devices have 32-bit addresses, so the host part lies below 4 GiB (low.h), in a range that
+ * is free in the context's process of the driver as well.
  *
- * An allocation is a root buffer without a handle (memory.h): commands hold it, name it to the driver and copy it as
- * any other. What the application writes and reads is the host's part; mapping reads the device's part into it, and
- * unmapping writes it back, both only the range that is mapped and only what the flags ask for. The host's part stays
- * accessible when it is not mapped: what is there then is undefined, but see docs/runtime.md.
+ * An allocation is a root buffer without a handle (memory.h). Commands hold it, name it to the driver and copy it like
+ * other buffers. The application accesses the host part. Mapping reads the device part into the host part, and
+ * unmapping writes it back, only the mapped range and only as the flags ask for. The host part stays accessible while
+ * it is not mapped; its contents are then undefined, but see docs/runtime.md.
  *
- * The table of allocations is one for the program, since the host's addresses are. Its lock is a leaf, but for that of
- * live.h.
+ * Locks. The table of allocations is one for the program, because host addresses are. While its lock is held, no other
+ * lock but those of live.h is taken.
  */
 #ifndef RT_SVM_H
 #define RT_SVM_H
 
 #include "runtime/core/command.h"
 
-/** Can the host have memory at a device's addresses, and does the setting TERN_CL_SVM allow it? */
+/** True: the host can map memory at the device's addresses, and TERN_CL_SVM allows it. */
 bool rt_svm_possible(void);
 
-/** NULL: there is no such memory, which has been said (rt_context_refuse). Arguments are valid. Blocks. */
+/** Allocates from valid arguments. NULL: no memory, which was reported (rt_context_refuse). Blocks. */
 void *rt_svm_alloc(cl_context ctx, cl_mem_flags flags, size_t size);
-/** Ends the application's use; memory and addresses go when no command and no buffer has them any more. False: the
- *  pointer is none that rt_svm_alloc gave in this context. */
+/** Ends the application's use of an allocation, which is freed when no command and no buffer uses it. False:
+ *  rt_svm_alloc did not return this pointer in this context. */
 bool rt_svm_free(cl_context ctx, const void *pointer);
-/** Is it a pointer that rt_svm_free would take? */
+/** True: rt_svm_free would accept the pointer. */
 bool rt_svm_begins(cl_context ctx, const void *pointer);
 
-/** The context's allocation that the pointer points into, held; NULL: there is none. */
+/** The allocation of the context that contains the address, held; NULL: there is none. */
 cl_mem rt_svm_find(cl_context ctx, const void *pointer);
 bool rt_svm_is(cl_context ctx, const void *pointer);
-/** rt_command_use of the allocation that the pointer points into. CL_INVALID_VALUE: there is none. */
+/** rt_command_use of the allocation that contains the address. CL_INVALID_VALUE: there is none. */
 cl_int rt_svm_use(struct rt_command *c, const void *pointer);
-/** Gives back the host's part; the device's is gone. Called by the end of the object. */
+/** Frees the host part, after the device part. Called when the object is destroyed. */
 void rt_svm_unmap(cl_mem mem);
 
 #endif

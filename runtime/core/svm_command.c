@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Freeing shared virtual memory in a queue, and copies within the host (svm_command.h). */
+/** Freeing of shared virtual memory in a queue, and copies within the host (svm_command.h). */
 #include "runtime/core/svm_command.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct freeing {
     struct rt_command base;
-    rt_svm_free_fn *fn; /**< NULL: the runtime frees them. */
+    rt_svm_free_fn *fn; /**< NULL: the runtime frees the allocations. */
     void *data;
     cl_uint n;
     void **pointers;

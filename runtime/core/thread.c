@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Threads of the runtime (thread.h). The driver's are made alike, behind its interface. */
+/**
+ * Threads of the runtime (thread.h). The driver makes its own threads in the same way, but has no interface for that.
+ */
 #include "runtime/core/thread.h"
 
 #include <pthread.h>
@@ -8,7 +10,8 @@
 
 #define STACK_LEAST ((size_t)2 << 20)
 
-/** The default of the program (RLIMIT_STACK, unless it says otherwise), raised to what is needed, and detached. */
+/** Attributes of the program's threads (stack size from RLIMIT_STACK by default), with at least the needed stack,
+ *  and detached. */
 static bool make_attributes(pthread_attr_t *attr)
 {
     size_t size = 0;
@@ -34,7 +37,8 @@ bool rt_thread_start(void *(*run)(void *), void *user)
         return false;
     }
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* a thread begins with the mask of its creator: no moment is left open */
+    /* the thread inherits the mask, so that it never runs with signals enabled */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     const int error = pthread_create(&thread, &attr, run, user);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);

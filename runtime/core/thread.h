@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A thread of the runtime (a queue's worker, a build in the background), detached, in the process of the
- * application: it blocks every signal, so that handlers of the program run in the program's threads; callbacks of the
- * application run under that mask. Its stack is that of the program's own threads, since it runs their callbacks, but
- * never too small for the compiler.
+ * A thread of the runtime (a queue's worker, a build) in the process of the application. The thread is detached and
+ * blocks every signal, so that signal handlers run in the program's own threads; callbacks of the application run under
+ * that mask. The stack has the size of the program's own threads, because it runs their callbacks, and at least the
+ * size that the compiler needs.
  */
 #ifndef RT_THREAD_H
 #define RT_THREAD_H
 
 #include <stdbool.h>
 
-/** False: there is no thread to be had. */
+/** False: the thread cannot be created. */
 bool rt_thread_start(void *(*run)(void *), void *user);
 
 #endif

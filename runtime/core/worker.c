@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Starting commands that are ready, and finishing those that the device has reported: by the queue's worker, or where
- * it can be left out (queue.h). */
+/**
+ * Starts commands that are ready, and finishes those that the device has reported: in the queue's worker, or in another
+ * thread if that suffices (queue.h).
+ */
 #include "runtime/core/flight.h"
 #include "runtime/core/queue.h"
 
@@ -8,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Is the oldest command on the device one that any thread may finish: reported, with nothing to call? */
+/** True: any thread may finish the oldest command in flight: the device has reported it, and no callback has to be
+ *  called. Requires the context's lock. */
 static bool is_quiet(const struct _cl_command_queue *q)
 {
     const struct rt_command *c = q->flight;
@@ -21,14 +24,13 @@ static bool is_quiet(const struct _cl_command_queue *q)
             return false;
         }
     }
-    return c->next == NULL || c->next->event->callbacks == NULL; /* which begins to run, as far as anyone can tell */
+    /* the next command counts as running when this one has ended */
+    return c->next == NULL || c->next->event->callbacks == NULL;
 }
 
-/**
- * The device's thread: notes the report on the oldest unreported command. Reports come in submission order (C5). Wakes
- * a thread that waits for the queue, if there is nothing else to do, or the worker; a thread that is at work looks
- * again.
- */
+/** Called by the device thread. Notes the report of the oldest command without one, because reports come in
+ *  submission order (C5). Wakes a thread that waits for the queue, if that thread can finish the command, else the
+ *  worker. Takes the context's lock. A thread that is at work looks at the queue again by itself. */
 void rt_queue_completed(void *user, const struct tern_completion *completion)
 {
     cl_command_queue q = user;
@@ -44,12 +46,12 @@ void rt_queue_completed(void *user, const struct tern_completion *completion)
     const bool wake = !q->working;
     const bool quiet = q->waiting != 0 && q->backlog.first == NULL && is_quiet(q);
     pthread_mutex_unlock(&q->context->lock);
-    if (wake) { /* the queue is there until this has returned */
+    if (wake) { /* the queue exists until this call has returned */
         quiet ? pthread_cond_broadcast(&q->context->changed) : pthread_cond_signal(&q->work);
     }
 }
 
-/** Times never go backwards, whatever the clock of each was. */
+/** Makes the times of an event non-decreasing, because they come from different clocks. */
 static void order_times(cl_event e)
 {
     for (int i = 1; i < RT_TIMES; i++) {
@@ -59,20 +61,20 @@ static void order_times(cl_event e)
     }
 }
 
-/** The command is over: frees what it held, wakes all that wait, calls the application. Not under the lock. */
+/** Finishes a command: frees what it held, wakes waiting threads, calls callbacks. Takes the context's lock. */
 static void finish(struct rt_command *c, cl_int status)
 {
     cl_command_queue q = c->queue;
     cl_event e = c->event;
     struct rt_closing closing;
-    rt_object_hold(e); /* and so the queue */
+    rt_object_hold(e); /* the event keeps the queue alive */
     order_times(e);
     rt_command_free(c);
     rt_flight_end();
     pthread_mutex_lock(&q->context->lock);
     q->unfinished--;
     struct rt_callback *due = rt_event_update_locked(e, status);
-    /* The program may now release all there is, but this thread still has the event, and so the queue. */
+    /* The program may release everything from here on; this thread still holds the event, which keeps the queue. */
     const bool last = due == NULL;
     if (last) {
         rt_closing_begin_here(&closing);
@@ -86,7 +88,7 @@ static void finish(struct rt_command *c, cl_int status)
     }
 }
 
-/** The driver's sentence, and what the command knows besides. */
+/** Reports the fault: the driver's sentence, and what the command adds. Takes the context's lock. */
 static void tell_fault(const struct rt_command *c)
 {
     struct tern_fault fault = {.size = sizeof fault, .message = "the device reports a fault, without a record"};
@@ -98,7 +100,7 @@ static void tell_fault(const struct rt_command *c)
     rt_context_fail(c->queue->context, &fault, more);
 }
 
-/** The times that the device has reported. */
+/** Stores the times that the device has reported. */
 static void take_times(const struct rt_command *c)
 {
     cl_event e = c->event;
@@ -144,7 +146,7 @@ static void start_host(struct rt_command *c)
     finish(c, error == CL_SUCCESS ? CL_COMPLETE : error);
 }
 
-/** Back to where it was, until a command in flight has made room. */
+/** Puts the command back until a command in flight has made room. Takes the context's lock. */
 static void put_back(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
@@ -153,7 +155,8 @@ static void put_back(cl_command_queue q, struct rt_command *c)
     pthread_mutex_unlock(&q->context->lock);
 }
 
-/** Into the flight before it is submitted, since the report may come before tern_submit returns. */
+/** Adds the command to those in flight before it is submitted, because the report may come before tern_submit
+ *  returns. True: it is the only one. Takes the context's lock. */
 static bool fly(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
@@ -171,7 +174,7 @@ static bool fly(cl_command_queue q, struct rt_command *c)
     return alone;
 }
 
-/** Takes back the youngest in flight, which was not submitted after all. */
+/** Removes the youngest command in flight, whose submission failed. Takes the context's lock. */
 static void land(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
@@ -190,7 +193,8 @@ static void land(cl_command_queue q, struct rt_command *c)
     pthread_mutex_unlock(&q->context->lock);
 }
 
-/** What the command uses, for a device that has no room for all of the process (A6). */
+/** Names the memory that the command uses to the driver, for a device that has no room for all memory of the process
+ *  (A6). */
 static int name_memory(const struct rt_command *c, const struct rt_packets *p)
 {
     uint32_t *addresses = malloc((c->n_mems + RT_USES) * sizeof *addresses);
@@ -223,7 +227,8 @@ static int give(struct rt_command *c, const struct rt_packets *p)
     return r;
 }
 
-/** Gives what was built to the driver, with the queue's memory_lock. alone: nothing else is on the device. */
+/** Submits what was built. Requires queue->memory_lock. alone: no other command is in flight. False: the submission
+ *  failed. */
 static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone)
 {
     cl_command_queue q = c->queue;
@@ -243,7 +248,7 @@ static void start_device(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
     struct rt_packets p = {0};
-    pthread_mutex_lock(&q->memory_lock); /* the stack stays what it is until the driver has the packet */
+    pthread_mutex_lock(&q->memory_lock); /* keeps the stack until the driver has the packet */
     cl_int error = c->ops->build(c, &p);
     if (error == RT_AGAIN) {
         pthread_mutex_unlock(&q->memory_lock);
@@ -255,7 +260,8 @@ static void start_device(struct rt_command *c)
         if (submit(c, &p, &alone)) {
             cl_event e = c->event;
             pthread_mutex_unlock(&q->memory_lock);
-            rt_event_update(e, CL_SUBMITTED); /* the command is not finished meanwhile: the event is still there */
+            /* the command is not finished before this thread says so, so the event exists */
+            rt_event_update(e, CL_SUBMITTED);
             if (alone) {
                 rt_event_update(e, CL_RUNNING);
             }
@@ -287,7 +293,8 @@ static void start(struct rt_command *c)
     }
 }
 
-/** The oldest in flight, if the device has reported it; the next one is running then, as far as anyone can tell. */
+/** Removes the oldest command in flight, if the device has reported it; the next one counts as running then. *due:
+ *  its callbacks. Requires the context's lock. */
 static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **due)
 {
     struct rt_command *c = q->flight;
@@ -304,7 +311,7 @@ static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **du
     return c;
 }
 
-/** The next command that may start. */
+/** Removes and returns the next command that may start, or NULL. Requires the context's lock. */
 static struct rt_command *take_ready(cl_command_queue q)
 {
     return q->full || q->in_flight >= q->ahead ? NULL : rt_backlog_take(&q->backlog, q->flight);
@@ -312,7 +319,7 @@ static struct rt_command *take_ready(cl_command_queue q)
 
 /* ------------------------------------------------------- where the worker is left out */
 
-/** The worker may have something to do. */
+/** True: the worker may have something to do. Requires the context's lock. */
 static bool worker_wanted(const struct _cl_command_queue *q)
 {
     return q->closing || (q->flight != NULL && q->flight->ended) ||
@@ -320,8 +327,10 @@ static bool worker_wanted(const struct _cl_command_queue *q)
 }
 
 /**
- * Reports that the commands are over before it frees them, in one critical section with the look for callbacks: so
- * there are none to call. No other thread can see the order, since a call that lacks memory waits for it (closing.h).
+ * Finishes quiet commands. The event of a command ends before the command is freed, in the critical section that has
+ * found no callbacks, so there are none to call. No other thread can notice this order, because a call that lacks
+ * memory waits for `finishing` (flight.h) and for the closing (closing.h). Requires the context's lock, which is
+ * released meanwhile.
  */
 static void help(cl_command_queue q)
 {
@@ -357,7 +366,7 @@ void rt_queue_wait_begin_locked(cl_command_queue q)
     help(q);
 }
 
-/** Is the event of a command on the device? */
+/** True: the command of the event is in flight. Requires the context's lock. */
 static bool in_flight(const struct _cl_command_queue *q, cl_event e)
 {
     const struct rt_command *c = q->flight;
@@ -367,10 +376,8 @@ static bool in_flight(const struct _cl_command_queue *q, cl_event e)
     return c != NULL;
 }
 
-/**
- * A thread that waits in the client of ternd takes the report itself, and no other has to be woken. With a device of
- * this program it would be woken from tern_wait later than by the callback.
- */
+/** In a client of ternd a waiting thread takes the completion itself in tern_wait, so no other thread is woken. With
+ *  a device in this process tern_wait would return later than the callback, so the thread waits for `changed`. */
 void rt_queue_wait_locked(cl_command_queue q, cl_event e)
 {
     pthread_mutex_t *lock = &q->context->lock;
@@ -392,7 +399,8 @@ void rt_queue_wait_end_locked(cl_command_queue q)
     q->waiting--;
 }
 
-/** Is the command that was just appended one that any thread may start, with nothing before it that has not? */
+/** True: any thread may start the command that was just appended, and all earlier commands have started. Requires
+ *  the context's lock. */
 static bool is_simple(const struct rt_command *c)
 {
     const struct _cl_command_queue *q = c->queue;
@@ -424,10 +432,10 @@ bool rt_queue_start_locked(struct rt_command *c)
     pthread_mutex_unlock(&q->memory_lock);
     pthread_mutex_lock(lock);
     q->working = false;
-    if (submitted) { /* the application does not have the event yet: there are no callbacks */
+    if (submitted) { /* the application does not have the event yet, so there are no callbacks */
         rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
         help(q);
-    } else { /* the worker tries again, and reports to the application why not */
+    } else { /* the worker tries again, and reports a failure */
         rt_backlog_put_back(&q->backlog, c);
     }
     return submitted;
@@ -435,7 +443,7 @@ bool rt_queue_start_locked(struct rt_command *c)
 
 /* ------------------------------------------------------------------------- the worker */
 
-/** Around what is done without the lock. */
+/** Enclose work without the lock. */
 static void work_begin(cl_command_queue q)
 {
     q->working = true;
@@ -458,11 +466,11 @@ void *rt_queue_work(void *user)
     for (;;) {
         struct rt_callback *due = NULL;
         struct rt_command *c;
-        if (q->working) { /* the thread that appends a command */
+        if (q->working) { /* another thread starts a command that it has appended */
             pthread_cond_wait(&q->work, lock);
         } else if ((c = take_ended(q, &due)) != NULL) {
             cl_event next = due != NULL ? q->flight->event : NULL;
-            /* once the command is over, the program may release all and end: then this is waited for */
+            /* once the command is over the program may exit, and must wait for the rest of this work */
             work_begin(q);
             finish_flight(q, c);
             if (next != NULL) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The OpenCL headers, as this library sees them, and the dispatch table that the loader calls through.
+ * The OpenCL headers as this library includes them, and the dispatch table of the ICD loader.
  *
- * The functions of api/ bear the names of the API itself, so that the compiler checks them against CL/cl.h; they are
- * hidden, and reached only through the table. icd/generate makes the table from CL/cl_icd.h together with a weak
- * function for every entry, which refuses; a definition in api/ takes its place. So no slot is ever NULL, whatever
- * the installed header has: a NULL slot crashes the caller in both common loaders.
+ * The functions of api/ have the names of the API, so that the compiler checks them against CL/cl.h. These functions
+ * are hidden, and reached through the table only. icd/generate makes the table from CL/cl_icd.h, and for every entry a
+ * weak function that refuses; a definition in api/ replaces it. Therefore no entry is NULL with any version of the
+ * header; a NULL entry crashes the caller in both common loaders.
  */
 #ifndef RT_ICD_H
 #define RT_ICD_H
@@ -21,7 +21,7 @@
 
 extern const cl_icd_dispatch rt_icd_dispatch;
 
-/** The few symbols that the library exports: said before any definition, since a hidden one anywhere would win. */
+/** The exported symbols. Declared before their definitions, because one hidden declaration would hide them. */
 #define RT_EXPORT __attribute__((visibility("default")))
 RT_EXPORT extern __typeof__(clGetPlatformInfo) clGetPlatformInfo;
 RT_EXPORT extern __typeof__(clGetExtensionFunctionAddress) clGetExtensionFunctionAddress;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern checkpoint: runs a program with TERN_CHECKPOINT set, and says whether the file came. */
+/** tern checkpoint: runs a program with TERN_CHECKPOINT set, and checks that the file was made. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static void help(void)
            "program.\n");
 }
 
-/** Decimal digits, and not too many of them. */
+/** True: the text is a decimal number of 64 bits. */
 static bool is_number(const char *text)
 {
     char *end;
@@ -48,7 +48,7 @@ static bool is_number(const char *text)
     return isdigit((unsigned char)*text) && !*end && !errno && n < ULLONG_MAX;
 }
 
-/** The option's value goes to *to; a message if there is none, or if it was given before. */
+/** Stores the value of an option in *to. EXIT_USAGE, after a message: it is missing, or was given before. */
 static int take(int argc, char **argv, int *i, const char **to)
 {
     if (*i + 1 == argc || !*argv[*i + 1]) {
@@ -82,7 +82,7 @@ static int check(const struct options *o)
     return EXIT_OK;
 }
 
-/** *first: the program's place. */
+/** *first: index of the program in argv. */
 static int parse(int argc, char **argv, struct options *o, int *first)
 {
     const struct {
@@ -113,7 +113,7 @@ static int parse(int argc, char **argv, struct options *o, int *first)
     return status == EXIT_OK && i >= argc ? usage_error("checkpoint", "a program to run is missing") : status;
 }
 
-/** The whole name: the program may go to another folder. */
+/** The absolute name, because the program may change its folder. */
 static int full_name(const char *file, char full[PATH_MAX])
 {
     char here[PATH_MAX] = "";
@@ -125,8 +125,7 @@ static int full_name(const char *file, char full[PATH_MAX])
     return n < PATH_MAX - 8 ? EXIT_OK : usage_error("checkpoint", "the name of the file is too long");
 }
 
-/** A name that cannot be written is found now, and not when the program has run for an hour. What an earlier one
- *  began goes. */
+/** Checks that the file can be written, before the program runs. Removes the part that an earlier checkpoint left. */
 static int prepare(const char *file, char part[PART])
 {
     struct stat s;
@@ -157,7 +156,8 @@ static void set(const char *name, const char *value)
     }
 }
 
-/** What the driver reads. The device is the program's own: a configuration is named. */
+/** Sets the variables that the driver reads. A backend or configuration is always named, so that the program opens a
+ *  device of its own. */
 static void set_environment(const struct options *o, const char *file)
 {
     const char *colon = o->kernel ? strrchr(o->kernel, ':') : NULL;
@@ -206,11 +206,11 @@ static int run(const struct options *o, const char *file, char **program)
         return status;
     }
     child_ended(child, true, &status);
-    unlink(part); /* of a program that was killed while it wrote */
+    unlink(part); /* left by a program that was killed while it wrote */
     if (stat(file, &after) == 0 && (!was || after.st_ino != before.st_ino || after.st_dev != before.st_dev)) {
         return o->stop ? EXIT_OK : status;
     }
-    /* why is known to the driver alone, which has said it, if it had a device; or to the program, if it got none */
+    /* the driver has printed the reason if there was a device, the program if there was none */
     fprintf(stderr, "tern checkpoint: %s ended (status %d) and there is no checkpoint; if no reason is said above, it "
             "opened no device of its own\n", program[0], status);
     return status ? status : EXIT_FAILED;

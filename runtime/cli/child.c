@@ -78,7 +78,7 @@ static pid_t parent(pid_t pid)
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     FILE *f = fopen(path, "r");
     if (f && fgets(line, sizeof line, f)) {
-        const char *after = strrchr(line, ')'); /* the name in front may have any characters */
+        const char *after = strrchr(line, ')'); /* the name before it may contain any character */
         if (!after || sscanf(after, ") %*c %ld", &ppid) != 1) {
             ppid = 0;
         }

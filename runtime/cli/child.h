@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A program that a command starts and looks at. `tern` as its name is this program, wherever it is. */
+/** Programs that a command starts and observes. The name `tern` stands for the program that runs now. */
 #ifndef TERN_CLI_CHILD_H
 #define TERN_CLI_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/**
- * Starts argv[0] with the rest as arguments; argv ends with NULL. in, out, err: file descriptors for its standard
- * input, output and error; -1: as this process has it. 0, or the status to exit with after a message on stderr
- * (127: there is no such program).
- */
+/** Starts argv[0]; argv ends with NULL. in, out, err: descriptors for the standard streams, or -1: those of this
+ *  process. 0, or the exit status for the caller, after a message on stderr (127: there is no such program). */
 int child_start(const char *command, char *const argv[], int in, int out, int err, pid_t *pid);
-/** True once it has ended; *status is then what a shell would call its exit status. wait: until then. */
+/** True: the process has ended, and *status is the exit status that a shell would report. wait: waits for the end. */
 bool child_ended(pid_t pid, bool wait, int *status);
-/** Is this process the child or a descendant of it? */
+/** True: the process is the child or a descendant of it. */
 bool child_has(pid_t child, pid_t pid);
 
-/** The ternd whose device a program gets that asks for none in particular: that of TERND_SOCKET, or one at a standard
- *  place, unless TERN_BACKEND or TERN_CONFIG is set. NULL: none. In a buffer of this function. */
+/** Socket of the ternd that a program gets which names no device: TERND_SOCKET, else a ternd at a standard place
+ *  unless TERN_BACKEND or TERN_CONFIG is set. NULL: none. The result is in a buffer of this function. */
 const char *child_ternd(void);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The commands of `tern`. Exit codes: 0 done, 1 a result is wrong or the device failed, 2 wrong usage; 128 + the
- *  signal: exit_at_interrupt. */
+/**
+ * The commands of `tern`. Exit codes: 0: success; 1: a wrong result, or a failure of the device; 2: wrong usage; 128 +
+ * signal: interrupted (exit_at_interrupt).
+ */
 #ifndef TERN_CLI_H
 #define TERN_CLI_H
 
@@ -17,18 +19,18 @@ int cmd_run(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 
-/** Says on stderr what is wrong with the arguments and where help is; EXIT_USAGE. */
+/** Prints on stderr what is wrong with the arguments, and where help is. Returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/**
- * From now on SIGINT (Ctrl-C) and SIGTERM end the program with one sentence and the exit code 128 + the signal.
- * last: called before, async-signal-safe; may be NULL. A signal that was ignored stays ignored.
- */
+/** From here on SIGINT (Ctrl-C) and SIGTERM end the program with a message and the exit code 128 + signal. last:
+ *  called before, must be async-signal-safe; may be NULL. Ignored signals stay ignored. */
 void exit_at_interrupt(const char *command, void (*last)(void));
-/** Signals that commands ignore, and whose action a program that they start has again as it was before: SIGXFSZ. */
+/** The signals that commands ignore and that programs which they start do not: SIGXFSZ, unless it was ignored
+ *  before. */
 void exit_limit_default(sigset_t *out);
 
-/** What main returns for this status, once all output is written: a full disk must not pass for success. */
+/** The exit code of main for this status. Flushes standard output first: EXIT_FAILED, after a message, if it cannot
+ *  be written. */
 int exit_status(int status);
 
 #endif

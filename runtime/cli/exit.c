@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How commands end (cli.h). */
+/** The end of commands (cli.h). */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ int usage_error(const char *command, const char *format, ...)
 
 static bool limit_is_new;
 
-/** A write beyond the limit of file sizes (ulimit -f) is an error like any other, and not the end of the command. For
- *  all commands that link this, before their main(). */
+/** Makes a write beyond the limit of file sizes (ulimit -f) an error instead of a signal. Runs before main() in all
+ *  commands that link this file. */
 __attribute__((constructor)) static void ignore_limit(void)
 {
     limit_is_new = signal(SIGXFSZ, SIG_IGN) == SIG_DFL;
@@ -50,7 +50,7 @@ static void interrupted(int signal)
         at_interrupt.last();
     }
     const ssize_t n = write(STDERR_FILENO, at_interrupt.text, at_interrupt.size);
-    (void)n; /* there is nobody to tell */
+    (void)n; /* a failure cannot be reported */
     _exit(128 + signal);
 }
 
@@ -59,7 +59,7 @@ void exit_at_interrupt(const char *command, void (*last)(void))
     static const int signals[] = {SIGINT, SIGTERM};
     struct sigaction action = {.sa_handler = interrupted}, before;
     const int n = snprintf(at_interrupt.text, sizeof at_interrupt.text, "%stern %s: interrupted\n",
-                           isatty(STDERR_FILENO) ? "\r\033[K" : "", command); /* over the line of progress.h */
+                           isatty(STDERR_FILENO) ? "\r\033[K" : "", command); /* overwrites the line of progress.h */
     at_interrupt.size = (size_t)n;
     at_interrupt.last = last;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -69,10 +69,10 @@ static bool page_path(const char *name, char path[PATH_MAX])
         access(path, R_OK) == 0;
 }
 
-/** Replaces this process by the program; returns only with the status of failing to. */
+/** Replaces this process by the program. Returns the exit status if that fails. */
 static int become(const char *name, char *path, char **argv)
 {
-    argv[0] = strrchr(path, '/') + 1; /* what tern top calls it */
+    argv[0] = strrchr(path, '/') + 1; /* the name that tern top shows */
     execv(path, argv);
     fprintf(stderr, "tern %s: %s: %s%s\n", name, path, strerror(errno),
             errno == ENOENT ? ": this part of Tern was not built or installed" : "");
@@ -93,7 +93,7 @@ int external_run(const char *name, char **argv)
     return become(name, path, argv);
 }
 
-/** The page's one-line description: the line that begins with .Nd. */
+/** The one-line description of a page: its .Nd line. */
 static void summary(const char *path, char *out, size_t size)
 {
     FILE *f = fopen(path, "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Whole files (run.h). */
+/** Reading and writing of whole files (run.h). */
 #include "run.h"
 
 #include <errno.h>

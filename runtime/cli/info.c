@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern info: what the device is. */
+/** tern info: properties of the device. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "tern/tern_spec.h"
 
 static const char *const granularities[] = {"buffer", "packet", "work-group", "instruction"};
-static const char *const bands[] = {"idle", "normal", "focus", "realtime"}; /* enum tern_band */
+static const char *const bands[] = {"idle", "normal", "focus", "realtime"}; /* indexed by enum tern_band */
 
 static const char *granularity(const struct tern_device_info *i)
 {
     return i->granularity < sizeof granularities / sizeof granularities[0] ? granularities[i->granularity] : "unknown";
 }
 
-/** How memory is simulated, in cycles and bytes a cycle. */
+/** Prints the settings of a simulated memory, in cycles and in bytes per cycle. */
 static void print_memory(const struct tern_device_info *i)
 {
     if (!i->memory[0]) {
@@ -70,7 +70,7 @@ static void print_text(const struct tern_device_info *i)
     printf(i->executors ? "\n" : " none\n");
 }
 
-/** Each with its arguments in the order of OpenCL. */
+/** The user executors, each with its arguments in the order of clSetKernelArg. */
 static cJSON *executors_json(const struct tern_device_info *i)
 {
     cJSON *all = cJSON_CreateArray();

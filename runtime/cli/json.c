@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** JSON (json.h). */
+/** JSON of several commands (json.h). */
 #include "json.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern: picks the command. */
+/** tern: runs the command that argv[1] names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void help(FILE *out)
                  "docs/driver.md).\n");
 }
 
-/** tern help [COMMAND]: its manual page; where there is no man, what --help prints. */
+/** tern help [COMMAND]: shows the manual page, or without man the text of --help. */
 static int help_on(int argc, char **argv)
 {
     if (argc == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern partition: the virtual instances of a ternd's device. */
+/** tern partition: partitions of a ternd's device. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const char usage[] =
     "  --json         one JSON object\n"
     "Exit: 0; 1 it cannot be done; 2 wrong usage.\n";
 
-/** What the arguments say. */
+/** The parsed arguments. */
 struct request {
     const char *verb, *name;
     bool json, has_memory, has_host, has_share;
@@ -34,7 +34,8 @@ struct request {
 
 static const struct verb {
     const char *name;
-    bool named, memory, host, share; /* what it takes; share and memory of all but create are needed */
+    /* what the verb takes; `share` and `memory` are required, except for create, where only `memory` is */
+    bool named, memory, host, share;
 } verbs[] = {
     {"list", false, false, false, false}, {"create", true, true, true, true}, {"resize", true, true, false, false},
     {"share", true, false, false, true},  {"destroy", true, false, false, false},
@@ -50,7 +51,7 @@ static const struct verb *find(const char *name)
     return NULL;
 }
 
-/** A number behind its option. */
+/** Parses the number after an option. */
 static int take(int argc, char **argv, int *i, size_t *out, bool *has)
 {
     const char *option = argv[*i];
@@ -88,7 +89,7 @@ static int check(const struct request *r)
     return EXIT_OK;
 }
 
-/** EXIT_OK; EXIT_USAGE; or -1: help was asked for. */
+/** EXIT_OK; EXIT_USAGE; or -1: help was printed. */
 static int read_arguments(int argc, char **argv, struct request *r)
 {
     for (int i = 1; i < argc; i++) {
@@ -156,7 +157,7 @@ static int list(struct tern_device *dev, bool json)
 {
     struct tern_partition_info *all = NULL;
     int n = tern_partition_list(dev, NULL, 0), room = 0, status = EXIT_FAILED;
-    while (n > room) { /* there may be more of them meanwhile */
+    while (n > room) { /* partitions may have been added meanwhile */
         free(all);
         room = n;
         all = calloc((size_t)room, sizeof *all);
@@ -194,7 +195,8 @@ static int change(struct tern_device *dev, const struct request *r)
         struct tern_partition_desc d = {.size = sizeof d, .memory_bytes = r->memory, .share = (uint32_t)r->share,
                                         .host_bytes = r->has_host ? r->host : TERN_PARTITION_HOST};
         const size_t n = strlen(r->name);
-        memcpy(d.name, r->name, n < sizeof d.name ? n : sizeof d.name); /* one that does not fit is refused */
+        /* the driver refuses a name that does not fit */
+        memcpy(d.name, r->name, n < sizeof d.name ? n : sizeof d.name);
         e = tern_partition_create(dev, &d);
     } else if (strcmp(r->verb, "resize") == 0) {
         e = tern_partition_resize(dev, r->name, r->memory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How far a command is (progress.h). */
+/** Progress of a command (progress.h). */
 #include "progress.h"
 
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WIDTH 79              /* a line that is longer cannot be written anew on every terminal */
-#define EVERY_TERMINAL 0.25   /* seconds */
+#define WIDTH 79              /* a longer line wraps on a terminal of 80 columns, and cannot be overwritten */
+#define EVERY_TERMINAL 0.25   /* interval of updates, in seconds */
 #define EVERY 10.0
 
 static double now(void)
@@ -24,7 +24,8 @@ static void say(struct progress *p)
     const double time = now() - p->begun;
     int n = snprintf(line, sizeof line, "tern %s: [%u/%u] %s; %.0f s", p->command, p->step, p->steps, p->what, time);
     if (n < WIDTH && p->mark_work > 0) {
-        /* what is done gives the speed; the time since then is taken off, but not from the steps to come */
+        /* The speed is that up to the last mark. Time since the mark is subtracted from the rest of this step, but
+         * not from later steps. */
         const double speed = p->mark_work / p->mark_time, later = (p->all - p->done - p->work) / speed,
             rest = (p->all - p->mark_work) / speed - (time - p->mark_time), left = rest > later ? rest : later;
         snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", left > 0 ? left : 0);
@@ -65,7 +66,7 @@ static void end_thread(struct progress *p)
     }
 }
 
-/** Notes when this much of all the work was done. */
+/** Notes the time at which `work` of all work was done. */
 static void mark(struct progress *p, double work)
 {
     p->mark_work = work;
@@ -104,10 +105,10 @@ void progress_step(struct progress *p, double work, const char *format, ...)
     vsnprintf(p->what, sizeof p->what, format, ap);
     va_end(ap);
     p->told = now();
-    if (p->terminal || p->steps > 1) { /* of a single one there is nothing to say yet */
+    if (p->terminal || p->steps > 1) { /* a single step has nothing to report at its begin */
         say(p);
     }
-    p->running = pthread_create(&p->thread, NULL, tell, p) == 0; /* without it lines are fewer */
+    p->running = pthread_create(&p->thread, NULL, tell, p) == 0; /* without the thread there are fewer lines */
 }
 
 void progress_part(struct progress *p, double part)

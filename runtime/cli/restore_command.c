@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern restore: loads a checkpoint on a new device, and lets its work go on. */
+/** tern restore: loads a checkpoint on a new device, and runs its work. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "restore.h"
 
 #define LOOK_MS 200
-#define SAY_LOOKS 25 /* progress is told each so many */
+#define SAY_LOOKS 25 /* number of LOOK_MS between two reports of progress */
 
 struct options {
     const char *file, *backend, *config, *cycles, *dump;
@@ -79,7 +79,7 @@ static int parse(int argc, char **argv, struct options *o)
     return status == EXIT_OK && !o->file ? usage_error("restore", "a checkpoint's file is missing") : status;
 }
 
-/** 0: to the end. */
+/** Parses --cycles; 0: to the end. */
 static int parse_cycles(const struct options *o, uint64_t *cycles)
 {
     char *end = NULL;
@@ -100,7 +100,7 @@ static int failed(void)
     return EXIT_FAILED;
 }
 
-/** Lets the work go on. On a terminal, says how far it is. */
+/** Runs the work, and reports progress on a terminal. */
 static int run(struct tern_device *dev, struct restored *r, uint64_t cycles)
 {
     const bool tell = isatty(STDERR_FILENO);
@@ -120,7 +120,7 @@ static int run(struct tern_device *dev, struct restored *r, uint64_t cycles)
     return error ? failed() : EXIT_OK;
 }
 
-/** The folder is there, and files can be made in it: that is found before the work runs. */
+/** Makes the folder if needed, and checks that files can be made in it, before the work runs. */
 static bool prepare(const char *folder)
 {
     char probe[PATH_MAX];
@@ -148,7 +148,7 @@ static int restore(const struct options *o, uint64_t cycles)
                 "--config)\n", ternd);
     }
     unsetenv("TERND_SOCKET");
-    if (tern_file_check(o->file, UINT64_MAX)) { /* before the device is made, which takes a while */
+    if (tern_file_check(o->file, UINT64_MAX)) { /* before the device is opened, which may take long */
         return failed();
     }
     if (o->dump && !prepare(o->dump)) {

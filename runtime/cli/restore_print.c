@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a checkpoint that was restored came to: digests, text, JSON. */
+/** The result of a restored checkpoint: digests, text, JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static FILE *dump_file(const char *folder, uint32_t number, uint32_t address, ch
     return fopen(path, "wbe");
 }
 
-/** Closes it. A message, and false: the bytes that were written to it are not all there. */
+/** Closes the file. False, after a message: not all bytes were written. */
 static bool close_dump(FILE *out, const char *path, int error)
 {
     error = out && fclose(out) && !error ? errno : error;
@@ -42,7 +42,7 @@ int restore_digest(const struct restored *r, uint32_t process, uint32_t number, 
     XXH3_state_t *hash = XXH3_createState();
     void *data = malloc(PIECE);
     FILE *out = folder ? dump_file(folder, number, info->address, path) : NULL;
-    int wrong = folder && !out ? errno : 0; /* with the file: the digest does not need it */
+    int wrong = folder && !out ? errno : 0; /* error of the file, without which there still is a digest */
     *read = hash && data;
     if (*read) {
         XXH3_64bits_reset(hash);
@@ -70,7 +70,7 @@ static const char *end_text(enum tern_checkpoint_end end)
     return end == TERN_CHECKPOINT_STOPPED ? "stopped" : end == TERN_CHECKPOINT_WAITS ? "waits" : "ended";
 }
 
-/** "r-x" */
+/** As "r-x". */
 static const char *rights(uint32_t flags, char text[8])
 {
     snprintf(text, 8, "%c%c%c%s", flags & (TERN_MEM_READ | TERN_MEM_WRITE) ? 'r' : '-',

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run: the order of things (run.h). Everything goes through the OpenCL API, as in any application. */
+/** tern run: its sequence of steps (run.h). Everything uses the OpenCL API, as an application does. */
 #include "run.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Which buffers to print and save; by default, those that the kernel can write are printed. */
+/** Chooses the buffers to print and save. By default, buffers that the kernel can write are printed. */
 static int choose_outputs(struct run *r)
 {
     const struct run_options *o = &r->options;
@@ -124,7 +124,7 @@ static const char *show(const struct extent *e, char text[96])
     return text;
 }
 
-/** Why an enqueue was refused, in terms of the options. */
+/** Explains in terms of the options why an enqueue was refused. */
 static int refused(const struct run *r, cl_int err)
 {
     const struct run_options *o = &r->options;
@@ -158,7 +158,7 @@ static int refused(const struct run *r, cl_int err)
     return EXIT_FAILED;
 }
 
-/** Waits for the kernel and takes its times. */
+/** Waits for the kernel, and stores its times and counters. */
 static int measure(struct run *r, cl_event event, double began, const cl_tern_counters *before)
 {
     struct run_time *t = &r->times[r->n_times];
@@ -215,7 +215,7 @@ static int execute(struct run *r)
     return status;
 }
 
-/** Reads back what is printed or saved. */
+/** Reads back the buffers that are printed or saved. */
 static int read_back(struct run *r)
 {
     for (unsigned i = 0; i < r->n_args; i++) {
@@ -242,7 +242,7 @@ static int go(struct run *r)
         return status == EXIT_OK ? run_print_asm(r) : status;
     }
     if (status == EXIT_OK && o->save_binary && o->n_args == 0 && o->global.dims == 0) {
-        return EXIT_OK; /* nothing is to run */
+        return EXIT_OK; /* no kernel is to be run */
     }
     if (status == EXIT_OK) {
         status = run_choose_kernel(r);
@@ -279,7 +279,7 @@ static void release(struct run *r)
     free(r->options.build);
 }
 
-/** Standard output is for data if JSON or a buffer goes there: what kernels print goes to standard error meanwhile. */
+/** Sends the output of kernels to standard error if standard output is for JSON or a buffer. */
 static int divert(const struct run_options *o)
 {
     bool data = o->json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an ARG of tern run means (tern-run(1)). The kernel's own declaration gives the type; the text gives the value:
+ * The meaning of an ARG of tern run (tern-run(1)). The kernel's declaration gives the type, the text gives the value:
  *
  *   number, or numbers             a scalar, a vector, or a buffer of them
  *   zeros:N iota:N fill:VALUE:N random:N[:SEED]     a buffer of N elements
@@ -48,7 +48,7 @@ static int reserve(struct run_arg *a, size_t n, size_t element, size_t most)
     return EXIT_OK;
 }
 
-/** Reads numbers into components; fewer than `room` only if they end. Sets *n; checks nothing about how many. */
+/** Reads up to `room` numbers as components. *n: how many there are in the text. */
 static int read_numbers(const struct run_arg *a, const char *text, size_t length, char *out, size_t room, size_t *n)
 {
     const char *end = text + length;
@@ -78,7 +78,7 @@ static int read_numbers(const struct run_arg *a, const char *text, size_t length
     return EXIT_OK;
 }
 
-/** One element: a number for each component, or one number for all. */
+/** Reads an element: one number for each component, or one number for all. */
 static int read_element(const struct run_arg *a, const char *text, size_t length, char *out)
 {
     size_t n;
@@ -102,7 +102,7 @@ static int read_element(const struct run_arg *a, const char *text, size_t length
 static int fill_list(struct run_arg *a, const char *text, size_t most)
 {
     size_t n = 1;
-    for (const char *p = text; *p; p++) { /* a bound: separators may follow each other */
+    for (const char *p = text; *p; p++) { /* an upper bound, because separators may follow each other */
         n += strchr(SEPARATORS, *p) != NULL;
     }
     int status = reserve(a, (n + a->type.width - 1) / a->type.width, type_size(a->type), most);
@@ -131,7 +131,7 @@ static uint64_t random_next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/** Each component from its number (iota) or from random bits. */
+/** Sets each component to its number (iota), or to random bits. */
 static void generate(struct run_arg *a, bool random, uint64_t seed)
 {
     const struct type t = a->type;
@@ -153,7 +153,7 @@ static bool starts(const char *text, const char *prefix, const char **rest)
     return strncmp(text, prefix, n) == 0;
 }
 
-/** zeros:N iota:N fill:VALUE:N random:N[:SEED] */
+/** Reads zeros:N iota:N fill:VALUE:N random:N[:SEED]. */
 static int read_made(struct run_arg *a, const char *text, size_t most)
 {
     char element[128] = {0};
@@ -206,7 +206,7 @@ static int read_hex(struct run_arg *a, const char *digits, size_t most)
     return status;
 }
 
-/** @FILE hex:DIGITS bytes:N; *taken says if it is one of these. */
+/** Reads @FILE hex:DIGITS bytes:N. *taken: the text is one of these. */
 static int read_raw(struct run_arg *a, const char *text, size_t most, bool *taken)
 {
     const char *rest;

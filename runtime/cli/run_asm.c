@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run --asm: the program binary as text, by tern-disassemble. */
+/** tern run --asm: prints the program binary as text, by tern-disassemble. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "external.h"
 #include "run.h"
 
-/** A memory file with the bytes, at its beginning; -1, after a message. */
+/** A memory file with the bytes, whose position is 0; -1, after a message. */
 static int memory_file(const void *bytes, size_t size)
 {
     const int fd = memfd_create("tern", MFD_CLOEXEC);

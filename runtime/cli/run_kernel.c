@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run: from the file to the kernel, and its statistics. */
+/** tern run: from the file to the kernel, with its statistics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 int run_build(struct run *r)
 {
     struct run_options *o = &r->options;
-    static const char elf[] = "\177ELF"; /* how a program binary begins */
+    static const char elf[] = "\177ELF"; /* first bytes of a program binary */
     void *code;
     size_t size;
     int status = file_read("run", o->file, MAX_FILE, "256 MiB, the most that a program may have", &code, &size);
@@ -79,7 +79,7 @@ int run_save_binary(struct run *r)
     return status;
 }
 
-/** What the kernel says of one argument. */
+/** Asks the kernel about an argument. */
 static int ask_argument(struct run *r, cl_uint i)
 {
     struct run_arg *a = &r->args[i];

@@ -97,7 +97,7 @@ static int push(const char **list, unsigned *n, const char *what, const char *te
     return -1;
 }
 
-/** An option with a value. */
+/** Stores an option with a value. */
 static int take(struct run_options *o, const char *name, const char *v)
 {
     if (strcmp(name, "--kernel") == 0) {
@@ -121,14 +121,14 @@ static int take(struct run_options *o, const char *name, const char *v)
                               : usage_error("run", "--type takes NAME=TYPE, TYPE a scalar or vector; got '%s'", v);
     } else if (strcmp(name, "--save-binary") == 0) {
         o->save_binary = v;
-    } else { /* --build-options */
+    } else { /* the remaining option is --build-options */
         o->build_given = true;
         return append(o, v, false) ? -1 : EXIT_FAILED;
     }
     return -1;
 }
 
-/** The value of argv[*i] if it is one of the options with values: "--name=value", or "--name" and the next. */
+/** The value of argv[*i] if it is an option with a value, "--name=value" or "--name" and the next argument. */
 static const char *value_of(int argc, char **argv, int *i, const char **name)
 {
     static const char *const names[] = {"--kernel", "--global", "--local", "--offset", "--repeat", "--print",
@@ -144,7 +144,7 @@ static const char *value_of(int argc, char **argv, int *i, const char **name)
     return NULL;
 }
 
-/** An option of the build, passed on. */
+/** Appends an option of the build. */
 static int pass_on(int argc, char **argv, int *i, struct run_options *o)
 {
     const char *a = argv[*i];
@@ -199,7 +199,7 @@ static int take_option(int argc, char **argv, int *i, struct run_options *o)
     return usage_error("run", "unknown option '%s'", a);
 }
 
-/** Files that the program includes may lie beside it. */
+/** Adds the file's folder to the include path. */
 static bool add_folder(struct run_options *o)
 {
     const char *slash = strrchr(o->file, '/');
@@ -209,7 +209,7 @@ static bool add_folder(struct run_options *o)
     return ok;
 }
 
-/** What is given that says how to run the kernel, or what to do with its results; NULL: nothing. */
+/** The first given option that concerns the run or its results; NULL: none. */
 static const char *for_running(const struct run_options *o)
 {
     return o->n_args        ? "an ARG"
@@ -225,7 +225,7 @@ static const char *for_running(const struct run_options *o)
                             : NULL;
 }
 
-/** Options that leave no meaning to each other are refused: nothing that is asked for is silently not done. */
+/** Refuses combinations of options of which one would have no effect. */
 static int check_together(const struct run_options *o)
 {
     unsigned outputs = o->json;

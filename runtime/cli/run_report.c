@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run: what it prints when the kernel has run. */
+/** tern run: output after the kernel has run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "json.h"
 #include "run.h"
 
-#define ROW 8      /* elements a line */
-#define LINE 64.0  /* bytes of rd_lines and wr_lines */
+#define ROW 8      /* elements in a line */
+#define LINE 64.0  /* bytes of a line, the unit of rd_lines and wr_lines */
 
-/** Elements of a buffer; of a type that is not known, bytes. */
+/** Number of elements of a buffer; bytes, if the type is not known. */
 static size_t count_of(const struct run_arg *a)
 {
     return a->type.kind == OPAQUE ? a->size : a->size / type_size(a->type);
@@ -23,7 +23,7 @@ static size_t printed(const struct run_arg *a)
     return n < a->print_count ? n : a->print_count;
 }
 
-/** Element i: 1.5, (1,2,3,4), or two hexadecimal digits. */
+/** Prints element i, as 1.5, (1,2,3,4), or two hexadecimal digits. */
 static void print_element(const struct run_arg *a, size_t i)
 {
     const struct type t = a->type;
@@ -60,8 +60,8 @@ static void print_buffer(const struct run_arg *a)
     printf("%s\n", n < count_of(a) ? " ..." : "");
 }
 
-/** One component; whole numbers digit by digit, for JSON's readers may take them exactly, and
- * texts for what JSON has not. */
+/** One component. Integers are written in full, because readers of JSON may take them exactly; values that JSON does
+ *  not have become strings. */
 static cJSON *component_json(struct type t, const void *at)
 {
     char text[VALUE_TEXT];
@@ -111,7 +111,7 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
-/** Times of the run with the median of cycles; of several, the least and most too. Sorts the times. */
+/** Prints the times of the run with the median of cycles; of several runs also least and most. Sorts the times. */
 static void print_times(struct run *r)
 {
     qsort(r->times, r->n_times, sizeof *r->times, by_cycles);
@@ -128,7 +128,7 @@ static void print_times(struct run *r)
            t->cycles > 0 ? (double)c->issue / t->cycles : 0);
     printf("thread instructions  %llu, %.1f of %u lanes active\n", (unsigned long long)c->lanes_active,
            c->issue ? (double)c->lanes_active / (double)c->issue : 0, c->lanes);
-    if (c->stall_use + c->stall_unit + c->stall_idle) { /* a backend that does not time these reports none */
+    if (c->stall_use + c->stall_unit + c->stall_idle) { /* a backend that does not time stalls reports none */
         printf("issue lost           %.1f %% to operands, %.1f %% to busy units, %.1f %% with no warp ready\n",
                percent((double)c->stall_use, t->cycles), percent((double)c->stall_unit, t->cycles),
                percent((double)c->stall_idle, t->cycles));
@@ -146,7 +146,7 @@ static void print_times(struct run *r)
            t->seconds > 0 ? (double)c->lanes_active / t->seconds / 1e6 : 0);
 }
 
-/** What the scheduler did for the queue, all runs together. */
+/** The scheduler's statistics of the queue, of all runs together. */
 static cl_tern_queue_statistics statistics(const struct run *r)
 {
     cl_tern_queue_statistics s = {0};

@@ -43,7 +43,7 @@ bool session_failed(const struct session *s, cl_int err, const char *what)
     return err != CL_SUCCESS;
 }
 
-/** The file that names this Tern to the loader: in a build, then in an installation. False: there is none. */
+/** The file that names this Tern to the ICD loader, in a build or an installation. False: there is none. */
 static bool icd_file(char path[PATH_MAX])
 {
     return (external_path("tern.icd", path) && access(path, R_OK) == 0) ||
@@ -55,7 +55,7 @@ static bool find_device(struct session *s)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint n = 0;
-    clGetPlatformIDs(MAX_PLATFORMS, platforms, &n); /* to find none is an error of its own */
+    clGetPlatformIDs(MAX_PLATFORMS, platforms, &n); /* an error of the loader means that there is no platform */
     for (cl_uint i = 0; i < n && i < MAX_PLATFORMS; i++) {
         s->counters = (clGetDeviceCountersTERN_fn)clGetExtensionFunctionAddressForPlatform(platforms[i],
                                                                                           "clGetDeviceCountersTERN");
@@ -76,7 +76,7 @@ static bool find_device(struct session *s)
 static void CL_CALLBACK on_lost(const char *message, const void *fault, size_t size, void *user)
 {
     struct session *s = user;
-    (void)message; /* it is on stderr already */
+    (void)message; /* the runtime has printed the message on stderr */
     (void)fault;
     (void)size;
     atomic_store(&s->lost, true);
@@ -87,7 +87,7 @@ bool session_open(struct session *s, const char *command)
     cl_int err;
     *s = (struct session){.command = command};
     char own[PATH_MAX];
-    if (icd_file(own)) { /* else it is one of the system's */
+    if (icd_file(own)) { /* otherwise the system's folder of ICDs is used */
         setenv("OCL_ICD_VENDORS", own, 0);
     }
     if (!find_device(s)) {
@@ -135,7 +135,7 @@ cl_program session_build(struct session *s, const void *code, size_t size, bool 
         return NULL;
     }
     err = clBuildProgram(p, 1, &s->device, options, NULL, NULL);
-    print_log(s, p); /* warnings too */
+    print_log(s, p); /* prints warnings as well */
     if (session_failed(s, err, "the program does not build")) {
         clReleaseProgram(p);
         return NULL;
@@ -143,7 +143,7 @@ cl_program session_build(struct session *s, const void *code, size_t size, bool 
     return p;
 }
 
-/** Calls X with each counter that is a sum. */
+/** Applies X to each counter that is a sum. */
 #define SUMS(X) \
     X(busy) X(issue) X(lanes_active) X(stall_use) X(stall_unit) X(stall_idle) X(fma) X(l1_hit) X(l1_miss) X(ic_miss) \
     X(tlb_hit) X(tlb_miss) X(rd_lines) X(wr_lines) X(buffers)

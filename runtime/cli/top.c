@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern top: what the devices of all processes do, live; of those of one program if it is given. */
+/** tern top: shows the devices of all processes, or of a program that it starts, live. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,17 +13,17 @@
 #include "json.h"
 #include "top_screen.h"
 
-#define LATE_SECONDS 0.15 /* --once: statistics are not older than this */
+#define LATE_SECONDS 0.15 /* with --once: largest age of statistics */
 
 struct top {
     bool json, screen, once;
-    long rounds;      /* 0: for ever */
-    double seconds;   /* from one to the next */
+    long rounds;      /* 0: no limit */
+    double seconds;   /* interval of updates */
     char **program;   /* NULL: all processes */
     pid_t child;
     bool child_ended;
-    int status;       /* to exit with */
-    int out, err;     /* what the program wrote while the screen was ours, or -1 */
+    int status;       /* exit status */
+    int out, err;     /* memory files for the program's output while the screen is in use; -1: none */
 };
 
 static void help(void)
@@ -47,7 +47,7 @@ static void print_line(void *user, bool head, const char *text)
     puts(text);
 }
 
-/** Leaves out what is not of the program. */
+/** Removes devices that are not of the program. */
 static void keep_program(const struct top *t, struct top_list *list)
 {
     unsigned n = 0;
@@ -62,7 +62,7 @@ static void keep_program(const struct top *t, struct top_list *list)
     list->foreign = 0;
 }
 
-/** False: it cannot be shown. */
+/** Prints or shows the statistics. False: they cannot be shown. */
 static bool show(const struct top *t, const struct top_view *v)
 {
     if (t->json) {
@@ -89,7 +89,7 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-/** Waits for the next look; true: it is time to leave. A program that ends cuts the wait short. */
+/** Waits for the next update. True: the user wants to leave. The end of the program ends the wait. */
 static bool wait_for_next(struct top *t)
 {
     const double step = 0.05;
@@ -116,7 +116,7 @@ static int look(struct top *t)
             leave = wait_for_next(t);
         }
         if (t->child_ended || (leave && t->screen)) {
-            break; /* it took its statistics along */
+            break; /* the statistics ended with the program */
         }
         if (!top_read(&now)) {
             top_free(&now);
@@ -131,14 +131,14 @@ static int look(struct top *t)
         top_free(&before);
         before = now;
         if (!shown) {
-            break; /* main says what is wrong with standard output */
+            break; /* main reports the error of standard output */
         }
     }
     top_free(&before);
     return EXIT_OK;
 }
 
-/** Writes what the program wrote to its own outputs. */
+/** Copies the program's output to the real stream. */
 static void copy_out(int from, FILE *to)
 {
     char data[4096];
@@ -160,7 +160,7 @@ static bool number(const char *text, double low, double high, double *out)
     return text && *text && !*end && !errno && *out >= low && *out <= high;
 }
 
-/** EXIT_OK, or what to exit with after a message. */
+/** EXIT_OK, or another status after a message. */
 static int parse(int argc, char **argv, struct top *t)
 {
     double v;

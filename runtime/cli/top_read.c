@@ -19,8 +19,8 @@
 
 enum found { NOTHING, FOREIGN, GOOD };
 
-/** A copy of one moment. The writer needs some microseconds; a version that stays odd for longer is of a process that
- *  was killed. */
+/** Copies a consistent state (a seqlock). The writer takes microseconds; a version that stays odd belongs to a
+ *  process that was killed. */
 static bool copy(const struct tern_stats *from, struct tern_stats *to)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -37,7 +37,7 @@ static bool copy(const struct tern_stats *from, struct tern_stats *to)
     return false;
 }
 
-/** Numbers that are used as bounds must be within them, whatever wrote the file. */
+/** True: all numbers that are used as bounds are in range, whatever wrote the file. */
 static bool sane(struct tern_stats *s)
 {
     s->program[sizeof s->program - 1] = s->backend[sizeof s->backend - 1] = s->config[sizeof s->config - 1] = '\0';
@@ -59,7 +59,7 @@ static enum found read_fd(int fd, struct tern_stats *out)
 {
     struct stat s;
     if (flock(fd, LOCK_SH | LOCK_NB) == 0 || fstat(fd, &s)) {
-        return NOTHING; /* not locked: its process has ended */
+        return NOTHING; /* a file that is not locked belongs to a process that has ended */
     }
     if (s.st_uid != getuid() || (size_t)s.st_size < offsetof(struct tern_stats, sequence)) {
         return NOTHING;
@@ -84,7 +84,7 @@ static int is_stats(const struct dirent *d)
     return n > 6 && strcmp(d->d_name + n - 6, ".stats") == 0;
 }
 
-/** Adds what the files of a folder tell. false: no memory. */
+/** Adds the devices of a folder. False: no memory. */
 static bool read_folder(const char *path, struct top_list *out)
 {
     struct dirent **names = NULL;
@@ -116,7 +116,7 @@ static bool read_folder(const char *path, struct top_list *out)
     return good;
 }
 
-/** The user's own folder, and that of the ternd of the machine, whose files are for its user and root. */
+/** Reads the user's own folder, and that of the machine's ternd, whose files only its user and root can read. */
 bool top_read(struct top_list *out)
 {
     char path[PATH_MAX];
@@ -138,7 +138,7 @@ const struct tern_stats *top_find(const struct top_list *list, const struct tern
 {
     for (unsigned i = 0; i < list->n; i++) {
         const struct tern_stats *s = list->item[i];
-        /* its process may have opened a new one */
+        /* the process may have opened another device since */
         const bool older = s->time <= same->time && s->updates <= same->updates;
         if (older && s->pid == same->pid && s->device == same->device) {
             return s;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 static SCREEN *screen;
-static int scrolled; /* lines that have gone out at the top */
+static int scrolled; /* number of lines above the screen */
 
 bool top_screen_open(void)
 {

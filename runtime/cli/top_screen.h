@@ -5,10 +5,10 @@
 
 #include "top_view.h"
 
-/** False: the terminal is not known to ncurses. */
+/** False: ncurses does not know the terminal. */
 bool top_screen_open(void);
 void top_screen_show(const struct top_view *v, double seconds);
-/** Waits so long, or until a key. True: the user wants to leave. */
+/** Waits for this time, or until a key is pressed. True: the user wants to leave. */
 bool top_screen_wait(double seconds);
 void top_screen_close(void);
 

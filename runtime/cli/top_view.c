@@ -11,13 +11,13 @@ static const char *const bands[] = {"idle", "normal", "focus", "realtime"};
 static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging", "slowed"};
 #define NAME(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
-/** A device as it is, and as it was. */
+/** Statistics of a device at two times. */
 struct pair {
-    const struct tern_stats *now, *before; /* before: NULL if it is new */
-    uint64_t passed;                       /* device cycles between them */
+    const struct tern_stats *now, *before; /* before: NULL for a new device */
+    uint64_t passed;                       /* device cycles from `before` to `now` */
 };
 
-/** A context and its cycles in the time that passed, on this device. */
+/** A context and the cycles that it ran on this device in that time. */
 struct row {
     const struct tern_stats_context *c;
     uint64_t ran;
@@ -40,7 +40,7 @@ static double engine_percent(const struct pair *p, unsigned e)
 {
     const uint64_t busy = p->now->engine[e].busy - (p->before ? p->before->engine[e].busy : 0);
     const double u = percent(busy, p->passed);
-    return u > 100.0 ? 100.0 : u; /* what ended in this time may have begun before it */
+    return u > 100.0 ? 100.0 : u; /* work that ended in this time may have begun before */
 }
 
 static double context_percent(const struct pair *p, const struct row *r)
@@ -78,7 +78,7 @@ static unsigned rows_of(const struct pair *p, struct row rows[TERN_STATS_CONTEXT
     return p->now->listed;
 }
 
-/** Cycles of a partition in the time that passed. One that was made anew under the name of another began at 0. */
+/** Cycles that a partition ran in that time. A partition that replaced another of the same name began at 0. */
 static uint64_t partition_ran(const struct pair *p, const struct tern_stats_partition *q)
 {
     for (uint32_t i = 0; p->before && i < p->before->listed_partitions; i++) {
@@ -90,7 +90,7 @@ static uint64_t partition_ran(const struct pair *p, const struct tern_stats_part
     return q->cycles;
 }
 
-/** Of the time of all engines. */
+/** Share of the time of all engines. */
 static double partition_percent(const struct pair *p, const struct tern_stats_partition *q)
 {
     const double u = percent(partition_ran(p, q), p->passed * p->now->engines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern trace: runs a program with TERN_TRACE set, and says where the trace is. */
+/** tern trace: runs a program with TERN_TRACE set, and completes the trace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "child.h"
 #include "cli.h"
 
-#define TAIL 4096 /* bytes: more than an event has */
+#define TAIL 4096 /* bytes, more than one event has */
 
 static void help(void)
 {
@@ -28,26 +28,25 @@ static void help(void)
            "program.\n");
 }
 
-/** Bytes of the file, -1: there is none. */
+/** Bytes of the file; -1: it does not exist. */
 static long long size_of(const char *path)
 {
     struct stat s;
     return lstat(path, &s) ? -1 : (long long)s.st_size;
 }
 
-/** A FIFO or a device: it has no size, and is left as it is. */
+/** True: the file is a FIFO or a device, which has no size and is not changed. */
 static bool is_special(const char *path)
 {
     struct stat s;
     return stat(path, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode) || S_ISBLK(s.st_mode));
 }
 
-/** The file must be writable before the program has run for an hour. What is there is removed,
- * not to be taken for new. */
+/** Checks that the file can be written before the program runs, and removes an old trace. */
 static bool prepare(const char *file)
 {
     if (strstr(file, "%p") || is_special(file)) {
-        return true; /* the driver says what is wrong with it */
+        return true; /* the driver reports an error of such a name */
     }
     const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (fd < 0) {
@@ -58,7 +57,7 @@ static bool prepare(const char *file)
     return close(fd) == 0;
 }
 
-/** Is the text an object of JSON, from its first brace to its last? */
+/** True: the text is one JSON object, from its first brace to its last. */
 static bool is_object(const char *text, size_t n)
 {
     size_t depth = 0;
@@ -78,11 +77,9 @@ static bool is_object(const char *text, size_t n)
     return false;
 }
 
-/**
- * Ends the array of events, which a program that ended by a signal, or by _exit, has not done. One that found no room
- * has left a part of an event at the end, which is removed; that makes room for the end of the array, too. 0; a
- * positive errno: something is missing at the end.
- */
+/** Completes the array of events of a program that was ended by a signal or by _exit. If the disk was full, removes
+ *  the incomplete event at the end, which makes room for the end of the array. 0, or a positive errno: the end is
+ *  incomplete. */
 static int complete(int fd, off_t size)
 {
     static const char end[] = "\n]\n";
@@ -90,7 +87,8 @@ static int complete(int fd, off_t size)
     const off_t from = size > TAIL ? size - TAIL : 0;
     const ssize_t got = pread(fd, tail, TAIL, from);
     const size_t n = got > 0 ? (size_t)got : 0;
-    const char *line = memrchr(tail, '\n', n); /* each event is a line, with a comma at its end but the last */
+    /* each event is a line, which ends with a comma except for the last one */
+    const char *line = memrchr(tail, '\n', n);
     if (!line) {
         return got < 0 ? errno : EIO;
     }
@@ -107,7 +105,7 @@ static int complete(int fd, off_t size)
     return wrote && !cut ? 0 : EIO;
 }
 
-/** Why nothing more can be written to the file, as a positive errno; 0: it can. */
+/** The positive errno of a write to the end of the file; 0: it succeeds. */
 static int refuses(int fd, off_t size)
 {
     static const char page[4096];
@@ -118,8 +116,8 @@ static int refuses(int fd, off_t size)
     return ftruncate(fd, size) ? errno : error ? error : rest;
 }
 
-/** Says whether the trace is there and whole. The exit status is that of the program if this has failed, else 1 if the
- *  trace is not. */
+/** Checks that the trace exists and is complete. The exit status is that of the program if it failed, else 1 if the
+ *  trace is missing or incomplete. */
 static int look(const char *file, const char *program, int status)
 {
     const int fd = open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -196,7 +194,7 @@ int cmd_trace(int argc, char **argv)
     if (i >= argc) {
         return usage_error("trace", "a program to run is missing");
     }
-    if (*file != '/') { /* the program may go to another folder */
+    if (*file != '/') { /* the program may change its folder */
         char here[PATH_MAX];
         if (!getcwd(here, sizeof here)) {
             fprintf(stderr, "tern trace: this folder: %s\n", strerror(errno));

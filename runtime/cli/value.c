@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Values as text (value.h). half is the compiler's _Float16. */
+/** Values as text (value.h). half is the host compiler's _Float16. */
 #include "value.h"
 
 #include <ctype.h>
@@ -43,7 +43,7 @@ size_t type_size(struct type t)
 
 static void put_integer(unsigned bytes, uint64_t v, void *out)
 {
-    memcpy(out, &v, bytes); /* the host is little-endian, as the device is */
+    memcpy(out, &v, bytes); /* host and device are both little-endian */
 }
 
 static void put_floating(unsigned bytes, double v, void *out)
@@ -82,7 +82,8 @@ static int64_t integer(struct type t, const void *in)
 static const char *read_floating(struct type t, const char *text, void *out)
 {
     char *end;
-    const double v = t.bytes == 4 ? (double)strtof(text, &end) : strtod(text, &end); /* rounded once */
+    /* rounded once, not first to double */
+    const double v = t.bytes == 4 ? (double)strtof(text, &end) : strtod(text, &end);
     if (end == text || *end) {
         return "";
     }
@@ -109,7 +110,8 @@ static const char *read_integer(struct type t, const char *text, void *out)
     if (!isdigit((unsigned char)*digits)) {
         return "";
     }
-    const bool decimal = digits[0] != '0' || (digits[1] != 'x' && digits[1] != 'X'); /* no octal: 010 is ten */
+    /* octal is not accepted: 010 is ten */
+    const bool decimal = digits[0] != '0' || (digits[1] != 'x' && digits[1] != 'X');
     errno = 0;
     const uint64_t size = strtoull(digits, &end, decimal ? 10 : 16);
     if (*end) {
@@ -136,7 +138,7 @@ void value_print(struct type t, const void *component, char text[VALUE_TEXT])
         const double v = floating(t.bytes, component);
         double back[1] = {0};
         int digits = 0;
-        do { /* bits are compared, so that -0 keeps its sign; a NaN never reads back as the same one */
+        do { /* bits are compared, so that -0 keeps its sign; a NaN never compares equal */
             snprintf(text, VALUE_TEXT, "%.*g", ++digits, v);
             put_floating(t.bytes, strtod(text, NULL), back);
         } while (digits < enough[t.bytes] && memcmp(back, component, t.bytes) != 0);

@@ -9,28 +9,29 @@
 
 enum kind { SIGNED, UNSIGNED, FLOATING, OPAQUE };
 
-/** In memory, an element has `width` components of `bytes` bytes back to back, and then, if
- * width is 3, room for a fourth. */
+/** A type. An element in memory has `width` components of `bytes` bytes each; if width is 3, followed by padding for
+ *  a fourth. */
 struct type {
-    enum kind kind;   /**< OPAQUE (a structure, say): bytes and width are 0. */
+    enum kind kind;   /**< OPAQUE: another type, as a structure; bytes and width are 0. */
     unsigned bytes, width;
 };
 
-/** The type of this name ("uint", "float4"); OPAQUE if it is none of these. */
+/** The type with this name ("uint", "float4"); OPAQUE: unknown. */
 struct type type_of(const char *name);
 size_t type_size(struct type t);
 
-#define VALUE_TEXT 40 /**< Room for any component as text. */
+#define VALUE_TEXT 40 /**< Largest size of a component as text. */
 
-/** Reads one component. NULL: done; else why not, to follow "is uint; got 'x'": "" if it is no number at all. */
+/** Reads one component. NULL: success; else the reason, for the message "is uint; got 'x'"; "" if the text is no
+ *  number. */
 const char *value_read(struct type t, const char *text, void *component);
 /** The shortest decimal text that reads back as the same component. */
 void value_print(struct type t, const void *component, char text[VALUE_TEXT]);
-/** Reads a count: decimal or 0x, and K, M or G for powers of 1024. False: it is none. */
+/** Reads a count, decimal or 0x, with K, M or G for powers of 1024. False: it is none. */
 bool value_count(const char *text, size_t length, size_t *out);
-/** A whole number as a component; integers wrap. */
+/** A whole number as a component; integers wrap around. */
 void value_from(struct type t, uint64_t i, void *component);
-/** Random from 64 random bits: integers over all values, floating numbers even over [0, 1). */
+/** A random component from 64 random bits: an integer of any value, a floating-point number uniform in [0, 1). */
 void value_random(struct type t, uint64_t bits, void *component);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Instructions as text, by LLVM's C interface: no table of 200 encodings of our own that could
- * be wrong where the RTL is. */
+/**
+ * Instructions as text, by LLVM's C interface. Alternative dropped: a table of 200 encodings of our own, in which an
+ * error of the RTL could be repeated.
+ */
 #include "disassemble.h"
 
 #include <llvm-c/Disassembler.h>
@@ -52,7 +54,7 @@ void disassemble(uint32_t word, uint32_t pc, char *out, size_t size)
     char number[16];
     snprintf(number, sizeof number, "0x%x", (unsigned)(word >> 20));
     char *csr = (word & 0x7f) == SYSTEM && tern_csr_name(word >> 20) ? strstr(p, number) : NULL;
-    if (csr) { /* one that LLVM has no name for */
+    if (csr) { /* LLVM has no name for Tern's CSRs */
         snprintf(out, size, "%.*s%s%s", (int)(csr - p), p, tern_csr_name(word >> 20), csr + strlen(number));
     } else {
         snprintf(out, size, "%s", p);

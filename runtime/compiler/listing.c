@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-disassemble [KERNEL]: the code of the program binary on standard input as text, for `tern run --asm`: all of its
- * functions, or a kernel and what it calls. Exit: 0; 1: no program binary, no such kernel, or out of memory.
+ * tern-disassemble [KERNEL]: prints the code of the program binary on standard input, for `tern run --asm`: all
+ * functions, or a kernel and the functions that it calls. Exit: 0; 1: no program binary, no such kernel, or out of
+ * memory.
  *
- * A process of its own, like the compilers: an application does not carry LLVM along, and a damaged program binary
- * cannot take it down.
+ * Like the compilers it is a process of its own: applications do not load LLVM, and a damaged program binary cannot
+ * crash them.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 #include "disassemble.h"
 #include "tc_elf.h"
 
-#define MOST ((size_t)256 << 20) /* bytes of a program binary, as of `tern run` */
-#define ENTRY "__entry_"    /* CC1_ENTRY_PREFIX: a kernel as the hardware starts it */
+#define MOST ((size_t)256 << 20) /* largest size of a program binary in bytes, as in `tern run` */
+#define ENTRY "__entry_"    /* CC1_ENTRY_PREFIX: entry of a kernel */
 #define COARSE ".coarse"    /* CC1_COARSE_SUFFIX */
 #define USER "u."           /* CC1_USER_PREFIX: a function of the program */
 #define BRANCH 0x63u
@@ -31,7 +32,7 @@ struct listing {
     struct tc_elf elf;
     Elf32_Shdr symbols;
     size_t n_symbols, n_functions;
-    struct function *functions; /**< In the order of their code. */
+    struct function *functions; /**< In the order of their addresses. */
 };
 
 static int by_place(const void *a, const void *b)
@@ -46,7 +47,7 @@ static const char *symbol_name(const struct listing *l, const Elf32_Sym *s)
     return tc_elf_string(&l->elf, l->symbols.sh_link, s->st_name);
 }
 
-/** False: it is no program binary. */
+/** False: the input is no program binary. */
 static bool find_functions(struct listing *l)
 {
     if (tc_elf_symbols(&l->elf, &l->symbols, &l->n_symbols)) {
@@ -69,7 +70,7 @@ static bool find_functions(struct listing *l)
     return l->functions != NULL;
 }
 
-/** The next relocation of a place in [from, to) of a section, from number *i on, and the symbol that it names. */
+/** The next relocation, from number *i on, of a place in [from, to) of a section, with the name of its symbol. */
 static bool relocation(const struct listing *l, uint32_t section, uint32_t from, uint32_t to, size_t *i,
                        Elf32_Rela *out, const char **name)
 {
@@ -93,7 +94,7 @@ static bool relocation(const struct listing *l, uint32_t section, uint32_t from,
     return false;
 }
 
-/** Marks it, and what it calls or takes the address of. */
+/** Marks the function, and functions that it calls or whose address it takes. */
 static void show(struct listing *l, struct function *f)
 {
     Elf32_Rela r;
@@ -108,7 +109,7 @@ static void show(struct listing *l, struct function *f)
     }
 }
 
-/** False: there is no such kernel. NULL: all functions. */
+/** Marks the functions of a kernel; NULL: all functions. False: there is no such kernel. */
 static bool choose(struct listing *l, const char *kernel)
 {
     bool found = !kernel;
@@ -147,7 +148,7 @@ static void print_head(const struct function *f, bool first)
     printf("%s%s %.*s%s:\n", first ? "" : "\n", what, n, name, how);
 }
 
-/** Where a branch or jump goes that is not relocated, in bytes from it; 0: the instruction is neither. */
+/** Distance, in bytes, to the target of a branch or jump without relocation; 0: the instruction is neither. */
 static int32_t target(uint32_t w)
 {
     if ((w & 0x7f) == BRANCH) {
@@ -165,7 +166,7 @@ static void print_code(const struct listing *l, const struct function *f)
     Elf32_Rela r;
     size_t i = 0;
     const char *name;
-    tc_elf_section(&l->elf, f->section, &section); /* find_functions has looked */
+    tc_elf_section(&l->elf, f->section, &section); /* find_functions has checked the section */
     bool more = relocation(l, f->section, f->at, f->at + f->size, &i, &r, &name);
     for (uint32_t at = 0; f->size - at >= 4; at += 4) {
         uint32_t word;
@@ -173,9 +174,9 @@ static void print_code(const struct listing *l, const struct function *f)
         memcpy(&word, l->elf.data + section.sh_offset + f->at + at, sizeof word);
         disassemble(word, at, text, sizeof text);
         printf("%8x  %08x  %s", at, word, text);
-        const bool named = more && r.r_offset < f->at + at + 4; /* they are in the order of their places */
+        const bool named = more && r.r_offset < f->at + at + 4; /* relocations are in the order of their places */
         while (more && r.r_offset < f->at + at + 4) {
-            if (*name && strncmp(name, ".L", 2) != 0) { /* no mark of the assembler's */
+            if (*name && strncmp(name, ".L", 2) != 0) { /* labels ".L..." are the assembler's own */
                 printf("  # %s", strncmp(name, USER, strlen(USER)) == 0 ? name + strlen(USER) : name);
                 if (r.r_addend) {
                     printf("%+d", r.r_addend);
@@ -190,7 +191,7 @@ static void print_code(const struct listing *l, const struct function *f)
     }
 }
 
-/** NULL: no memory, or more than MOST. */
+/** Reads the whole input. NULL: no memory, or more than MOST bytes. */
 static void *read_all(FILE *in, size_t *size)
 {
     char *data = NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache: one file a result, named by the SHA-256 of all it depends on, holding magic, the SHA-256 of the rest, and
- * the rest: length of the log, log, blob. Files appear whole (rename) and are never changed, so readers need no lock;
- * what is damaged does not match its checksum and counts as absent. A hit renews the file's time; a put that makes the
- * total exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure. Where
- * the folder is, and whether it may be trusted, is tc_cachedir.c's.
+ * The cache on disk. A file holds one result. The name of the file is the SHA-256 of everything that the result depends
+ * on. The file has a magic number, the SHA-256 of the rest, and the rest: length of the log, log, blob. Files appear
+ * complete (rename) and never change, so readers take no lock. A damaged file does not match its checksum and counts as
+ * absent. A hit updates the file's time (LRU). A put that exceeds the limit ($TERN_CACHE_BYTES, default 256 MiB)
+ * removes the oldest files. A failed write is no error. tc_cachedir.c finds the folder and checks that it can be
+ * trusted.
  */
 #include "tc_internal.h"
 
@@ -22,10 +23,10 @@
 
 struct entry_header {
     char magic[8];
-    uint8_t digest[32]; /**< Of everything behind it. */
+    uint8_t digest[32]; /**< SHA-256 of everything after the header. */
 };
 
-/** The key's file in the cache. 0, or -ENOENT if there is to be none. */
+/** Name of the key's file. 0, or -ENOENT: the result is not cached. */
 static int entry_name(const struct tc_key *key, char name[65])
 {
     struct tc_sha256 copy = key->hash;
@@ -185,8 +186,7 @@ static int older(const void *a, const void *b)
     return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
-/** Removes the oldest until a tenth of the limit is free. Temporary files that a killed
- * writer left count as entries. */
+/** Removes the oldest files until a tenth of the limit is free. Temporary files of killed writers count as entries. */
 static void evict(int dir)
 {
     const uint64_t limit = tc_cachedir_limit();
@@ -249,7 +249,7 @@ static int write_parts(int fd, const struct tc_blob *parts, size_t n)
     return 0;
 }
 
-/** A file that is not there yet, named as evict expects it. */
+/** Makes a new temporary file, with a name that evict recognises. */
 static int create_temporary(int dir, const char *name, char temporary[72])
 {
     for (int tries = 0; tries < 100; tries++) {

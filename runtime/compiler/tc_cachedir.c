@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache's folder and its bound, from the environment. A folder that others could write to would let them put code
- * into the application's kernels: it is not used, and the reason is printed once. Programs that run with another user's
- * rights (setuid) have no cache, for its place comes from the environment.
+ * The cache's folder and limit, from the environment. If other users can write to the folder, they could put code into
+ * the application's kernels; it is not used then, and the reason is printed once. Programs with another user's rights
+ * (setuid) have no cache, because the environment chooses its folder.
  */
 #include "tc_internal.h"
 
@@ -78,7 +78,7 @@ int tc_cachedir_open(int create)
     if (find(path, sizeof path)) {
         return -ENOENT;
     }
-    (void)tc_cachedir_limit(); /* a bound that is none is reported, even if nothing will be written */
+    (void)tc_cachedir_limit(); /* reports an invalid limit even if nothing will be written */
     if (create) {
         make(path);
     }

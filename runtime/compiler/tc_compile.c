@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual
- * file system, each a memory file in truth. What is read from disk is part of what a cached result depends on
- * (tc_depend.c); programs whose dependences are not known are not cached, but linking, which is the longer half,
- * still is.
+ * tc_compile: runs clang's front end, which writes unoptimized bitcode. Headers of the application are memory files,
+ * which a virtual file system maps to paths. Files that are read from disk are dependences of a cached result
+ * (tc_depend.c). Programs with unknown dependences are not cached, but the link, which takes longer, still is.
  */
 #include "tc_internal.h"
 
@@ -69,8 +68,9 @@ static void add(struct arguments *a, const char *argument)
     a->list[a->n] = NULL;
 }
 
-/** nvptx: see ternc/module.c. Its macros are undefined, for a program must not take this for NVIDIA's. Headers are
- *  clang's own and those in folders that the application names, not the host's. declarations: what comes first. */
+/** Arguments of the front end. The target is nvptx, see ternc/module.c; its macros are undefined, so that a program
+ *  does not take this for NVIDIA's compiler. Headers are clang's own and those in folders that the application
+ *  names, not the host's. declarations: a file that is included first. */
 static void front_end_arguments(struct arguments *a, const struct tc_options *o, int given, const char *declarations)
 {
     static const char *const fixed[] = {
@@ -78,7 +78,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
         "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
         "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
-        "-Wno-format", /* printf's records say themselves what they hold; clang expects %v4hlf for a float4 */
+        "-Wno-format", /* records of printf describe their arguments; clang expects %v4hlf for a float4 */
         "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         add(a, fixed[i]);
@@ -87,7 +87,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     add(a, "-include");
     add(a, declarations);
     if (o->version >= 300) {
-        add(a, "-D__opencl_c_atomic_scope_device=1"); /* a feature that clang has no name for */
+        add(a, "-D__opencl_c_atomic_scope_device=1"); /* clang has no name for this feature */
     }
     add(a, o->version == 100   ? "-cl-std=CL1.0"
            : o->version == 110 ? "-cl-std=CL1.1"
@@ -95,9 +95,9 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
                                : "-cl-std=CL3.0");
     if (o->lines) {
         add(a, "-gline-tables-only");
-        add(a, "-fdebug-compilation-dir=."); /* the same object wherever the application runs */
+        add(a, "-fdebug-compilation-dir=."); /* the object does not depend on the application's folder */
     }
-    if (given) { /* descriptor 3 is the overlay; the program itself lies among the headers */
+    if (given) { /* descriptor 3 is the overlay; the program counts as a file in the folder of the headers */
         static const char *const overlaid[] = {"-Xclang", "-ivfsoverlay", "-Xclang", "/proc/self/fd/3", "-Xclang",
                                                "-working-directory", "-Xclang", TC_HEADER_ROOT, "-I" TC_HEADER_ROOT};
         for (size_t i = 0; i < sizeof overlaid / sizeof *overlaid; i++) {
@@ -109,17 +109,17 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     }
 }
 
-/** Where a header given by that name lies: below TC_HEADER_ROOT, or where an absolute name says. NULL: nowhere.
- *  Malloc'ed. */
+/** Path of a header with this name: below TC_HEADER_ROOT, or the absolute name. malloc'ed; NULL: the name is
+ *  invalid. */
 static char *header_path(const char *name)
 {
     struct tc_text path = {0};
-    size_t depth = 0; /* of what must stay: nothing leads out of TC_HEADER_TOP */
+    size_t depth = 0; /* bytes that ".." cannot remove, so that no name leaves TC_HEADER_TOP */
     if (*name != '/') {
         tc_text_print(&path, "%s", TC_HEADER_ROOT);
         depth = strlen(TC_HEADER_TOP);
     }
-    int good = 1, named = 0; /* named: the last part is a file's name */
+    int good = 1, named = 0; /* named: the last part is a file name */
     for (size_t n; good && *name; name += n + (name[n] == '/')) {
         n = strcspn(name, "/");
         named = 0;
@@ -141,8 +141,8 @@ static char *header_path(const char *name)
     return path.data;
 }
 
-/** The overlay that maps paths to the memory files from descriptor `first` on. Of one path, the last counts.
- *  Malloc'ed, or NULL. */
+/** The overlay that maps paths to the memory files from descriptor `first` on; of equal paths the last counts.
+ *  malloc'ed, or NULL. */
 static char *overlay(char *const *paths, size_t n, size_t first)
 {
     cJSON *root = cJSON_CreateObject();
@@ -170,7 +170,7 @@ static char *overlay(char *const *paths, size_t n, size_t first)
     return text;
 }
 
-/** Messages name the program "program.cl", not clang's standard input, and headers as the application does. */
+/** Replaces clang's "<stdin>" by "program.cl" in messages, and paths of headers by the application's names. */
 static void rename_source(struct tc_text *log, const struct tc_text *raw)
 {
     static const char stdin_name[] = "<stdin>", root[] = TC_HEADER_ROOT "/";
@@ -206,7 +206,7 @@ static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *o
     return 0;
 }
 
-/** Runs the front end. *rule: the files that it opened, as clang -MD writes them. */
+/** Runs the front end. *rule: the files that it opened, in the format of clang -MD. */
 static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, uint32_t flags,
                          struct tc_blob *module, struct tc_blob *rule, struct tc_text *log)
 {
@@ -240,7 +240,7 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     return result;
 }
 
-/** What the front end is started with: source, overlay, headers given, and a file for the names of what it opens. */
+/** Input of the front end: source, overlay, headers, and a file for the list of opened files. */
 struct front_end {
     struct arguments arguments;
     struct tc_blob *inputs;
@@ -257,7 +257,7 @@ static int prepare(struct front_end *f, const char *directory, const char *sourc
     struct arguments *a = &f->arguments;
     f->n_inputs = n_headers + 3;
     f->inputs = calloc(f->n_inputs, sizeof *f->inputs);
-    /* input i is descriptor i + 2: the overlay is 3, the headers follow, then the file for the names */
+    /* input i is descriptor i + 2: 3 is the overlay, then the headers, then the file for the list */
     f->overlay = overlay(paths, n_headers, 4);
     if (!f->inputs || !f->overlay) {
         return -ENOMEM;
@@ -279,12 +279,12 @@ static int prepare(struct front_end *f, const char *directory, const char *sourc
     return a->failed ? -ENOMEM : 0;
 }
 
-/** The key of all that is given; it is usable if nothing hides in the texts that clang's list of files does not
- *  tell. */
+/** The key of all inputs. The key is usable unless a text depends on something that clang's list of files does not
+ *  show. */
 static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, size_t n_headers)
 {
     int plain = 1;
-    const char *edits = getenv("CCC_OVERRIDE_OPTIONS"); /* clang edits its arguments so */
+    const char *edits = getenv("CCC_OVERRIDE_OPTIONS"); /* clang edits its arguments by this variable */
     tc_key_init(key, "compile", directory);
     tc_key_add(key, edits ? edits : "", edits ? strlen(edits) : 0);
     for (size_t i = 0; i < f->arguments.n; i++) {

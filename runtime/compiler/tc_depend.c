@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a compilation depends on besides its text: the files that the front end opened (its own list, clang -MD:
- * #include, #embed, whatever else), and the places where it looked for them first and found none. A cached result
- * carries the names of both and a digest of their state, and counts only if the state is still that.
+ * Dependences of a compilation on files: those that the front end opened (clang -MD: #include, #embed), and the places
+ * where it looked for them before and found none. A cached result carries these names with a digest of their state, and
+ * is valid only while the state is the same.
  *
- * The list does not tell what a program asked without opening it: __has_include and __has_embed, nor the time of day.
- * Texts that mention them are not cached, nor are results of files that changed while the compiler ran.
+ * The list does not show __has_include, __has_embed and the time of day. Texts that mention these are not cached, nor
+ * are results of files that changed while the compiler ran.
  */
 #include "tc_internal.h"
 
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define MAX_PATHS 4096u
-#define MAX_FILE (64ll << 20) /* with a larger file results are not cached */
-#define RESOURCES "/lib/clang/" /* clang's own headers: their identity is enough, they are not edited */
+#define MAX_FILE (64ll << 20) /* results that depend on a larger file are not cached */
+#define RESOURCES "/lib/clang/" /* clang's own headers, of which the identity suffices because they are not edited */
 
 struct stored {
     uint64_t names_size;
@@ -28,7 +28,7 @@ struct stored {
 
 /* ---------------------------------------------------------------- texts */
 
-/** The text without spliced ends of lines, as the front end reads it. */
+/** Joins lines that end with a backslash, as the front end does. */
 static void unsplice(struct tc_text *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {
@@ -50,7 +50,7 @@ static void unsplice(struct tc_text *out, const char *text, size_t size)
     }
 }
 
-/** Whether an identifier is one of those that ask, or the beginning of one, to which ## may join the rest. */
+/** True: the identifier is one of those that the list does not show, or a prefix of one, which ## may complete. */
 static int asks(const char *name, size_t size)
 {
     static const char *const words[] = {"__TIME__", "__TIMESTAMP__", "__DATE__", "__has_include_next", "__has_embed"};
@@ -81,7 +81,7 @@ int tc_depend_text(const char *text, size_t size)
 
 /* ---------------------------------------------------------------- names */
 
-/** Names, each with its NUL, one behind the other. */
+/** Adds a name, unless it is in the list. Names are stored one after the other, each with its NUL. */
 static void add_name(struct tc_text *names, const char *name, size_t size)
 {
     for (size_t at = 0; at < names->size; at += strlen(names->data + at) + 1) {
@@ -105,7 +105,7 @@ static size_t count(const struct tc_text *names)
     return n;
 }
 
-/** The prerequisites of the one rule of a makefile that clang wrote, but for that of this name. */
+/** Adds the prerequisites of clang's makefile rule, except the name `but`. */
 static void parse_rule(const struct tc_blob *rule, const char *but, struct tc_text *names)
 {
     const char *p = rule->data, *end = p + rule->size;
@@ -133,8 +133,8 @@ static void parse_rule(const struct tc_blob *rule, const char *but, struct tc_te
     free(name.data);
 }
 
-/** Where the front end looks for "name" and <name>: the application's folders, the current one, those of files that
- *  it opened. Returns how many are not of the last kind. */
+/** The folders in which the front end looks for "name" and <name>: the application's, the current one, and those of
+ *  opened files. Returns the number of folders of the first two kinds. */
 static size_t find_folders(const struct tc_options *options, const struct tc_text *opened, struct tc_text *folders)
 {
     for (size_t i = 0; i < options->n; i++) {
@@ -161,7 +161,7 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
     return own;
 }
 
-/** What stands behind folder/ in path, or NULL if the path does not begin so. */
+/** The part of `path` after folder/; NULL: the path is not in the folder. */
 static const char *within(const char *path, const char *folder)
 {
     const size_t n = strlen(folder);
@@ -175,7 +175,7 @@ static const char *within(const char *path, const char *folder)
     return path + strspn(path, "/");
 }
 
-/** Adds every place where a file of that name relative to a folder could have been found. */
+/** Adds every place where a file of this name, relative to a folder, could have been found. */
 static void add_places(struct tc_text *places, const char *name, const struct tc_text *folders)
 {
     FOR_EACH(folder, folders) {
@@ -194,7 +194,7 @@ static void add_places(struct tc_text *places, const char *name, const struct tc
 
 static int later(const struct timespec *a, const struct timespec *b)
 {
-    /* file systems stamp by a clock that may be a few milliseconds behind */
+    /* file systems may use a clock that is some milliseconds late */
     const long margin = 20000000;
     if (a->tv_sec > b->tv_sec || a->tv_sec < b->tv_sec - 1) {
         return a->tv_sec > b->tv_sec;
@@ -202,8 +202,8 @@ static int later(const struct timespec *a, const struct timespec *b)
     return (a->tv_sec - b->tv_sec) * 1000000000 + a->tv_nsec - b->tv_nsec + margin >= 0;
 }
 
-/** Adds the state of one place. start, if given: refuses a file that changed since then, or that mentions what counts
- *  as dependence but is not listed. 0, or -EAGAIN. */
+/** Adds the state of one place to the digest. start: refuses a file that has changed since, or that mentions what
+ *  the list does not show; NULL: no check. 0, or -EAGAIN. */
 static int add_state(struct tc_sha256 *hash, const char *name, const struct timespec *start)
 {
     struct stat st = {0};
@@ -213,7 +213,7 @@ static int add_state(struct tc_sha256 *hash, const char *name, const struct time
     tc_sha256_add(hash, name, strlen(name) + 1);
     const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        /* a folder of that name is no header; what cannot be read may be readable for the next */
+        /* a folder is no header; a file that cannot be read now may be readable later */
         result = fd < 0 && errno != ENOENT && errno != ENOTDIR ? -EAGAIN : 0;
         tc_sha256_add(hash, "absent", 7);
         goto out;
@@ -275,7 +275,7 @@ static int state_of(const struct tc_text *names, const struct timespec *start, u
 
 /* ---------------------------------------------------------------- the two calls */
 
-/** Variables by which clang takes folders that are not in the options. */
+/** True: variables add folders that are not in the options. */
 static int more_folders(void)
 {
     return getenv("CPATH") || getenv("C_INCLUDE_PATH") || getenv("OBJC_INCLUDE_PATH") || getenv("CPLUS_INCLUDE_PATH");
@@ -308,9 +308,9 @@ int tc_depend_store(const struct tc_blob *rule, const char *known_file, const st
             add_name(&places, name, strlen(name));
             add_places(&places, slash + 1, &folders);
         } else if ((given && *name != '/') || !strncmp(name, TC_HEADER_TOP "/", strlen(TC_HEADER_TOP) + 1)) {
-            continue; /* from memory: part of the key */
+            continue; /* a memory file, which is part of the key */
         } else if (!known || more_folders() || access(name, R_OK)) {
-            error = -EAGAIN; /* from a folder that we do not know: what could be found before it is not known either */
+            error = -EAGAIN; /* the folder is not known, so places before it are not known either */
         }
     }
     if (opened.failed || folders.failed || places.failed || !opened.size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading 32-bit little-endian RISC-V ELF files that may be damaged: every access is checked. */
+/** Reads 32-bit little-endian RISC-V ELF files that may be damaged; every access is checked. */
 #ifndef TC_ELF_H
 #define TC_ELF_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Symbol that marks an object whose kernels may call printf. */
+/** Symbol of an object whose kernels may call printf. */
 #define TC_PRINTF_USED "__tern_printf_used"
 
 struct tc_elf {
@@ -16,21 +16,21 @@ struct tc_elf {
     Elf32_Ehdr header;
 };
 
-/** 0, or -EINVAL: not an ELF file of this kind. data must outlive *elf. */
+/** Opens a file in memory, which must outlive *elf. 0, or -EINVAL: it is no such ELF file. */
 int tc_elf_open(struct tc_elf *elf, const void *data, size_t size);
 
-/** Section by index. 0, or -EINVAL: there is none, or it reaches beyond the file. */
+/** Section header by index. 0, or -EINVAL: there is none, or it exceeds the file. */
 int tc_elf_section(const struct tc_elf *elf, size_t index, Elf32_Shdr *out);
 
-/** String at offset of string-table section `index`; "" if out of bounds. */
+/** String at an offset of string table `index`; "" if out of bounds. */
 const char *tc_elf_string(const struct tc_elf *elf, size_t index, size_t offset);
 
 const char *tc_elf_section_name(const struct tc_elf *elf, const Elf32_Shdr *section);
 
-/** Bytes of the first section of that name. 0, or -ENOENT. */
+/** Bytes of the first section with this name. 0, or -ENOENT. */
 int tc_elf_find(const struct tc_elf *elf, const char *name, const uint8_t **data, size_t *size);
 
-/** The symbol table: section header and number of symbols. 0, or -ENOENT. */
+/** Header of the symbol table and number of symbols. 0, or -ENOENT. */
 int tc_elf_symbols(const struct tc_elf *elf, Elf32_Shdr *table, size_t *n);
 Elf32_Sym tc_elf_symbol(const struct tc_elf *elf, const Elf32_Shdr *table, size_t index);
 

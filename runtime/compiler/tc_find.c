@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the tools are. The device library and tern-cc1: beside this library, or where $TERN_LIB_DIR says. LLVM's
- * tools: in $TERN_LLVM_DIR if that is set; else in PATH, and where Debian's packages put them, since services often
- * run with a PATH of their own. Programs that run with another user's rights (setuid) take no folder from the
- * environment.
+ * Finds the tools. The device library and tern-cc1 are beside this library, or where $TERN_LIB_DIR says. LLVM's tools
+ * are in $TERN_LLVM_DIR if it is set, else in PATH or in the folders of Debian's packages, because services often run
+ * with a shorter PATH. Programs with another user's rights (setuid) take no folder from the environment.
  */
 #include "tc_internal.h"
 
@@ -13,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Only programs that stay in the build tree have it (driver/base/build_tree.c): nothing that is installed names the
+/** Defined only in programs that stay in the build tree (driver/base/build_tree.c): installed files do not name the
  *  build's folders. */
 extern const char *const tern_build_lib_dir __attribute__((weak));
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
 
-/** The folder of the library, or of the program, that holds this code; "" if it is not known. A program's name is what
- *  it was started as, which need not be a path. */
+/** Folder of the library or program that contains this code; "" if unknown. A program may have been started by a
+ *  name that is no path. */
 static void own_folder(char *out, size_t size)
 {
     Dl_info info;
@@ -57,7 +56,7 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log)
     return -ENOENT;
 }
 
-/** Looks through a list of folders with colons. */
+/** Looks for a file in a list of folders separated by colons. */
 static int find_in(const char *list, const char *name, char *path, size_t size)
 {
     while (*list) {
@@ -74,7 +73,8 @@ static int find_in(const char *list, const char *name, char *path, size_t size)
 int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log)
 {
     const char *set = secure_getenv("TERN_LLVM_DIR"), *search = secure_getenv("PATH");
-    const char *plain = !strncmp(name, "ld.lld", 6) ? "ld.lld" : "clang"; /* what an LLVM of one's own calls it */
+    /* the name in an LLVM that was not installed from a package */
+    const char *plain = !strncmp(name, "ld.lld", 6) ? "ld.lld" : "clang";
     if (set && *set) {
         if (!find_in(set, name, path, size) || !find_in(set, plain, path, size)) {
             return 0;

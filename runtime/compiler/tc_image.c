@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What lies where in a linked program: its parts, its kernels' entries. The file comes from a linker or from the
- *  cache. */
+/**
+ * The layout of a linked program: its parts, and the entries of its kernels. The file comes from a linker or from the
+ * cache, and is checked.
+ */
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -11,7 +13,7 @@
 #define PAGE 4096u
 #define ENTRY_PREFIX "__entry_"
 
-/** Where a section lies in the image. 0; -EINVAL: it does not fit into 32 bits of address. */
+/** Address and size of a section. 0; -EINVAL: it exceeds 32-bit addresses. */
 static int place(const struct tc_elf *elf, const char *name, Elf32_Shdr *out)
 {
     *out = (Elf32_Shdr){0};
@@ -58,7 +60,7 @@ static int fill_image(const struct tc_elf *elf, struct tc_image *image)
     return 0;
 }
 
-/** Did ternc/printf.c leave its mark? */
+/** True: the program has the symbol of ternc/printf.c. */
 static int has_printf(const struct tc_elf *elf)
 {
     Elf32_Shdr table;
@@ -75,7 +77,7 @@ static int has_printf(const struct tc_elf *elf)
     return 0;
 }
 
-/** Where the entry of this kernel, with this suffix, begins: an instruction of the image's code. */
+/** Address of the entry of a kernel with this suffix, which must be in the image's code. */
 static int find_entry(const struct tc_elf *elf, const struct tc_image *image, const char *kernel, const char *suffix,
                       uint32_t *entry)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The kernels of an object, from the JSON in .tern.kernels. It may come from anyone, so everything is checked here,
- * once: what compiler.h promises of arguments and kernels holds for all that is accepted, and is not checked
- * again.
+ * The kernels of an object, from the JSON in .tern.kernels. The object may come from anyone, so everything is checked
+ * here, once. The guarantees of compiler.h about kernels and arguments are not checked again.
  */
 #include "tc_elf.h"
 #include "tc_internal.h"
@@ -12,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ALIGN 16u /* of argument blocks */
+#define BLOCK_ALIGN 16u /* alignment of argument blocks */
 #define POINTER_BYTES 4u
-#define MAX_COARSE 256u /* so that no product of it and a dispatch's sizes overflows 64 bits */
+#define MAX_COARSE 256u /* keeps products with the sizes of a dispatch below 2^64 */
 
 static int get_u32(const cJSON *object, const char *name, uint32_t *out)
 {
@@ -33,14 +32,14 @@ static int get_bool(const cJSON *object, const char *name, int *out)
     return cJSON_IsBool(b) ? 0 : -EINVAL;
 }
 
-/** Objects made before there was such a thing do not say. */
+/** Reads `coarse` and `coarse_rows`, which older objects do not have. */
 static int get_coarse(const cJSON *object, uint32_t *out, int *rows)
 {
     const int bad = cJSON_GetObjectItemCaseSensitive(object, "coarse_rows") && get_bool(object, "coarse_rows", rows);
     return bad || (cJSON_GetObjectItemCaseSensitive(object, "coarse") && get_u32(object, "coarse", out)) ? -EINVAL : 0;
 }
 
-/** A copy of a string; *out is NULL if there is none and that is allowed. */
+/** A copy of a string; *out is NULL if there is none and it is not needed. */
 static int get_string(const cJSON *object, const char *name, int needed, char **out)
 {
     const cJSON *s = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -54,7 +53,8 @@ static int get_string(const cJSON *object, const char *name, int needed, char **
     return *out ? 0 : -ENOMEM;
 }
 
-/** An argument lies behind the one before it, within the block. A generic pointer is no kernel argument. */
+/** Checks that the argument follows the one before it, within the block. A generic pointer cannot be a kernel
+ *  argument. */
 static int check_arg(const struct tc_arg *arg, uint32_t from, uint32_t args_size)
 {
     if (arg->offset < from || arg->offset > args_size || args_size - arg->offset < arg->size) {
@@ -66,7 +66,7 @@ static int check_arg(const struct tc_arg *arg, uint32_t from, uint32_t args_size
     return arg->space == TC_PRIVATE ? 0 : -EINVAL;
 }
 
-/** *from: the end of the argument before; moves to that of this one. */
+/** Reads an argument. *from: end of the argument before, updated to that of this one. */
 static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struct tc_arg *arg)
 {
     uint32_t space, access, qualifiers;
@@ -92,7 +92,7 @@ static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struc
     return result;
 }
 
-/** A size of a work-group, or nothing. */
+/** Reads a required size of work-groups: three numbers, or none. */
 static int read_required(const cJSON *json, uint32_t out[3])
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "required_size");
@@ -152,7 +152,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(struct tc_kernel *const *)a)->name, (*(struct tc_kernel *const *)b)->name);
 }
 
-/** 0; -EINVAL: two kernels have one name. */
+/** 0; -EINVAL: two kernels have the same name. */
 static int check_names(const struct tc_kernels *kernels)
 {
     const struct tc_kernel **sorted = calloc(kernels->n + 1, sizeof *sorted);
@@ -208,7 +208,7 @@ out:
     return result;
 }
 
-/** Bytes of the variables that are written: of objects in sections that lie in memory and are not read only. */
+/** Bytes of variables: objects in sections that are in memory and writable. */
 static uint64_t count_variables(const struct tc_elf *elf)
 {
     Elf32_Shdr table, section;

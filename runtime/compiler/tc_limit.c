@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writing files in a thread of the application: beyond the limit of file sizes (ulimit -f) a write raises SIGXFSZ,
- * which ends a process that knows nothing of it. It is blocked meanwhile, and what came is taken away; write says
- * EFBIG all the same. The application's disposition is not touched, since other threads live with it.
+ * Writes of files in a thread of the application. A write beyond the limit of file sizes (ulimit -f) raises SIGXFSZ,
+ * which ends a process that does not handle it. The signal is blocked during the write and a pending one is consumed;
+ * the write still fails with EFBIG. The application's disposition is not changed, because other threads use it.
  */
 #include "tc_internal.h"
 
@@ -26,7 +26,7 @@ void tc_limit_end(const struct tc_limit *limit)
     sigemptyset(&mask);
     sigaddset(&mask, SIGXFSZ);
     while (!limit->pending && sigtimedwait(&mask, NULL, &now) == SIGXFSZ) {
-        /* ours */
+        /* the signal of this thread's write */
     }
     pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
 }

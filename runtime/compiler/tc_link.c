@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tc_link: hands the modules to tern-cc1, each preceded by its length and flags. tc_kind: what a byte string is. */
+/**
+ * tc_link: gives the modules to tern-cc1, each preceded by its length and flags. tc_kind: the kind of a byte string.
+ */
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -35,7 +37,7 @@ enum tc_kind tc_kind(const void *data, size_t size)
     return TC_UNKNOWN;
 }
 
-/** Of a module or library. */
+/** The header of a module or library. */
 static struct tc_module_header header_of(const struct tc_blob *blob)
 {
     struct tc_module_header header;
@@ -74,7 +76,7 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
     return 0;
 }
 
-/** Runs tern-cc1; its standard output becomes *out. */
+/** Runs tern-cc1; *out is its standard output. */
 static int run(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
 {
     struct tc_child child = {.argv = argv, .inputs = input, .n_inputs = 1};
@@ -97,7 +99,7 @@ static int run(const char *const *argv, const struct tc_blob *input, struct tc_b
 
 static int prepend_header(struct tc_blob *library)
 {
-    /* what its modules said of their arguments is written in the library's bitcode */
+    /* the library's bitcode has what its modules said of their arguments */
     struct tc_module_header header = {.version = TC_MODULE_VERSION, .flags = TC_MODULE_ARG_INFO, .size = library->size};
     memcpy(header.magic, "TERN.LIB", sizeof header.magic);
     char *data = realloc(library->data, sizeof header + library->size);
@@ -125,7 +127,7 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
         return result;
     }
     snprintf(tool, sizeof tool, "%s/tern-cc1", directory);
-    /* less optimized, a kernel is not coarsened either */
+    /* a kernel that is less optimized is not coarsened either */
     const char *const how = !options->optimize ? "-O1" : !options->coarsen ? "-plain" : NULL;
     const char *const argv[] = {tool, to_library ? "library" : "object", to_library ? NULL : directory, how, NULL};
     tc_key_init(&key, "link", directory);

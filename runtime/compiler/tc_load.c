@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tc_load: lld links the object and what it needs of the run-time library for one device address. Sections sort by
- * name: callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction. Constants have pages
- * of their own, which are not writable. Line tables, if there are any, stay in the file and take no device memory.
+ * tc_load: lld links the object, and the parts of the run-time library that it needs, for one device address. Sections
+ * are sorted by name, which puts callees first (ternc/order.c). Gaps are zero, which is an illegal instruction.
+ * Constants have pages of their own, which are read only. Line tables stay in the file and take no device memory.
  */
 #include "tc_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tc_locate: by line tables (tern-where reads them, where.c), else by the symbols of the linked program. */
+/** tc_locate: the source place of an address, by line tables (read by tern-where, where.c), else by symbols. */
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -9,7 +9,7 @@
 #define ENTRY_PREFIX "__entry_"
 #define USER_PREFIX "u."
 
-/** A function as its author knows it: "__entry_k" and "__entry_k.coarse" are k, "u.f" is f, "_Z3sinf" is sin. */
+/** Name of a function in the source: k for "__entry_k" and "__entry_k.coarse", f for "u.f", sin for "_Z3sinf". */
 static void print_name(struct tc_text *out, const char *symbol)
 {
     if (!strncmp(symbol, ENTRY_PREFIX, strlen(ENTRY_PREFIX))) {
@@ -29,7 +29,7 @@ static void print_name(struct tc_text *out, const char *symbol)
     }
 }
 
-/** "in vecadd+0x10" */
+/** As "in vecadd+0x10". */
 static void by_symbol(const struct tc_elf *elf, uint32_t address, struct tc_text *out)
 {
     Elf32_Shdr table;
@@ -48,7 +48,7 @@ static void by_symbol(const struct tc_elf *elf, uint32_t address, struct tc_text
     }
 }
 
-/** The next field of a line of tern-where's answer; *at moves behind it. */
+/** The next field of a line of tern-where's output; advances *at. */
 static char *field(char **at)
 {
     char *start = *at;
@@ -59,7 +59,8 @@ static char *field(char **at)
     return start;
 }
 
-/** A file as its author knows it. The front end calls the program's own text "<stdin>", build logs "program.cl". */
+/** Name of a file as the application knows it. The front end calls the program's text "<stdin>", build logs
+ *  "program.cl". */
 static const char *file_name(const char *file)
 {
     static const char *const roots[] = {"./", TC_HEADER_ROOT "/"};
@@ -69,14 +70,14 @@ static const char *file_name(const char *file)
     return strcmp(file, "<stdin>") ? file : "program.cl";
 }
 
-/** One function of the answer. */
+/** Prints one function of the output. */
 static void print_frame(struct tc_text *out, char **at)
 {
     const char *function = field(at), *file = field(at);
     const unsigned long line = strtoul(field(at), NULL, 10), column = strtoul(field(at), NULL, 10);
     const int entry = !strncmp(function, ENTRY_PREFIX, strlen(ENTRY_PREFIX));
     if (!line || (entry && out->size)) {
-        return; /* the entry, which the program's author does not know, comes last: around the kernel */
+        return; /* the generated entry around the kernel comes last, and is not shown */
     }
     function += entry ? strlen(ENTRY_PREFIX) : 0;
     tc_text_print(out, "%s%s at %s:%lu", out->size ? ", called from " : "in ", function,

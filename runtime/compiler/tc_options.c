@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0, 5.8.6 and 5.8.7). White space separates
- * them; "..." keeps it, and a backslash keeps a following quote or backslash. All options are accepted in both stages,
- * since clBuildProgram gives one string to both; those of the other stage are without effect.
+ * Options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0, 5.8.6 and 5.8.7), separated by white
+ * space. "..." protects white space, and a backslash protects a quote or backslash. Both stages accept all options,
+ * because clBuildProgram gives one string to both; options of the other stage have no effect.
  */
 #include "tc_internal.h"
 
@@ -18,13 +18,13 @@ static const struct {
     enum action action;
 } flags[] = {
     {"-cl-single-precision-constant", PASS},
-    {"-cl-denorms-are-zero", IGNORE}, /* a permission; the hardware computes with subnormals at full speed */
+    {"-cl-denorms-are-zero", IGNORE}, /* only a permission: the hardware computes with subnormals at full speed */
     {"-cl-fp32-correctly-rounded-divide-sqrt", PASS},
     {"-cl-opt-disable", NO_OPTIMIZE},
     {"-cl-strict-aliasing", IGNORE},
     {"-cl-mad-enable", PASS},
     {"-cl-no-signed-zeros", PASS},
-    {"-cl-no-signed-zeroes", IGNORE}, /* the link option's spelling */
+    {"-cl-no-signed-zeroes", IGNORE}, /* the spelling of the link option */
     {"-cl-unsafe-math-optimizations", PASS},
     {"-cl-finite-math-only", PASS},
     {"-cl-fast-relaxed-math", PASS},
@@ -34,7 +34,8 @@ static const struct {
     {"-w", PASS},
     {"-Werror", PASS},
     {"-g", LINES}, /* there is no debugger, but faults name lines */
-    {"-tern-no-coarsen", NO_COARSEN}, /* ours: each hardware work-item runs one work-item (docs/compiler.md) */
+    /* an option of Tern: each hardware work-item runs one work-item (docs/compiler.md) */
+    {"-tern-no-coarsen", NO_COARSEN},
     {"-create-library", IGNORE},
     {"-enable-link-options", IGNORE},
 };
@@ -44,10 +45,10 @@ static const struct {
     int version;
 } standards[] = {{"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL3.0", 300}};
 
-/** Versions of the language that a device need not have: the option is right, and the program does not build. */
+/** Valid versions of the language that a device need not support: the option is valid, and the build fails. */
 static const char *const other_standards[] = {"CL2.0", "CLC++", "CLC++1.0", "CLC++2021"};
 
-/** The next token, malloc'ed; *text moves behind it. 0; -ENOENT: no more; -EINVAL: a quote is open; -ENOMEM. */
+/** The next token, malloc'ed; advances *text. 0; -ENOENT: there is none; -EINVAL: an open quote; -ENOMEM. */
 static int next_token(const char **text, char **out)
 {
     const char *p = *text + strspn(*text, " \t\r\n\v\f");
@@ -79,7 +80,7 @@ static int next_token(const char **text, char **out)
     return 0;
 }
 
-/** Takes ownership of the argument, even if it fails. */
+/** Appends an argument, which it takes, also on failure. */
 static int push(struct tc_options *o, char *argument)
 {
     char **grown = argument ? realloc(o->arguments, (o->n + 1) * sizeof *grown) : NULL;
@@ -140,7 +141,7 @@ static int take(struct tc_options *o, char *token, const char **text, struct tc_
     if (strncmp(token, "-D", 2) && strncmp(token, "-I", 2)) {
         return take_flag(o, token, log);
     }
-    if (!token[2]) { /* its value is the next token */
+    if (!token[2]) { /* the value is the next token */
         char *value;
         char *joined = NULL;
         result = next_token(text, &value);
@@ -186,7 +187,7 @@ int tc_options_from_here(struct tc_options *options)
 {
     char here[4096], *made = NULL;
     if (!getcwd(here, sizeof here)) {
-        return 0; /* it was removed: nothing can be found from there */
+        return 0; /* the current folder was removed, so nothing can be found from there */
     }
     for (size_t i = 0; i < options->n; i++) {
         const char *o = options->arguments[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Formats printf records (their form: ternc/printf.c) as OpenCL C 6.15.14 says. The layout of a record, not its format,
- * says where arguments are. The buffer was writable by the kernel: nothing in it is trusted.
+ * Formats records of printf (format of records: ternc/printf.c) by OpenCL C 6.15.14. The layout of a record describes
+ * its arguments; the format string is not used for that. The kernel could write the buffer, so nothing in it is
+ * trusted.
  */
 #include "tc_internal.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FIELD 4096 /* of width and precision */
+#define MAX_FIELD 4096 /* largest width and precision */
 
 struct output {
     void (*emit)(void *user, const char *text, size_t length);
@@ -34,13 +35,13 @@ struct cursor {
 /** A conversion specification, %[flags][width][.precision][vn][length]conversion. */
 struct conversion {
     char flags[8];
-    int width, precision; /**< -1: none. */
-    uint32_t vector;      /**< 0: a scalar. */
-    int length;           /**< Bytes that the length modifier says: 1, 2, 4 (hl), 8; 0: none. */
+    int width, precision; /**< -1: not given. */
+    uint32_t vector;      /**< Number of components; 0: a scalar. */
+    int length;           /**< Bytes of the length modifier: 1, 2, 4 (hl), 8; 0: none. */
     char type;
 };
 
-/** The image's string at a device address, or NULL if none ends there inside the image. */
+/** The string of the image at a device address; NULL: no string within the image. */
 static const char *image_string(const struct tc_image *image, uint32_t address)
 {
     if (address < image->base || address - image->base >= image->size) {
@@ -54,7 +55,7 @@ static const char *image_string(const struct tc_image *image, uint32_t address)
     return memchr(s, 0, image->filled - offset) ? s : NULL;
 }
 
-/** 1 and the next argument, or 0. */
+/** Reads the next argument. 1, or 0: there is none. */
 static int next_argument(struct cursor *c, struct argument *out)
 {
     const char *l = c->layout;
@@ -77,7 +78,7 @@ static int next_argument(struct cursor *c, struct argument *out)
 static uint64_t element_bits(const struct argument *a, uint32_t index)
 {
     uint64_t bits = 0;
-    memcpy(&bits, a->data + (size_t)index * a->bytes, a->bytes); /* little-endian, like the device */
+    memcpy(&bits, a->data + (size_t)index * a->bytes, a->bytes); /* host and device are little-endian */
     return bits;
 }
 
@@ -114,7 +115,7 @@ static int parse_number(const char **p)
     return n;
 }
 
-/** Reads what follows a '%'. Returns the text behind it, or NULL if it is no conversion. */
+/** Parses the text after '%'. The text after the conversion; NULL: it is none. */
 static const char *parse(const char *p, struct conversion *c)
 {
     *c = (struct conversion){.width = -1, .precision = -1};
@@ -158,7 +159,7 @@ static const char *parse(const char *p, struct conversion *c)
     return p + 1;
 }
 
-/** A host format for one element: the same flags, width and precision, and the host's length modifier. */
+/** A host format for one element: the same flags, width and precision, with the host's length modifier. */
 static void host_format(char *out, size_t size, const struct conversion *c, const char *length)
 {
     int n = snprintf(out, size, "%%%s", c->flags);
@@ -172,7 +173,7 @@ static void host_format(char *out, size_t size, const struct conversion *c, cons
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* host_format made them */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* formats are from host_format */
 
 static void emit_element(const struct output *o, const struct tc_image *image, const struct conversion *c,
                          const struct argument *a, uint32_t index)
@@ -229,7 +230,7 @@ static void format_record(const struct output *o, const struct tc_image *image, 
             o->emit(o->user, "%", 1);
             p += 2;
         } else if (!behind) {
-            o->emit(o->user, p++, 1); /* no conversion: as it stands */
+            o->emit(o->user, p++, 1); /* text that is no conversion is printed as it is */
         } else {
             p = behind;
             if (next_argument(args, &a)) {
@@ -254,11 +255,12 @@ int tc_printf_format(const struct tc_image *image, const void *buffer, size_t si
     if (size < sizeof used) {
         return 0;
     }
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc's own object: nothing is allocated */
+    /* glibc's built-in object, which needs no allocation */
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (plain == (locale_t)0) {
         return -ENOMEM;
     }
-    /* this thread's: a number's point is no comma, wherever the application lives */
+    /* the locale of this thread only: the decimal point is '.' whatever the application's locale is */
     const locale_t before = uselocale(plain);
     memcpy(&used, base, sizeof used);
     size_t end = size - sizeof used < used ? size : sizeof used + used;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Blobs end in a seal, the SHA-256 of what precedes it, so that a damaged one is refused when it is given back: neither
- * LLVM nor the linker promises to notice. It guards against accidents, not malice; what a hostile blob can do is
- * bounded by the child processes that read it and by the device's address spaces.
+ * Blobs end with a seal, the SHA-256 of the bytes before it, so that a damaged blob is refused: neither LLVM nor the
+ * linker promises to notice damage. The seal is no protection against malice; child processes and the device's address
+ * spaces confine a hostile blob.
  */
 #include "tc_internal.h"
 
@@ -25,7 +25,7 @@ static struct seal seal_of(const void *data, size_t size)
     return s;
 }
 
-/** A stream of blocks: the abbreviation that opens one, its kind and width, then its length in words. */
+/** Walks the blocks of the bitstream: abbreviation id, block id and width, then the length in words. */
 int tc_bitcode_whole(const void *data, size_t size)
 {
     const uint8_t *p = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** SHA-256 (FIPS 180-4), for the cache's keys and checksums. */
+/** SHA-256 (FIPS 180-4), for keys and checksums of the cache. */
 #include "tc_internal.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Child processes. Everything passes through memory files: nothing is ever written to a directory
- * of temporary files, so nothing has to be cleaned up, whichever process is killed.
+ * Child processes. All data pass through memory files, so no temporary file has to be removed if a process is killed.
  */
 #include "tc_internal.h"
 
@@ -19,7 +18,7 @@
 
 extern char **environ;
 
-/** A memory file holding the blob (may be NULL), with a number of at least `from`. */
+/** A memory file with the contents of the blob (may be NULL), whose descriptor is at least `from`. */
 static int memory_file(const struct tc_blob *blob, int from)
 {
     int fd = memfd_create("tern", MFD_CLOEXEC);
@@ -48,7 +47,7 @@ static int memory_file(const struct tc_blob *blob, int from)
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
     int error = errno;
     close(fd);
-    /* EINVAL: `from` is beyond the limit of descriptors */
+    /* EINVAL: `from` exceeds the limit of descriptors */
     return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved;
 }
 
@@ -90,7 +89,7 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
         posix_spawn_file_actions_destroy(&actions);
         return -result;
     }
-    /* fds: output, log, inputs. All are numbered beyond what they become here, so none overwrites another. */
+    /* fds: output, log, inputs. Their numbers exceed those that they get in the child, so none is overwritten. */
     result = posix_spawn_file_actions_adddup2(&actions, fds[0], STDOUT_FILENO);
     result = result ? result : posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
     for (size_t i = 0; !result && i < child->n_inputs; i++) {
@@ -114,7 +113,7 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
     return -result;
 }
 
-/** The child's own exit status, *status as waitpid gives it. -ECHILD: the application took it. */
+/** Waits for the child; *status is as of waitpid. -ECHILD: the application has taken the status. */
 static int wait_for(pid_t pid, int *status)
 {
     pid_t got;
@@ -124,7 +123,7 @@ static int wait_for(pid_t pid, int *status)
     return got < 0 ? -ECHILD : 0;
 }
 
-/** What a shell noted in a memory file of the status of the tool that it ran. */
+/** Reads the status that a shell wrote into a memory file. */
 static int read_status(int fd, int *status)
 {
     struct tc_blob text = {0};
@@ -132,7 +131,7 @@ static int read_status(int fd, int *status)
     int result = read_back(fd, &text);
     const unsigned long code = result ? 0 : strtoul(text.data, &end, 10);
     if (result || end == text.data || code > 255) {
-        *status = SIGKILL; /* the shell did not live to write it */
+        *status = SIGKILL; /* the shell was killed before it wrote */
     } else {
         *status = code > 128 ? (int)code - 128 : (int)code << 8; /* a signal, or an exit code */
     }
@@ -140,10 +139,11 @@ static int read_status(int fd, int *status)
     return 0;
 }
 
-/** Starts the tool and waits for it. If shell is true, a shell runs it and writes down how it ended. */
+/** Starts the tool and waits for its end. shell: a shell runs it and writes its status to a memory file. */
 static int run_once(const struct tc_child *child, const char *tool, int *fds, size_t n, int shell, int *status)
 {
-    static const char note[] = "\"$@\"\necho $? >\"$0\""; /* dash has no names for descriptors beyond 9 */
+    /* dash cannot redirect to descriptors above 9, so the file is opened by name */
+    static const char note[] = "\"$@\"\necho $? >\"$0\"";
     char place[32];
     const char **argv = NULL;
     struct tc_child wrapped = *child;
@@ -158,7 +158,7 @@ static int run_once(const struct tc_child *child, const char *tool, int *fds, si
     }
     size_t at = 0;
     if (shell) {
-        /* the note is one input more, behind the others */
+        /* the file of the status is one more input, the last */
         wrapped.n_inputs++;
         snprintf(place, sizeof place, "/proc/self/fd/%zu", wrapped.n_inputs + 1);
         argv[at++] = "/bin/sh";
@@ -180,7 +180,7 @@ static int run_once(const struct tc_child *child, const char *tool, int *fds, si
     return result;
 }
 
-/** Empties what a run has written, for the next. */
+/** Empties a file that a run has written, for the next run. */
 static void rewind_file(int fd)
 {
     if (ftruncate(fd, 0) == 0) {
@@ -188,12 +188,12 @@ static void rewind_file(int fd)
     }
 }
 
-/** An application that ignores SIGCHLD, or waits for all children there are, takes the status away from us. Output
- *  alone does not show that a tool has ended well: then a shell, whose own status does not matter, writes the
- *  status down. */
+/** Runs a tool. An application that ignores SIGCHLD, or waits for all children, takes the status away. The output
+ *  alone does not show that the tool succeeded, so a shell, whose own status does not matter, writes down the tool's
+ *  status. */
 static int run_tool(const struct tc_child *child, const char *tool, int *fds, size_t n, int *status)
 {
-    static atomic_int lost; /* it happened once: ask the shell at once */
+    static atomic_int lost; /* the status was taken once, so a shell is used at once */
     struct sigaction action;
     int shell = atomic_load(&lost) || (!sigaction(SIGCHLD, NULL, &action) &&
                                        (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT)));
@@ -215,7 +215,7 @@ static int run_tool(const struct tc_child *child, const char *tool, int *fds, si
 
 int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log)
 {
-    const size_t n = child->n_inputs + 2, all = n + 1; /* one for a note of the status */
+    const size_t n = child->n_inputs + 2, all = n + 1; /* one more for the status */
     size_t opened = 0;
     int *fds = calloc(all, sizeof *fds);
     int result = fds ? 0 : -ENOMEM, status = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tern-where <address>: the source of an address of the ELF file on standard input, by its line tables. One line for
- * each function that the code was inlined into, innermost first: "function<TAB>file<TAB>line<TAB>column". Nothing is
- * printed if nothing is known. Exit: 0; 1: no address, or no ELF file.
+ * each function that was inlined there, innermost first: "function<TAB>file<TAB>line<TAB>column". Prints nothing if
+ * nothing is known. Exit: 0; 1: no address, or no ELF file.
  *
- * A process of its own, like the compilers: an application does not carry a debugger's library along for the day that a
- * kernel faults, and a damaged program binary cannot take it down.
+ * Like the compilers it is a process of its own: applications do not load a debug library for the rare fault, and a
+ * damaged program binary cannot crash them.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEPTH 64 /* of inlining; what lies deeper is left out */
+#define DEPTH 64 /* of inlining; deeper functions are left out */
 
-/** The compilation unit that holds the address. It is found by looking at each: line tables come without an index. */
+/** The compilation unit that contains the address. All units are searched, because there is no index. */
 static int find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *out)
 {
     Dwarf_Off at = 0, next;
@@ -35,7 +35,7 @@ static unsigned number(Dwarf_Die *die, unsigned name)
     return dwarf_formudata(dwarf_attr(die, name, &a), &value) == 0 ? (unsigned)value : 0;
 }
 
-/** The functions whose code holds the address, outermost first: written ones, then those inlined into them. */
+/** The functions that contain the address, outermost first: the function itself, then those that are inlined. */
 static size_t find_functions(Dwarf_Die *in, Dwarf_Addr address, Dwarf_Die *out, size_t room)
 {
     Dwarf_Die die;
@@ -52,7 +52,7 @@ static size_t find_functions(Dwarf_Die *in, Dwarf_Addr address, Dwarf_Die *out, 
     return n;
 }
 
-/** From the innermost function outwards; each is left for the place in the next that it was inlined at. */
+/** Prints the functions from the innermost outwards, each with the place from which it is called. */
 static void print_functions(Dwarf_Die *unit, Dwarf_Die *functions, size_t n, Dwarf_Line *at)
 {
     const char *file = dwarf_linesrc(at, NULL, NULL);

@@ -19,8 +19,8 @@ static uint32_t divisor(uint32_t n, uint32_t limit)
     return d;
 }
 
-/** Chooses x: a multiple of the warp size that divides the range, 64 first, then the nearest above, then below; else
- *  another divisor, or a size that does not divide the range. */
+/** Chooses x: a multiple of the warp size that divides n, 64 first, then the nearest above, then below. If there is
+ *  none: with `uniform` the largest divisor, else 64, so that the last group is smaller. */
 static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 {
     const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);

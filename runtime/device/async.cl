@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asynchronous copies, done at once by the whole work-group, work-item i taking elements i, i + n ...: neighbours then
- * touch neighbouring words, which the hardware joins. Waiting is a barrier. A vector of three is one of four here.
+ * Asynchronous copies, executed at once by the whole work-group. Of n work-items, work-item i copies elements i, i + n,
+ * i + 2n ..., so neighbours access neighbouring words, which the hardware combines. Waiting is a barrier. A vector of
+ * three elements counts as one of four.
  */
 #include "base.h"
 

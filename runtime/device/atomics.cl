@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Atomics on 32 bits: one AMO each; compare-and-swap is amocas.w, so there is no loop in which lanes could starve one
- * another. The functions of OpenCL C 1.x are relaxed. Those of 3.0 put fences around: memory orders as the RISC-V ISA
- * manual maps C11's. A float is exchanged, loaded and stored as its bits.
+ * Atomic functions on 32 bits, each one AMO. Compare-and-swap is amocas.w, so there is no loop in which lanes could
+ * starve each other. The functions of OpenCL C 1.x are relaxed. The functions of OpenCL C 3.0 add fences, as the RISC-V
+ * ISA manual maps the memory orders of C11. A float is exchanged, loaded and stored as its bits.
  */
 #include "base.h"
 
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void after(memory_order order)
     }
 }
 
-/* Each operation has three forms: sequentially consistent; of an order; of an order and a scope. */
+/* Each operation has three forms: sequentially consistent; with an order; with an order and a scope. */
 #define READ_MODIFY_WRITE(name, builtin, ATOMIC, TYPE)                                                              \
     INLINE TYPE atomic_##name##_explicit(volatile ATOMIC *p, TYPE v, memory_order order, memory_scope scope)        \
     {                                                                                                               \
@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) void after(memory_order order)
 SWAP(, int)
 SWAP(, uint)
 
-/* Strong and weak are the same: amocas.w does not fail without cause. */
+/* Strong and weak are the same, because amocas.w does not fail spuriously. */
 #define COMPARE_EXCHANGE(name, ATOMIC, TYPE, WORD)                                                                  \
     INLINE bool atomic_compare_exchange_##name##_explicit(volatile ATOMIC *p, TYPE *expected, TYPE v,               \
                                                           memory_order success, memory_order failure,               \

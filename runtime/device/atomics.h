@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Declarations of the atomic functions that come before every program (tc_compile.c), in place of the front end's own.
- * Where pointers have 32 bits, the front end declares some functions of C11 twice, with operands of two types: a call
- * with a third, such as a long, is ambiguous.
+ * Declarations of the atomic functions, included before every program (tc_compile.c) instead of the front end's. With
+ * 32-bit pointers the front end declares some functions of C11 twice, with operands of two types, so a call with a
+ * third type, as long, is ambiguous.
  *
- * In C a call may also pass a pointer to a ulong, with a warning, and 32 bits of it would change. Each function
- * therefore has an overload for any pointer, which is unavailable: the call is an error. The operands of that overload
- * are vectors. Every number converts to a vector, but any conversion to a number is preferred, so that a right call
- * never fits both overloads equally well.
+ * In C a call may also pass a pointer to ulong, with a warning, and 32 bits of it would change. Therefore each function
+ * has an overload for any pointer, which is unavailable: the call is an error. The operands of that overload are
+ * vectors. Every number converts to a vector, but conversions to a number are preferred, so a correct call never
+ * matches both overloads equally well.
  */
 #include <opencl-c-base.h>
 
@@ -52,7 +52,7 @@ float __tern_good atomic_xchg(volatile __local float *, float);
 #define __tern_atomic "atomic_int and atomic_uint"
 #define __tern_access __tern_atomic ", and to load, store or exchange on atomic_float"
 
-/* The forms of a function: sequentially consistent; of an order; of an order and a scope. */
+/* The three forms of a function: sequentially consistent; with an order; with an order and a scope. */
 #define __tern_forms(attributes, RESULT, name, ...)                                          \
     RESULT attributes name(volatile __VA_ARGS__);                                            \
     RESULT attributes name##_explicit(volatile __VA_ARGS__, memory_order);                   \

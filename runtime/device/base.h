@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What every OpenCL C source of the device library begins with: types (the compiler's own header) and short names. */
+/** Common begin of every OpenCL C source of the device library: types (the compiler's own header) and short names. */
 #ifndef TERN_DEVICE_BASE_H
 #define TERN_DEVICE_BASE_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Conversions that the generic library gets wrong: of floating point to integers with saturation, where NaN gives 0,
- * of integers to floating point in a given direction, where what rounds to one more than the largest integer is too
- * large, and of double to float, where what becomes zero lost its sign.
+ * Conversions in which the generic library is wrong:
+ *   - floating point to integer with saturation: NaN must give 0;
+ *   - integer to floating point in a given direction: a value that rounds up to 2^n exceeds the largest integer;
+ *   - double to float: a result of zero lost its sign.
  */
 #include "base.h"
 
@@ -21,7 +22,7 @@
     VECTOR(T, F, NAME, 8, 4)                                                           \
     VECTOR(T, F, NAME, 16, 8)
 
-/** LEAST is exact in F; so is LIMIT, the first number that is too large. */
+/** LEAST and LIMIT, the first number that is too large, are exact in F. */
 #define SATURATE(T, F, NAME, ROUND, LEAST, MOST, LIMIT)                                 \
     CONST T convert_##T##_##NAME(F x)                                                  \
     {                                                                                  \
@@ -48,9 +49,8 @@
 TYPES(float, f)
 TYPES(double, )
 
-/**
- * First to nearest, then a step back if that was in the wrong direction. LIMIT is not in I, but may come of rounding.
- */
+/** Rounds to nearest, then steps back if that was in the wrong direction. LIMIT is not representable in I, but
+ *  rounding may give it. */
 #define DIRECTED(T, BITS, I, LIMIT)                                                    \
     CONST T convert_##T##_rtn(I x)                                                     \
     {                                                                                  \
@@ -77,7 +77,7 @@ DIRECTED(float, uint, ulong, 0x1p64f)
 DIRECTED(double, ulong, long, 0x1p63)
 DIRECTED(double, ulong, ulong, 0x1p64)
 
-/** From double: a step of the bits towards zero or away from it, so that what becomes zero keeps its sign. */
+/** From double: a step of the bits towards zero or away from zero, so that a zero keeps its sign. */
 #define STEP(F, AWAY) as_float(as_uint(F) + ((AWAY) ? 1 : -1))
 CONST float convert_float_rtn(double x)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions of the generic library that are good but for the sign of a zero or a special value: each calls the generic
- * one, which retarget.sh renames to generic_NAME (CMakeLists.txt names them).
+ * Functions of the generic library that are right except for the sign of a zero or a special value. Each calls the
+ * generic function, which retarget.sh renames to generic_NAME; CMakeLists.txt lists the names.
  */
 #include "base.h"
 
 #define PURE OVERLOAD __attribute__((const))
 #define GENERIC(T, NAME) T OVERLOAD __attribute__((const)) generic_##NAME(T x)
 
-/** Odd functions: -0 stays -0. */
+/** Odd functions, for which -0 stays -0. */
 #define ODD(T, NAME)                               \
     GENERIC(T, NAME);                              \
     PURE T NAME(T x)                               \
@@ -35,7 +35,8 @@ SINCOS(__private)
 SINCOS(__local)
 SINCOS(__global)
 
-/** Zeros: sinpi's have the sign of the argument, cospi's are positive, tanpi's alternate from integer to integer. */
+/** Zeros of sinpi have the sign of the argument, those of cospi are positive, those of tanpi alternate from integer
+ *  to integer. */
 #define OF_PI(T, COPYSIGN, FABS)                                               \
     GENERIC(T, sinpi);                                                         \
     GENERIC(T, cospi);                                                         \
@@ -59,14 +60,14 @@ SINCOS(__global)
 OF_PI(float, __builtin_copysignf, __builtin_fabsf)
 OF_PI(double, __builtin_copysign, __builtin_fabs)
 
-/** An integer root may be the argument itself, which the generic function flushes if it is subnormal. */
+/** With n of 1 the result is the argument, which the generic function flushes if it is subnormal. */
 float OVERLOAD __attribute__((const)) generic_rootn(float x, int n);
 PURE float rootn(float x, int n)
 {
     return n == 1 ? x : n == -1 ? 1 / x : generic_rootn(x, n);
 }
 
-/** The logarithm of |gamma| is infinite for -infinity, and that of 1/|x| beside zero. */
+/** The logarithm of |gamma| is infinite for -infinity, and is that of 1/|x| near zero. */
 float OVERLOAD __attribute__((const)) log(float x);
 
 #define LGAMMA(SPACE)                                                          \

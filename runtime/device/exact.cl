@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions whose results are exact, subnormal numbers, zeros' signs and NaN included: ldexp, fmod, remainder,
- * remquo, fract, nextafter, nan. The generic library's flush subnormal floats, take a NaN for a number, and
- * fail where quotients are large.
+ * Functions whose results are exact, including subnormal numbers, signs of zeros and NaN: ldexp, fmod, remainder,
+ * remquo, fract, nextafter, nan. The generic library's flush subnormal floats, treat a NaN as a number, and fail for
+ * large quotients.
  */
 #include "base.h"
 
 #define QUIET_NAN __builtin_nanf("")
 
-/**
- * At most three exact steps; the last alone may round. A step down of 102 leaves 24 bits above the subnormal numbers.
- */
+/** At most three exact multiplications, of which only the last may round. A step down by 2^-102 leaves 24 bits above
+ *  the subnormal numbers. */
 OVERLOAD __attribute__((const)) float ldexp(float x, int n)
 {
     if (n > 127) {
@@ -31,7 +30,8 @@ OVERLOAD __attribute__((const)) float ldexp(float x, int n)
     return x * as_float((n + 127) << 23);
 }
 
-/** In the bits, since a multiplication of doubles is dear; only what becomes subnormal is multiplied, which rounds. */
+/** Changes the bits, because a multiplication of doubles is expensive. Only a subnormal result is multiplied, which
+ *  rounds. */
 OVERLOAD __attribute__((const)) double ldexp(double x, int n)
 {
     const ulong field = 0x7ffUL << 52;
@@ -54,7 +54,7 @@ OVERLOAD __attribute__((const)) double ldexp(double x, int n)
     return as_double((as_ulong(x) & ~field) | (ulong)(e + 55) << 52) * 0x1p-55;
 }
 
-/** frem, which the run-time library does. */
+/** frem, which the run-time library implements. */
 OVERLOAD __attribute__((const)) float fmod(float x, float y)
 {
     return __builtin_fmodf(x, y);
@@ -65,7 +65,7 @@ OVERLOAD __attribute__((const)) double fmod(double x, double y)
     return __builtin_fmod(x, y);
 }
 
-/** Long division of significands, STEP bits of the quotient at a time, then one more step to the nearest quotient. */
+/** Long division of significands, STEP bits of the quotient at a time, then one step to the nearest quotient. */
 #define REMAINDER(T, U, S, FRACTION, BIAS, STEP)                                       \
     static OVERLOAD T nearest_remainder(T x, T y, int *quotient)                       \
     {                                                                                  \
@@ -122,7 +122,7 @@ OVERLOAD __attribute__((const)) double fmod(double x, double y)
 REMAINDER(float, uint, int, 23, 127, 7)
 REMAINDER(double, ulong, long, 52, 1023, 10)
 
-/** A difference that rounds to 1 becomes the number before it; infinity's is 0. */
+/** A difference that rounds to 1 becomes the number below 1; that of infinity is 0. */
 #define FRACT(SPACE, T, MOST, FLOOR, COPYSIGN, FABS, INFINITE)        \
     OVERLOAD T fract(T x, SPACE T *whole)                             \
     {                                                                 \

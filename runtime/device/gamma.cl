@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The gamma function of double, within 16 ulp: a polynomial about 2 and the recurrence for small arguments, Stirling's
- * series for large ones, reflection for negative ones. The generic library's is wrong by hundreds of ulp, and fails
- * near poles and overflow. The polynomials interpolate at Chebyshev's nodes.
+ * The gamma function of double, within 16 ulp: a polynomial around 2 and the recurrence for small arguments, Stirling's
+ * series for large ones, reflection for negative ones. The generic library's has errors of hundreds of ulp, and fails
+ * near poles and overflow. The polynomials interpolate at Chebyshev nodes.
  */
 #include "base.h"
 
@@ -34,11 +34,11 @@ static __constant const double stirling[] = {
     0x1.9b2ec800dd4cap-11, 0x1.15d2f71a9f433p-14, -0x1.2b74724d4778ep-11,
 };
 
-/** For x within [2^-60, 184], two factors: each is finite, and nearly all of the size is in the second. */
+/** gamma(x) for x in [2^-60, 184] as a product of two finite factors; the second has nearly all of the magnitude. */
 static double factors(double x, double *second)
 {
     *second = 1;
-    if (x >= 15.5) { /* x^(x-1/2) is the square of the second; its exponent is exact */
+    if (x >= 15.5) { /* x^(x-1/2) is the square of the second factor; its exponent is exact */
         *second = pow(x, 0.5 * x - 0.25);
         return *second * exp(-x) * (0x1.40d931ff62706p+1 * POLYNOMIAL(stirling, 1 / x));
     }
@@ -75,7 +75,7 @@ OVERLOAD __attribute__((const)) double tgamma(double x)
     return 0x1.921fb54442d18p+1 / (size * sine * first) / second;
 }
 
-/* float's is double's, rounded. */
+/* tgamma of float is that of double, rounded. */
 OVERLOAD __attribute__((const)) float tgamma(float x)
 {
     return (float)tgamma((double)x);

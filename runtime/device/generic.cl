@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The generic address space: named spaces are windows of one address space, so casts are free and an address shows its
- *  space. */
+/**
+ * The generic address space. Named address spaces are windows of one address space, so casts are free, and an address
+ * shows its space.
+ */
 #include "base.h"
 #include "spec.h"
 

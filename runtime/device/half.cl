@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * vstore_half and vstorea_half that round up or down. The generic library's lose what lies beneath half's smallest
- * number: a value below 2^-25 rounded up became zero. Here a value is first brought to a float that is a half, so that
- * the store itself is exact; a double is first rounded to float in the same direction, which composes.
+ * vstore_half and vstorea_half that round up or down. The generic library's lose values below half's smallest number: a
+ * value below 2^-25, rounded up, became zero. Here a value is first rounded to a float that is representable as half,
+ * so that the store is exact. A double is first rounded to float in the same direction, which gives the same result.
  */
 #include "base.h"
 
 float OVERLOAD convert_float_rtp(double x);
 float OVERLOAD convert_float_rtn(double x);
 
-/** x to a multiple of half's last place, away from zero or towards it; NaN and infinities stay. */
+/** Rounds x to a multiple of half's last place, away from zero or towards zero. NaN and infinities are unchanged. */
 static float half_of(float x, bool away)
 {
     const uint bits = as_uint(x), sign = bits & 0x80000000, size = bits ^ sign;
     if (size >= 0x7f800000) {
         return x;
     }
-    if (size < 0x38800000) { /* subnormal as a half: multiples of 2^-24 */
+    if (size < 0x38800000) { /* a subnormal half: multiples of 2^-24 */
         const float n = as_float(size) * 0x1p24f, whole = away ? __builtin_ceilf(n) : __builtin_truncf(n);
         return as_float(as_uint(whole * 0x1p-24f) | sign);
     }
@@ -72,6 +72,6 @@ static float down_double(double x)
     WIDTHS(rtp, up_double, SPACE, double)    \
     WIDTHS(rtn, down_double, SPACE, double)
 
-SPACES(__private) /* of the same name as generic ones */
+SPACES(__private) /* replaces functions of the generic library with the same names */
 SPACES(__local)
 SPACES(__global)

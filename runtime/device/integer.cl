@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Integer functions that the generic library lacks, or gets wrong: sub_sat of int and long, mad_sat of long. */
+/**
+ * Integer functions that the generic library lacks, or in which it is wrong: sub_sat of int and long, mad_sat of long.
+ */
 #include "base.h"
 
 #define DECLARE(TYPE)                                 \
@@ -38,7 +40,7 @@ WIDTHS(ulong)
 SUB_SATS(int)
 SUB_SATS(long)
 
-/** The sum in 128 bits; it fits if the upper half repeats the lower one's sign. */
+/** The sum in 128 bits. The sum fits if the upper half is the sign extension of the lower half. */
 OVERLOAD __attribute__((const)) long mad_sat(long a, long b, long c)
 {
     const ulong product = (ulong)a * (ulong)b, low = product + (ulong)c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating-point functions better done here than by the generic library: square roots are one instruction, their
- * reciprocals twelve, subnormals are supported, and the native_ functions are short polynomials (the generic ones would
- * call a C library): exp, exp2, log and log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
+ * Floating-point functions that are better than the generic library's. A square root is one instruction, a reciprocal
+ * square root twelve. Subnormal numbers are supported. The native_ functions are short polynomials, where the generic
+ * ones would call a C library: exp, exp2, log and log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
  */
 #include "base.h"
 
@@ -28,9 +28,10 @@ static inline __attribute__((always_inline, const)) float root(float x)
 }
 
 /**
- * To 1.7 ulp, without the divider but for what is no positive normal number. The seed is off by at most 3.7 %; with
- * e = x * seed^2 - 1, within [-0.0665, 0.0711], the result is seed * (1 + e)^(-1/2), a polynomial that is right for any
- * x with such an e. Zeros, negative numbers, infinities, NaN and half of the subnormal numbers have another.
+ * Reciprocal square root to 1.7 ulp, without the divider for positive normal numbers. The seed has an error of at most
+ * 3.7 %. With e = x * seed^2 - 1, in [-0.0665, 0.0711], the result is seed * (1 + e)^(-1/2), a polynomial that is right
+ * for any x with such an e. Zeros, negative numbers, infinities, NaN and half of the subnormal numbers have another e,
+ * and take the slow path.
  */
 static inline __attribute__((always_inline, const)) float reciprocal_root(float x)
 {
@@ -60,25 +61,25 @@ ALL(native_rsqrt, reciprocal_root)
 ALL(half_recip, reciprocal)
 ALL(native_recip, reciprocal)
 
-/** p * 2^n, n an integer within [-160, 129], in two factors, so that the result may be subnormal. */
+/** p * 2^n for an integer n in [-160, 129], in two factors, so that the result may be subnormal. */
 static inline __attribute__((const)) float scale(float p, float n)
 {
     int i = (int)n, h = i >> 1;
     return p * as_float((h + 127) << 23) * as_float((i - h + 127) << 23);
 }
 
-/** The integer part of an exponent, within what scale takes. */
+/** The integer part of an exponent, limited to the range of scale. */
 static inline __attribute__((const)) float integer_part(float x)
 {
     return __builtin_rintf(__builtin_fminf(__builtin_fmaxf(x, -160.0f), 129.0f));
 }
 
-/** 2^x to about 1 ulp, subnormal results included. */
+/** 2^x to about 1 ulp, including subnormal results. */
 static inline __attribute__((const)) float exp2_fast(float x)
 {
     float n = integer_part(x);
     float f = x - n;
-    /* 2^f on [-1/2, 1/2], interpolated at Chebyshev's nodes, as are the polynomials below */
+    /* 2^f on [-1/2, 1/2], interpolated at Chebyshev nodes, as are the polynomials below */
     float p = 0x1.44138ap-13f;
     p = __builtin_fmaf(p, f, 0x1.5f0890p-10f);
     p = __builtin_fmaf(p, f, 0x1.3b2a54p-7f);
@@ -90,7 +91,7 @@ static inline __attribute__((const)) float exp2_fast(float x)
     return x < -151.0f ? 0.0f : y;
 }
 
-/** e^x, below 1 ulp, subnormal results included: the generic library's flushes them. */
+/** e^x, below 1 ulp, including subnormal results, which the generic library flushes. */
 static inline __attribute__((const)) float exp_exact(float x)
 {
     float n = integer_part(x * 0x1.715476p+0f);
@@ -106,7 +107,7 @@ static inline __attribute__((const)) float exp_exact(float x)
     return x < -104.0f ? 0.0f : y;
 }
 
-/** log2 of a positive number; of zero minus infinity, of what has no logarithm NaN. */
+/** log2 of a positive number; -infinity for zero, NaN for negative numbers and NaN. */
 static inline __attribute__((const)) float log2_fast(float x)
 {
     float scale = 0.0f;
@@ -128,7 +129,7 @@ static inline __attribute__((const)) float log2_fast(float x)
     return x >= 0.0f ? y : __builtin_nanf("");
 }
 
-/** Sine of x + quarter * pi/2: the quarter turns are subtracted in three parts, exactly for |x| < 8192. */
+/** Sine of x + quarter * pi/2. Multiples of pi/2 are subtracted in three parts, exactly for |x| < 8192. */
 static inline __attribute__((const)) float sine_fast(float x, int quarter)
 {
     float n = __builtin_rintf(x * 0x1.45f306p-1f);
@@ -184,7 +185,7 @@ POWR(float4)
 POWR(float8)
 POWR(float16)
 
-/* The generic library's version in float misses OpenCL's bound by far; that in double, rounded, meets it. */
+/* The generic library's version in float exceeds OpenCL's error bound; that in double, rounded, meets it. */
 double OVERLOAD erfc(double x);
 
 OVERLOAD __attribute__((const)) float erfc(float x)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# retarget.sh BIN LINKAGE IN OUT [generic [NAME:TYPES]...]: makes a library of IR for riscv32. Whatever names the
-# front end's target goes, and definitions get one linkage: external, to be linked with others, or linkonce_odr, so
-# that a program takes only what it needs. generic (libclc): alwaysinline goes too: a call is dear here, but forty
-# copies of sin are dearer; and the scalar functions NAME whose first parameter is of TYPES (f, d) become
-# generic_NAME, for Tern's own NAME to call.
+# retarget.sh BIN LINKAGE IN OUT [generic [NAME:TYPES]...]: makes a library of IR for riscv32. Removes everything that
+# names the front end's target, and gives all definitions one linkage: external, for linking with other libraries, or
+# linkonce_odr, so that a program takes only the functions that it needs. generic (libclc): also removes alwaysinline,
+# because forty copies of sin cost more than calls; and renames the scalar functions NAME whose first parameter is of
+# TYPES (f, d) to generic_NAME, which Tern's own NAME calls.
 set -e
 linkage="$2 "
 [ "$2" = external ] && linkage=""

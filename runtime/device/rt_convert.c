@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Run-time library: conversions of double and of 64-bit integers. To integer: towards
- * zero, saturating, NaN gives 0. */
+/**
+ * Run-time library: conversions of double and of 64-bit integers. Conversions to integer round towards zero and
+ * saturate; NaN gives 0.
+ */
 #include "rt_double.h"
 
 double __extendsfdf2(float a);
@@ -37,8 +39,8 @@ double __extendsfdf2(float a)
     return double_of(sign | (u64)(e + BIAS - 127) << 52 | (u64)f << 29);
 }
 
-/** To a format with `fraction` bits behind the point and exponents up to `top` (all ones);
- * the result without its sign. */
+/** Converts to a format with `fraction` fraction bits and the largest exponent `top` (all ones). The result has no
+ *  sign. */
 INLINE u32 narrow(u64 magnitude, s32 fraction, s32 top)
 {
     if (magnitude > INFINITY_BITS) {
@@ -99,7 +101,7 @@ double __floatsidf(s32 a)
     return __floatdidf(a);
 }
 
-/** The top bits as a 32-bit integer with a sticky bit; the hardware rounds that, then the scale is exact. */
+/** The top bits as a 32-bit integer with a sticky bit, which the hardware rounds; scaling is exact. */
 float __floatundisf(u64 a)
 {
     if (a <= ~0u) {

@@ -18,7 +18,7 @@ int __gedf2(double a, double b);
 static u64 add(u64 a, u64 b)
 {
     u64 ma = a & ~SIGN, mb = b & ~SIGN;
-    if (ma < mb) { /* the larger first */
+    if (ma < mb) { /* the larger magnitude first */
         u64 t = a;
         a = b;
         b = t;
@@ -84,11 +84,12 @@ double __muldf3(double a, double b)
     u64 sx, sy, low;
     unpack(mx, &ex, &sx);
     unpack(my, &ey, &sy);
-    u64 high = multiply(sx, sy << 1, &low); /* leading one at bit 61 or 62 */
+    u64 high = multiply(sx, sy << 1, &low); /* the leading one is bit 61 or 62 */
     return double_of(normalize_pack(sign, ex + ey - BIAS + 1, high | (low != 0)));
 }
 
-/** One 32-bit digit of (rest << 32) / b, rest < b, b with its top bit set (Knuth 2, 4.3.1, D). */
+/** One 32-bit digit of (rest << 32) / b, for rest < b and b with its top bit set (Knuth, TAOCP 2, 4.3.1, algorithm
+ *  D). */
 static u32 digit(u64 *rest, u64 b)
 {
     u32 bh = (u32)(b >> 32), bl = (u32)b, q = ~0u;
@@ -134,13 +135,13 @@ double __divdf3(double a, double b)
     unpack(mx, &ex, &sx);
     unpack(my, &ey, &sy);
     sy <<= 1;
-    u64 rest = sx; /* below sy: the quotient's leading one is bit 62 or 63 */
+    u64 rest = sx; /* below sy, so that the leading one of the quotient is bit 62 or 63 */
     u64 q = (u64)digit(&rest, sy) << 32;
     q |= digit(&rest, sy);
     return double_of(normalize_pack(sign, ex - ey + BIAS - 1, q | (rest != 0)));
 }
 
-/** -1, 0 or 1; for numbers. */
+/** Compares two numbers that are not NaN: -1, 0 or 1. */
 static int compare(u64 x, u64 y)
 {
     if (((x | y) & ~SIGN) == 0) {
@@ -156,7 +157,7 @@ int __unorddf2(double a, double b)
     return is_nan(bits_of(a)) || is_nan(bits_of(b));
 }
 
-/* Each gives, if one is not a number, what makes its comparison false. */
+/* Comparison functions. With a NaN each returns a value that makes its comparison false. */
 #define COMPARE(name, unordered)                                         \
     int name(double a, double b)                                         \
     {                                                                    \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Double in integers, for hardware whose floating point is 32 bits wide: IEEE 754 binary64, round to nearest even,
- * subnormals included, no flags. NaNs come out quiet. Internally a finite number is sign, exponent and a significand
- * whose leading one is bit 62, that is with ten bits more than the format; a sticky last bit keeps rounding exact.
+ * Double in integer arithmetic, for hardware with 32-bit floating point: IEEE 754 binary64, round to nearest even, with
+ * subnormals, without flags. NaNs are returned quiet. A finite number is represented by sign, exponent and a
+ * significand whose leading one is bit 62, ten bits more than the format has. The last bit is sticky, so rounding is
+ * exact.
  */
 #ifndef TERN_RT_DOUBLE_H
 #define TERN_RT_DOUBLE_H
@@ -38,7 +39,7 @@ INLINE u64 quiet(u64 bits)
     return bits | 1ull << 51;
 }
 
-/** x >> n with all bits that fall out gathered in bit 0. */
+/** x >> n; bit 0 is also the OR of all bits that are shifted out. */
 INLINE u64 shift_jam(u64 x, s32 n)
 {
     if (n > 63) {
@@ -53,7 +54,8 @@ INLINE s32 leading_zeros(u64 x)
     return high ? __builtin_clz(high) : (u32)x ? 32 + __builtin_clz((u32)x) : 64;
 }
 
-/** A finite nonzero number's exponent (biased, may be below 1) and significand, its leading one at bit 62. */
+/** The biased exponent, which may be below 1, and the significand with its leading one at bit 62, of a finite
+ *  nonzero number. */
 INLINE void unpack(u64 bits, s32 *exponent, u64 *significand)
 {
     s32 e = (s32)(bits >> 52 & 0x7ff);
@@ -68,7 +70,7 @@ INLINE void unpack(u64 bits, s32 *exponent, u64 *significand)
     }
 }
 
-/** Rounds. The significand is zero or its leading one is bit 62. */
+/** Rounds and packs. The significand is zero, or its leading one is bit 62. */
 INLINE u64 pack(u64 sign, s32 exponent, u64 significand)
 {
     if (exponent >= 0x7ff) {
@@ -86,7 +88,7 @@ INLINE u64 pack(u64 sign, s32 exponent, u64 significand)
     return sign | (((u64)(u32)(exponent - 1) << 52) + rounded);
 }
 
-/** Like pack, for any nonzero significand. */
+/** As pack, for any nonzero significand. */
 INLINE u64 normalize_pack(u64 sign, s32 exponent, u64 significand)
 {
     s32 shift = leading_zeros(significand) - 1;
@@ -96,7 +98,7 @@ INLINE u64 normalize_pack(u64 sign, s32 exponent, u64 significand)
     return pack(sign, exponent - shift, significand << shift);
 }
 
-/** The 128-bit product. */
+/** The 128-bit product: returns the upper half. */
 INLINE u64 multiply(u64 a, u64 b, u64 *low)
 {
     u32 al = (u32)a, ah = (u32)(a >> 32), bl = (u32)b, bh = (u32)(b >> 32);
@@ -106,7 +108,8 @@ INLINE u64 multiply(u64 a, u64 b, u64 *low)
     return hh + (lh >> 32) + (hl >> 32) + (middle >> 32);
 }
 
-/** (high:low) / b for high < b, b with its top bit set: two 16-bit digits, estimated with the hardware's divider. */
+/** Quotient of a 64-bit number and b, for a quotient below 2^32 and b with its top bit set: two 16-bit digits,
+ *  estimated with the hardware's divider. */
 INLINE u32 divide_64_32(u64 a, u32 b, u32 *rest)
 {
     u32 b1 = b >> 16, b0 = b & 0xffff, high = (u32)(a >> 32), digits[2];

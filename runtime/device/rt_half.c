@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Run-time library: half <-> float, round to nearest even, for vload_half and vstore_half. */
+/** Run-time library: conversions of half and float, round to nearest even, for vload_half and vstore_half. */
 typedef unsigned int u32;
 
 float __extendhfsf2(unsigned short h);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run-time library: 64-bit division (what else there is of 64 bits is inline). One or two steps of long division,
- * whose digits the hardware's divider estimates (Knuth, The Art of Computer Programming 2, 4.3.1, D): no loop over
- * bits, so that lanes diverge little.
+ * Run-time library: 64-bit division; other 64-bit operations are inline. One or two steps of long division, whose
+ * digits the hardware's divider estimates (Knuth, TAOCP 2, 4.3.1, algorithm D). There is no loop over bits, so lanes
+ * diverge little.
  */
 #include "rt_double.h"
 
@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) u64 divide(u64 a, u64 b, u64 *rest)
 {
     u32 ah = (u32)(a >> 32), al = (u32)a, bh = (u32)(b >> 32), bl = (u32)b;
     if (bh == 0) {
-        if (ah == 0) { /* also division by zero: as the hardware's, all ones and the dividend */
+        if (ah == 0) { /* division by zero gives all ones and the dividend, as in hardware */
             u32 q = bl ? al / bl : ~0u;
             *rest = bl ? al - q * bl : al;
             return bl ? q : ~0ull;
@@ -35,7 +35,8 @@ static inline __attribute__((always_inline)) u64 divide(u64 a, u64 b, u64 *rest)
         *rest = a;
         return 0;
     }
-    /* The quotient has one digit: estimate it from the leading 64 bits of a / 2 and 32 of b, then correct by one. */
+    /* The quotient has one digit: estimated from the leading 64 bits of a / 2 and the leading 32 bits of b, then
+     * corrected by at most one. */
     int s = __builtin_clz(bh);
     u32 top = (u32)(b << s >> 32), r;
     u64 half = a >> 1;

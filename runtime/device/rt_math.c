@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run-time library: what the code generator calls for the operations of IEEE 754 on double that are not arithmetic
- * proper, and for remainders. All exact or correctly rounded.
+ * Run-time library: functions that the code generator calls for operations of IEEE 754 on double other than arithmetic,
+ * and remainders. All are exact or correctly rounded.
  */
 #include "rt_double.h"
 
@@ -19,10 +19,10 @@ double fmax(double a, double b);
 double fmod(double a, double b);
 float fmodf(float a, float b);
 
-/** Square root of a 64-bit number whose top two bits are not both zero: 32 bits, and what remains. */
+/** Square root of a 64-bit number of which one of the top two bits is set: 32 bits, and the remainder. */
 static u32 root_64(u64 n, u64 *rest)
 {
-    /* A 24-bit estimate from the hardware, one step of Heron's rule, then exact. */
+    /* A 24-bit estimate of the hardware, one step of Heron's method, then an exact correction. */
     float estimate = __builtin_sqrtf((float)(u32)(n >> 32)) * 65536.0f;
     u32 s = estimate >= 4294967040.0f ? 0xffffff00u : (u32)estimate;
     s = s < 0x80000000u ? 0x80000000u : s;
@@ -41,8 +41,8 @@ static u32 root_64(u64 n, u64 *rest)
     return s;
 }
 
-/** Zimmermann's square root: the root's upper half by root_64, the lower by a division,
- * which may be too large by one. */
+/** Zimmermann's square root: root_64 gives the upper half of the root, a division the lower half, which may be too
+ *  large by one. */
 double sqrt(double a)
 {
     u64 x = bits_of(a), n, rest, low;
@@ -58,7 +58,7 @@ double sqrt(double a)
         return double_of(NAN_BITS);
     }
     unpack(x, &e, &n);
-    n <<= e & 1 ? 0 : 1; /* so that the exponent is even */
+    n <<= e & 1 ? 0 : 1; /* makes the exponent even */
     u32 s = root_64(n, &rest);
     u32 q = (rest >> 1) < s ? divide_64_32(rest << 31, s, &unused) : ~0u;
     u64 root = (u64)s << 32 | q;
@@ -71,7 +71,7 @@ double sqrt(double a)
     return double_of(normalize_pack(0, BIAS - 1 + half, root | (high != n || low != 0)));
 }
 
-/** A 128-bit number and its exponent: high's bit 62 is worth 2^(exponent - BIAS). */
+/** A 128-bit number with an exponent: bit 62 of `high` has the value 2^(exponent - BIAS). */
 struct wide {
     u64 high, low;
     s32 exponent;
@@ -123,7 +123,7 @@ static u64 fma_special(u64 x, u64 y, u64 z)
         return mz == INFINITY_BITS && (z & SIGN) != sign ? NAN_BITS : sign | INFINITY_BITS;
     }
     if (mz == INFINITY_BITS || mz != 0) {
-        return z; /* the product is zero or z infinite */
+        return z; /* the product is zero, or z is infinite */
     }
     return sign == (z & SIGN) ? sign : 0;
 }
@@ -174,7 +174,7 @@ double fma(double a, double b, double c)
 
 enum direction { TOWARDS_ZERO, DOWN, UP, TO_EVEN, AWAY };
 
-/** To an integral value: what to add before the fraction is cut off depends on the direction. */
+/** Rounds to an integral value. The direction determines what is added before the fraction is cut off. */
 INLINE double integral(double a, enum direction direction)
 {
     u64 x = bits_of(a), sign = x & SIGN, m = x & ~SIGN;
@@ -183,7 +183,7 @@ INLINE double integral(double a, enum direction direction)
         return is_nan(x) ? double_of(quiet(x)) : a;
     }
     int outward = direction == (sign ? DOWN : UP);
-    if (e < BIAS) { /* below one */
+    if (e < BIAS) { /* less than one */
         int up = m != 0 && (outward || (direction == AWAY && e == BIAS - 1) ||
                             (direction == TO_EVEN && m > 0x3fe0000000000000ull));
         return double_of(sign | (up ? 0x3ff0000000000000ull : 0));
@@ -232,7 +232,7 @@ double roundeven(double a)
     return integral(a, TO_EVEN);
 }
 
-/** Whether a < b, both numbers, -0 below 0. */
+/** True: a < b, for numbers; -0 is less than 0. */
 INLINE int below(u64 x, u64 y)
 {
     s64 i = (s64)x < 0 ? (s64)~(x & ~SIGN) : (s64)x;
@@ -252,7 +252,7 @@ double fmax(double a, double b)
     return is_nan(x) ? b : is_nan(y) || below(y, x) ? a : b;
 }
 
-/** Long division, eleven bits of the quotient at a time; only the remainder is kept. */
+/** Long division, eleven bits of the quotient in each step; only the remainder is kept. */
 double fmod(double a, double b)
 {
     u64 x = bits_of(a), y = bits_of(b), sign = x & SIGN, mx = x & ~SIGN, my = y & ~SIGN;
@@ -295,7 +295,7 @@ float fmodf(float a, float b)
     s32 n = (ex ? ex : 1) - (ey ? ey : 1);
     u32 r = sx % sy;
     while (n > 0 && r) {
-        /* sy may be as small as a subnormal's; r < sy < 2^24 */
+        /* sy may be as small as that of a subnormal number; r < sy < 2^24 */
         s32 step = n < 8 ? n : 8;
         r = (r << step) % sy;
         n -= step;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Vector forms of the functions that are more than a few instructions: each calls the scalar form. The generic
- * library's have copies of its own scalar functions, which are not always Tern's, and sixteen times as much code.
+ * Vector forms of functions of more than a few instructions. Each calls the scalar form. The generic library's vector
+ * forms have copies of its own scalar functions, which are not always Tern's, and sixteen times as much code.
  */
 #include "base.h"
 
-/* A vector of N elements has halves of H: none stands for a scalar. */
+/* A vector of N elements has halves of H elements; an empty H stands for a scalar. */
 #define UNARY_N(NAME, T, N)                                                 \
     CONST T##N NAME(T##N x)                                                    \
     {                                                                          \
@@ -38,7 +38,7 @@
     BINARY_N(NAME, T, U, 8)                                                    \
     BINARY_N(NAME, T, U, 16)
 
-/** One exponent for all. */
+/** One exponent for all components. */
 #define LDEXP_N(T, N)                                                          \
     CONST T##N ldexp(T##N x, int n)                                            \
     {                                                                          \
@@ -52,7 +52,7 @@
     LDEXP_N(T, 8)                                                              \
     LDEXP_N(T, 16)
 
-/** Two results: the second, of type U, through a pointer. */
+/** Functions with two results; the second, of type U, is stored through a pointer. */
 #define SPLIT_N(NAME, SPACE, T, U, N, H)                                       \
     OVERLOAD T##N NAME(T##N x, SPACE U##N *p)                                  \
     {                                                                          \

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-item functions: each a CSR. C, not OpenCL C, because there every function is convergent, and the reads could
- * then be neither hoisted out of loops nor merged. They are not volatile: a work-item's ids never change.
+ * Work-item functions, each of which reads a CSR. The source is C, not OpenCL C, in which every function is convergent,
+ * so that reads could neither be hoisted out of loops nor merged. The reads are not volatile, because the ids of a
+ * work-item never change.
  */
-#include "spec.h" /* the windows and CSRs of tern/tern_spec.h; made by the build */
+#include "spec.h" /* the windows and CSRs of tern/tern_spec.h, extracted by the build */
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 #define CSR(name) ({ unsigned v_; __asm__("csrr %0, " STRING(TERN_CSR_##name) : "=r"(v_)); v_; })
 #define PURE __attribute__((const, nothrow, always_inline))
 
-/* Beyond the third dimension: `beyond`. */
+/* Defines a function of a dimension; `beyond` is its value for dimensions of 3 and more. */
 #define BY_DIMENSION(symbol, name, beyond)                                                             \
     PURE unsigned symbol(unsigned d)                                                                   \
     {                                                                                                  \
@@ -44,7 +45,7 @@ PURE unsigned _Z19get_local_linear_idv(void)
     return (CSR(LOCAL_ID_Z) * CSR(LOCAL_SIZE_Y) + CSR(LOCAL_ID_Y)) * CSR(LOCAL_SIZE_X) + CSR(LOCAL_ID_X);
 }
 
-/* For the rest of the device library. */
+/* For other sources of the device library. */
 PURE unsigned __tern_user0(void)
 {
     return CSR(USER0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-cc1: the back half of the compiler, over LLVM-C. One process per job, so that a crash of LLVM
- * harms no other; hence memory is not freed, and every error ends the process through cc1_die. What it does
- * is described in docs/compiler.md.
+ * tern-cc1: the back end of the compiler, over LLVM-C, described in docs/compiler.md. Each job is a process, so that a
+ * crash of LLVM harms no other job. Therefore memory is not freed, and every error ends the process through cc1_die.
  */
 #ifndef TERN_CC1_H
 #define TERN_CC1_H
@@ -14,34 +13,34 @@
 #include <stdint.h>
 
 #define CC1_ENTRY_PREFIX "__entry_"
-#define CC1_COARSE_SUFFIX ".coarse" /* behind an entry's name, which is an identifier */
-#define CC1_COARSE_STRIDE 16u /* of work-items, as TC_COARSE_STRIDE of compiler.h */
+#define CC1_COARSE_SUFFIX ".coarse" /* suffix of an entry's name, which is an identifier */
+#define CC1_COARSE_STRIDE 16u /* in work-items, as TC_COARSE_STRIDE of compiler.h */
 #define CC1_USER_PREFIX "u."
 #define CC1_EXIT ".insn i 0x0b, 1, x0, x0, 0"
 #define CC1_LOCAL_SPACE 3u
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
-/** What tc_kernels.c accepts (compiler.h). */
+/** Limits of tc_kernels.c (compiler.h). */
 #define CC1_MAX_ARGS 1024u
 #define CC1_ARG_INFO 1u /* flag of a module, as in tc_internal.h */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
-/** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
+/** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
 #define CC1_OBJECT_VERSION 3
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
-/** A kernel: its OpenCL function and the entry that the hardware starts. */
+/** A kernel: its OpenCL function, and the entry that the hardware starts. */
 struct cc1_kernel {
     const char *name;
     LLVMValueRef function;
     LLVMValueRef entry;
-    LLVMValueRef coarse; /**< The entry for several work-items at once, or NULL. */
-    uint32_t copies;     /**< How many; 0 without such an entry. */
-    int rows;            /**< A row's lanes do each other's (coarse_split.c). */
+    LLVMValueRef coarse; /**< Entry for several work-items, or NULL. */
+    uint32_t copies;     /**< Work-items of a round of that entry; 0: there is none. */
+    int rows;            /**< The lanes of a row execute each other's work-items (coarse_split.c). */
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
-    void *json; /**< cJSON object, all but local_static and stack. */
+    void *json; /**< cJSON object with all members except local_static and stack. */
 };
 
 struct cc1 {
@@ -51,12 +50,12 @@ struct cc1 {
     LLVMModuleRef module;
     struct cc1_kernel *kernels;
     size_t n_kernels;
-    void *lines; /**< lines.c's: an LLVMDIBuilderRef, or NULL. */
+    void *lines; /**< An LLVMDIBuilderRef of lines.c, or NULL. */
 };
 
 _Noreturn void cc1_die(enum cc1_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void *cc1_alloc(size_t n, size_t size);
-/** Text of any length, the caller's. */
+/** Formatted text of any length, malloc'ed for the caller. */
 char *cc1_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* module.c */
@@ -71,54 +70,54 @@ void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
-/* narrow.c: stores to components of vectors write no others; of a module as the front end made it. */
+/* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
 void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);
 
-/* kernel.c: finds kernels, writes their entries, reads their metadata. */
+/* kernel.c: finds the kernels, makes their entries, and reads their metadata. */
 void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module);
 void cc1_kernels(struct cc1 *cc);
-/** After optimization: entries do not return. */
+/** Makes entries end without a return. After optimization. */
 void cc1_kernels_end(struct cc1 *cc);
-/** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
+/** Writes the JSON into the section .tern.kernels, with marks that cc1_stack_patch replaces. */
 void cc1_kernels_emit(struct cc1 *cc);
 
-/* coarse.c: second entries of kernels that allow it; after optimization, before cc1_kernels_end. */
+/* coarse.c: makes the second entries of kernels that allow it. After optimization, before cc1_kernels_end. */
 void cc1_coarsen(struct cc1 *cc);
 
-/* coarse_read.c: the number of the CSR that a call reads; 0 if it reads none. */
+/* coarse_read.c: number of the CSR that a call reads; 0: it reads none. */
 unsigned cc1_csr(LLVMValueRef call);
 
-/* ids.c: ranges of ids and sizes of groups; before optimization. */
+/* ids.c: adds ranges of ids and sizes of groups. Before optimization. */
 void cc1_ids(struct cc1 *cc);
 
-/* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it
- * builds the kernel's line. */
+/* lines.c: adds the entry to the line tables, if the kernel has any. The builder gives the kernel's line to what it
+ * builds. */
 void cc1_lines_entry(struct cc1 *cc, LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef kernel);
 void cc1_lines_end(struct cc1 *cc);
 
-/* converge.c: `convergent` only where a barrier can be reached. */
+/* converge.c: keeps `convergent` only where a barrier can be reached. */
 void cc1_converge(struct cc1 *cc);
 
-/* printf.c: printf calls become stores of a record. */
+/* printf.c: replaces printf calls by stores of a record. */
 void cc1_printf_lower(struct cc1 *cc);
 
 /* local.c: places __local variables. */
 void cc1_local_detach(struct cc1 *cc);
 void cc1_local_place(struct cc1 *cc);
-/** Does f use a __local variable, by whatever pointer, or something that it calls? After cc1_local_detach. */
+/** True: f, or a function that it calls, uses a __local variable by any pointer. After cc1_local_detach. */
 int cc1_local_used(struct cc1 *cc, LLVMValueRef f);
 
-/* order.c: basic blocks in the order that reconverges soonest; callees before callers. */
+/* order.c: orders basic blocks for early reconvergence, and callees before callers. */
 void cc1_order(struct cc1 *cc);
 
-/* trim.c: entries save no registers. */
+/* trim.c: removes the saving of registers from entries. */
 void cc1_trim(void *object, size_t size);
 
-/* stack.c: bounds of private memory. */
+/* stack.c: upper bounds of private memory. */
 #define CC1_STACK_MARK "@STACK@@@@"
 void cc1_stack_watch(struct cc1 *cc);
 void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime);
-/** The table "name bytes" of all functions of an object (the run-time library). */
+/** Writes the table "name bytes" of all functions of an object, the run-time library. */
 void cc1_stack_table(struct cc1 *cc, const void *object, size_t size, const char *path);
 
 #endif

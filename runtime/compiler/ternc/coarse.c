@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-items coarsened: a second entry of a kernel, each of whose hardware work-items runs several OpenCL work-items,
- * so that ids, arguments, addresses and the launch of a warp are paid once for all of them, and their loads overlap.
+ * Coarsening of work-items: a second entry of a kernel, in which each hardware work-item runs several OpenCL
+ * work-items. Ids, arguments, addresses and the launch of a warp are then paid once for all of them, and their loads
+ * overlap.
  *
- * A round of the code runs `copies` work-items, in x STRIDE apart so that lanes access neighbours and the address of
- * copy k is that of copy 0 and a constant. Number h of the hardware in x, without the offset, begins its first round at
+ * A round of the code runs `copies` work-items, STRIDE apart in x, so that lanes access neighbouring words, and the
+ * address of copy k is that of copy 0 plus a constant. Hardware work-item h in x, without the offset, begins its first
+ * round at
  *
- *     h / STRIDE * STRIDE * copies + h % STRIDE
+ *   h / STRIDE * STRIDE * copies + h % STRIDE
  *
- * and each other one `step` behind the one before, while that is less than the global size. So an engine's warps are
- * close to each other in memory at any time. CSR user0 holds the end of the ids in x, offset included, at most 2^31;
- * user1 holds `step`. When to start this entry and when the plain one is the launcher's choice (compiler.h,
- * runtime/core/coarse.h).
+ * and each further round `step` later, while that is less than the global size. Thus the warps of an engine access
+ * neighbouring memory at any time. CSR user0 has the end of the ids in x, with the offset, at most 2^31; user1 has
+ * `step`. The launcher chooses between this entry and the plain one (compiler.h, runtime/core/coarse.h).
  *
- * Which kernels: those of which, once optimized, a straight line is left, perhaps behind conditions on which a
- * work-item does nothing ("if (i < n)"), and which look at no id but the global one (coarse_read.c). Work-items are not
- * ordered, and a kernel without atomics has no way to order them; so the copies are not written one behind the other
- * but an instruction of several copies at a time, loads before what waits for them. In rounds at the end of the range,
- * and in those of which not all copies pass a condition, a loop runs one item after the other. Why so:
- * docs/decisions/coarsening.md.
+ * Kernels. Coarsened are kernels that after optimization are a straight line, except conditions under which a work-item
+ * does nothing ("if (i < n)"), and that read no id but the global one (coarse_read.c). OpenCL does not order
+ * work-items, and a kernel without atomics cannot order them. Therefore the copies are interleaved: the same
+ * instruction of several copies, and loads before the instructions that wait for them. Rounds at the end of the range,
+ * and rounds in which not all copies pass a condition, run in a loop, one work-item after the other.
+ * docs/decisions/coarsening.md has the reasons and measurements.
  */
 #include "coarse.h"
 
@@ -28,18 +29,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHORT 12u     /* instructions of a copy, addresses apart: MOST copies */
-#define LONG 40u      /* and half as many */
-#define REACH 2048u   /* bytes, of a load or store */
-#define MOST_BATCH 4u /* copies of which loads are under way at once: more wear out the cache */
-#define REGISTERS 20u /* for values of copies; the others hold addresses and what copies share */
+#define SHORT 12u     /* up to this many instructions of a copy, without addresses: MOST copies */
+#define LONG 40u      /* up to this many: half as many copies */
+#define REACH 2048u   /* offset range of a load or store, in bytes */
+#define MOST_BATCH 4u /* copies whose loads overlap; more would exceed the cache */
+#define REGISTERS 20u /* registers for values of copies; the others hold addresses and values that all copies share */
 
 static int is_address(LLVMValueRef v)
 {
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
 }
 
-/** Fills is_index, last steps first: each step is asked once, however often it is used. */
+/** Sets is_index of all steps, from the last to the first, so that each step is visited once however often it is
+ *  used. */
 static void find_indices(struct coarse *c)
 {
     for (unsigned i = c->n; i-- > 0;) {
@@ -53,13 +55,13 @@ static void find_indices(struct coarse *c)
     }
 }
 
-/** Registers of a value. */
+/** Number of registers of a value. */
 static unsigned words(struct coarse *c, LLVMValueRef v)
 {
     return (unsigned)(LLVMABISizeOfType(c->cc->layout, LLVMTypeOf(v)) + 3) / 4;
 }
 
-/** Registers that a copy needs at once for what is its own. */
+/** Largest number of registers that the values of one copy need at the same time. */
 static unsigned most_live(struct coarse *c)
 {
     unsigned most = 1;
@@ -82,7 +84,7 @@ static LLVMValueRef constant(struct coarse *c, uint32_t value)
     return LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), value, 0);
 }
 
-/** The value of copy k of what an operand of the plain entry stands for. */
+/** The value that an operand of the plain entry has in copy k. */
 static LLVMValueRef get(struct coarse *c, LLVMValueRef v, unsigned k)
 {
     struct step *s = coarse_find(c, v);
@@ -102,7 +104,8 @@ static LLVMValueRef clone(struct coarse *c, LLVMValueRef of, unsigned k)
     return i;
 }
 
-/** Copy k of a step where all copies run. Addresses are copy 0's and a constant, which fits into loads and stores. */
+/** Makes copy k of a step, where all copies run. The address of a copy is that of copy 0 plus a constant, which fits
+ *  the offset of loads and stores. */
 static void make_copy(struct coarse *c, struct step *s, unsigned k)
 {
     uint32_t by;
@@ -116,8 +119,8 @@ static void make_copy(struct coarse *c, struct step *s, unsigned k)
     }
 }
 
-/** Does the condition compare the id itself, so that the first or the last copy decides for all? Ids are below 2^31.
- *  The first copy to look at, and how many. */
+/** The copies that decide for all whether a condition passes: first copy, and their number *n. If the condition
+ *  compares the id itself, the first or the last copy decides, because ids are below 2^31. */
 static unsigned deciders(struct coarse *c, LLVMValueRef condition, int passes_if, unsigned *n)
 {
     struct step *s = coarse_find(c, condition);
@@ -134,7 +137,7 @@ static unsigned deciders(struct coarse *c, LLVMValueRef condition, int passes_if
         const int id_left = left && left->kind == ITEM && (!right || (right->kind != EACH && right->kind != ITEM));
         const int id_right = right && right->kind == ITEM && (!left || left->kind != EACH);
         if ((less || more) && (id_left || (id_right && (!left || left->kind != ITEM)))) {
-            const int below = (less == id_left) == passes_if; /* small ids pass */
+            const int below = (less == id_left) == passes_if; /* true: small ids pass */
             return below ? c->copies - 1 : 0;
         }
     }
@@ -142,7 +145,7 @@ static unsigned deciders(struct coarse *c, LLVMValueRef condition, int passes_if
     return 0;
 }
 
-/** A branch to `slow` unless all copies pass; goes on in a new block. */
+/** Builds a branch to `slow` unless all copies pass; the builder continues in a new block. */
 static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, LLVMBasicBlockRef slow)
 {
     LLVMValueRef second, part = coarse_parts(condition, passes_if, &second), all = NULL;
@@ -163,7 +166,7 @@ static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, 
     LLVMPositionBuilderAtEnd(c->b, next);
 }
 
-/** Work-items' vectors as words: what is not split once, then the words. */
+/** Builds the steps of kernels whose vectors are split into words: unsplit steps once, then the words. */
 static void make_split(struct coarse *c, LLVMBasicBlockRef slow)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -177,7 +180,8 @@ static void make_split(struct coarse *c, LLVMBasicBlockRef slow)
     coarse_make_words(c);
 }
 
-/** All copies: what conditions need of each at once, then a batch of copies after the other. */
+/** Builds a round in which all copies run: conditions for all copies at once, then one batch of copies after the
+ *  other. */
 static void make_fast(struct coarse *c, LLVMBasicBlockRef slow)
 {
     const unsigned fit = REGISTERS / most_live(c);
@@ -210,7 +214,7 @@ static LLVMBasicBlockRef add_block(struct coarse *c)
     return LLVMAppendBasicBlockInContext(c->cc->context, c->made, "");
 }
 
-/** A branch on whether a is below b. */
+/** Builds a branch on a < b. */
 static void build_below(struct coarse *c, LLVMValueRef a, LLVMValueRef b, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
     LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, a, b, ""), yes, no);
@@ -222,8 +226,8 @@ static void make_exit(struct coarse *c)
     LLVMBuildRetVoid(c->b);
 }
 
-/** In block `slow`, one item after the other, as far as `end`: those of the round that begins at id `begin` and, unless
- *  `step` is NULL, of the rounds that follow at distances of it; then on to `behind`. */
+/** Builds block `slow`, a loop that runs one work-item after the other up to `end`: those of the round that begins
+ *  at id `begin` and, unless step is NULL, of all later rounds at distance `step`. Continues at `behind`. */
 static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end,
                       LLVMBasicBlockRef behind)
 {
@@ -278,9 +282,9 @@ static LLVMValueRef read_csr(struct coarse *c, unsigned number)
     return LLVMBuildCall2(c->b, type, code, NULL, 0, "");
 }
 
-/** A loop over the rounds, from id `begin` to `end` at distances of `step`, in the builder's block. Rounds of which not
- *  all copies can run go to the slow loop: from there back to the next, or, if only small ids pass the conditions, all
- *  that follow with them. */
+/** Builds the loop over rounds, from id `begin` to `end` at distance `step`. Rounds in which not all copies can run
+ *  go to the slow loop, which returns to the next round; if only small ids pass the conditions, it runs all later
+ *  rounds as well. */
 static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), head = add_block(c), fast = add_block(c), slow = add_block(c);
@@ -316,7 +320,7 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
     make_slow(c, slow, round, c->again ? NULL : step, end, behind);
 }
 
-/** Ids and ends, CSRs and arguments, which can be read whatever the range; then the rounds. */
+/** Builds the entry: reads ids, ends, CSRs and arguments, whatever the range is; then the rounds. */
 static void make_entry(struct coarse *c)
 {
     LLVMPositionBuilderAtEnd(c->b, add_block(c));
@@ -325,7 +329,7 @@ static void make_entry(struct coarse *c)
     LLVMValueRef row = LLVMBuildAnd(c->b, LLVMBuildSub(c->b, id, offset, ""), constant(c, ~(STRIDE - 1)), "");
     LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, constant(c, c->copies - 1), ""), "");
     LLVMValueRef size = LLVMBuildSub(c->b, end, offset, "");
-    if (c->parts) { /* lanes of a row give each other their words, so a round is for all of them or none */
+    if (c->parts) { /* the lanes of a row execute each other's words, so a round runs for all of them or for none */
         LLVMValueRef lane = LLVMBuildSub(c->b, LLVMBuildSub(c->b, id, offset, ""), row, "");
         c->to_word = LLVMBuildMul(c->b, lane, constant(c, 0u - 4 * (c->parts - 1)), "");
         c->to_last = LLVMBuildSub(c->b, constant(c, STRIDE - 1), lane, "");
@@ -342,7 +346,7 @@ static void make_entry(struct coarse *c)
     make_rounds(c, begin, step, end);
 }
 
-/** Do the addresses of all copies lie within a load's or store's reach of the first? */
+/** True: the addresses of all copies are within the offset range of a load or store from the first. */
 static int in_reach(struct coarse *c, unsigned copies)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -355,7 +359,8 @@ static int in_reach(struct coarse *c, unsigned copies)
     return 1;
 }
 
-/** How many copies pay: few of long kernels, for which ids and arguments are little; none if nothing is stored. */
+/** The number of copies that pays: fewer for long kernels, where ids and arguments are a small part; 0 if nothing is
+ *  stored. */
 static unsigned choose(struct coarse *c)
 {
     unsigned own = 0;
@@ -370,7 +375,7 @@ static unsigned choose(struct coarse *c)
 
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
 {
-    for (unsigned at = 0; at < 2; at++) { /* of the function, and of its parameter */
+    for (unsigned at = 0; at < 2; at++) { /* attributes of the function, then of its parameter */
         const LLVMAttributeIndex index = at ? 1 : CC1_FUNCTION;
         const unsigned n = LLVMGetAttributeCountAtIndex(from, index);
         LLVMAttributeRef *list = cc1_alloc(n, sizeof *list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which kernels can be coarsened (coarse.c): the optimized plain entry is read, instruction after instruction, as long
- * as each is one that work-items can do one after the other or side by side: no atomics, no local memory, no private
- * variables, no ids but the global one, no loops, and conditions only if those who do not pass do nothing.
+ * The test for kernels that can be coarsened (coarse.c). The optimized plain entry is read instruction by instruction,
+ * as long as each can run for several work-items one after the other or interleaved: no atomics, no local memory, no
+ * private variables, no ids but the global one, no loops, and only conditions under which a work-item does nothing.
  */
 #include "coarse.h"
 
@@ -45,7 +45,8 @@ static int is_exit(LLVMValueRef i)
         strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_EXIT) != NULL;
 }
 
-/** Does it become a call of the run-time library? Arithmetic of doubles and halves, division of more than 32 bits. */
+/** True: the instruction becomes a call of the run-time library, as arithmetic of doubles and halves, and division
+ *  of more than 32 bits. */
 static int is_library(LLVMValueRef i)
 {
     LLVMTypeRef types[2] = {LLVMTypeOf(i), LLVMGetNumOperands(i) ? LLVMTypeOf(LLVMGetOperand(i, 0)) : LLVMTypeOf(i)};
@@ -71,7 +72,7 @@ static int is_local_pointer(LLVMValueRef v)
         LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == CC1_LOCAL_SPACE;
 }
 
-/** Calls without effect: intrinsics that neither read nor write memory. */
+/** True: an intrinsic that neither reads nor writes memory. */
 static int is_pure_call(LLVMValueRef i)
 {
     LLVMValueRef f = LLVMGetCalledValue(i);
@@ -83,7 +84,7 @@ static int is_pure_call(LLVMValueRef i)
     return memory && LLVMGetEnumAttributeValue(memory) == 0;
 }
 
-/** What only tells the optimizer something: it is not copied. */
+/** True: the instruction only informs the optimizer, and is not copied. */
 static int is_hint(LLVMValueRef i)
 {
     static const char *const names[] = {"llvm.assume", "llvm.experimental.noalias.scope.decl"};
@@ -97,7 +98,7 @@ static int is_hint(LLVMValueRef i)
     return 0;
 }
 
-/** An argument, or its address: the entry's only parameter and what lies at a constant distance from it. */
+/** True: an argument, or its address: the entry's only parameter, or a constant distance from it. */
 static int is_argument(struct coarse *c, LLVMValueRef v)
 {
     if (LLVMIsAGetElementPtrInst(v)) {
@@ -111,7 +112,7 @@ static int is_argument(struct coarse *c, LLVMValueRef v)
     return v == LLVMGetParam(c->plain, 0);
 }
 
-/** Sorts a CSR. 0: it is one of those whose value the coarse entry cannot give. */
+/** Sets the kind of a step that reads a CSR. 0: the coarse entry cannot provide its value. */
 static int sort_csr(struct step *s, unsigned number)
 {
     switch (number) {
@@ -125,7 +126,7 @@ static int sort_csr(struct step *s, unsigned number)
     }
 }
 
-/** Fills in by how much a new step grows; those of its operands are known. */
+/** Sets the growth of a new step, from that of its operands. */
 static void find_growth(struct coarse *c, struct step *s)
 {
     LLVMValueRef v = s->of;
@@ -169,7 +170,7 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
 static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
-    int waits = 0; /* for what is not done at the beginning */
+    int waits = 0; /* the step cannot run at the begin */
     if (c->n == MAX_STEPS || is_local_pointer(i) || is_library(i)) {
         return 0;
     }
@@ -193,7 +194,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
             return 0;
         }
-        /* what one place holds is the same for all: they could not write it without a race */
+        /* a place that all work-items read has one value: writing it would be a data race */
         s.loaded = !is_argument(c, LLVMGetOperand(i, 0));
         s.kind = s.loaded ? s.kind : ENTRY;
         break;
@@ -218,7 +219,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
     const LLVMOpcode op = LLVMGetInstructionOpcode(i);
     const int divides = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
     if (s.kind == ONCE && !s.loaded && !divides && !waits) {
-        s.kind = ENTRY; /* at the beginning, whether it is needed or not */
+        s.kind = ENTRY; /* runs at the begin, whether its value is needed or not */
     }
     find_growth(c, &s);
     c->steps[c->n++] = s;
@@ -239,7 +240,8 @@ LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *s
     return *second ? LLVMGetOperand(condition, 0) : condition;
 }
 
-/** Do neighbours mostly pass together? If ids are compared, not if some are picked (i % 2 == 0). */
+/** True: neighbouring work-items mostly pass together. That holds if ids are compared, not if some are selected (i %
+ *  2 == 0). */
 static int is_likely(struct coarse *c, LLVMValueRef condition, int passes_if)
 {
     LLVMValueRef second, part = coarse_parts(condition, passes_if, &second);
@@ -262,8 +264,8 @@ static int is_likely(struct coarse *c, LLVMValueRef condition, int passes_if)
         coarse_grows(c, LLVMGetOperand(part, 1), &by);
 }
 
-/** A condition behind which a work-item does nothing. The next block, or NULL if it is something else: stores came
- *  before it, or it depends on memory or picks ids, and then one item goes here and its neighbour there. */
+/** Adds a condition after which a work-item does nothing. Returns the next block. NULL: the condition follows a
+ *  store, depends on memory or selects ids, so neighbouring work-items go different ways. */
 static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
 {
     LLVMValueRef condition = LLVMGetCondition(branch);
@@ -285,7 +287,8 @@ int coarse_read(struct coarse *c)
 {
     LLVMBasicBlockRef block = LLVMGetEntryBasicBlock(c->plain);
     unsigned blocks = 0;
-    while (block && blocks++ < LLVMCountBasicBlocks(c->plain)) { /* a loop without end is a straight line, too */
+    /* bounds an infinite loop, which is a straight line as well */
+    while (block && blocks++ < LLVMCountBasicBlocks(c->plain)) {
         LLVMValueRef i = LLVMGetFirstInstruction(block);
         for (; i && !LLVMIsATerminatorInst(i) && !is_exit(i); i = LLVMGetNextInstruction(i)) {
             if (!is_hint(i) && !add_step(c, i)) {

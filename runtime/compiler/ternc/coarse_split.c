@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels that do the same with each component of vectors: y[i] = a * x[i] + y[i] of float4. A load of the hardware is
- * of a word, so that of a component of 16 work-items goes to as many lines of memory as the vector has components, and
- * the next component's to the same ones again. In a coarse entry's rounds, lane l of 16 therefore does not take the
- * components of its own work-item, but word l of each 16 words of the row's vectors: every load is of one line. Which
- * lane computes which word makes no difference, since all that a word's value depends on is the same for all: words of
- * the same place in vectors of the same work-item, and values that are the same in all work-items and components.
+ * Kernels that treat all components of vectors alike, as y[i] = a * x[i] + y[i] of float4. A load of the hardware is
+ * one word. A load of one component by 16 work-items accesses as many cache lines as the vector has components, and the
+ * load of the next component accesses the same lines again. Therefore, in the rounds of a coarse entry, lane l of 16
+ * does not process the components of its own work-item, but word l of each 16 words of the row's vectors: every load
+ * accesses one line. The lane that computes a word makes no difference: all operands of the word are words at the same
+ * place in vectors of the same work-item, or values that all work-items and components share.
+ *
+ * Example: float4, 16 work-items, 64 words. Lane 3 processes words 3, 19, 35 and 51, which are component 3 of
+ * work-items 0, 4, 8 and 12.
  */
 #include "coarse.h"
 
@@ -19,7 +22,7 @@ static int is_word(LLVMTypeRef type)
         (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 32);
 }
 
-/** The components of a vector of words, or of the results of comparing them; 0: it is none. */
+/** Number of components of a vector of words, or of results of comparing them; 0: another type. */
 static unsigned components(LLVMTypeRef type)
 {
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
@@ -30,7 +33,7 @@ static unsigned components(LLVMTypeRef type)
     return bit || is_word(element) ? LLVMGetVectorSize(type) : 0;
 }
 
-/** What all components of a vector are that is the same for all work-items; NULL: they differ. */
+/** The value of all components of a vector that is the same for all work-items; NULL: the components differ. */
 static LLVMValueRef splat(LLVMValueRef v)
 {
     if (LLVMIsAShuffleVectorInst(v)) {
@@ -53,7 +56,7 @@ static LLVMValueRef splat(LLVMValueRef v)
     return first;
 }
 
-/** Does an operand have one value for each word? */
+/** True: the operand has one value for each word. */
 static int is_of_words(struct coarse *c, LLVMValueRef v)
 {
     struct step *s = coarse_find(c, v);
@@ -63,7 +66,7 @@ static int is_of_words(struct coarse *c, LLVMValueRef v)
     return s && s->kind == EACH ? s->split : splat(v) != NULL;
 }
 
-/** An address of vectors that follow each other. */
+/** True: the address is that of consecutive vectors. */
 static int is_of_vectors(struct coarse *c, LLVMValueRef address)
 {
     struct step *s = coarse_find(c, address);
@@ -72,7 +75,7 @@ static int is_of_vectors(struct coarse *c, LLVMValueRef address)
         by == c->parts * WORD;
 }
 
-/** Intrinsics that do the same with each component, and are named by one type. */
+/** True: an intrinsic that treats all components alike, and is named by one type. */
 static int is_of_components(LLVMValueRef call)
 {
     static const char *const names[] = {"llvm.fma.", "llvm.fmuladd.", "llvm.fabs.", "llvm.minnum.", "llvm.maxnum.",
@@ -87,7 +90,7 @@ static int is_of_components(LLVMValueRef call)
     return 0;
 }
 
-/** Can the step be done with words? Those of its operands are known. */
+/** True: the step can be executed with words. The operands are decided already. */
 static int can_split(struct coarse *c, LLVMValueRef i)
 {
     const LLVMOpcode op = LLVMGetInstructionOpcode(i);
@@ -102,7 +105,7 @@ static int can_split(struct coarse *c, LLVMValueRef i)
             is_of_vectors(c, LLVMGetOperand(i, 1));
     }
     if (op == LLVMCall) {
-        values = is_of_components(i) ? values - 1 : 0; /* the last is the function */
+        values = is_of_components(i) ? values - 1 : 0; /* the last operand is the function */
     } else if (!LLVMIsABinaryOperator(i) && op != LLVMFNeg && op != LLVMICmp && op != LLVMFCmp && op != LLVMSelect &&
                op != LLVMSIToFP && op != LLVMUIToFP && op != LLVMFPToSI && op != LLVMFPToUI && op != LLVMZExt &&
                op != LLVMSExt) {
@@ -135,7 +138,7 @@ void coarse_choose_split(struct coarse *c)
     }
 }
 
-/** The value of word t of those at hand. */
+/** The value of word t of those that are processed now. */
 static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
 {
     struct step *s = coarse_find(c, v);
@@ -147,7 +150,7 @@ static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
     return s ? s->copy[0] : one;
 }
 
-/** The address of the lane's word t of the round: 16 words are between one and the next. */
+/** The address of the lane's word t of the round; consecutive ones are 16 words apart. */
 static LLVMValueRef address(struct coarse *c, LLVMValueRef vectors, unsigned t)
 {
     LLVMTypeRef byte = LLVMInt8TypeInContext(c->cc->context);
@@ -172,7 +175,7 @@ static LLVMValueRef make_call(struct coarse *c, LLVMValueRef of, unsigned t)
     return LLVMBuildCall2(c->b, LLVMGlobalGetValueType(f), f, values, (unsigned)n, "");
 }
 
-/** Word t of a step. */
+/** Builds word t of a step. */
 static LLVMValueRef make_word(struct coarse *c, LLVMValueRef of, unsigned place, unsigned t)
 {
     const LLVMOpcode op = LLVMGetInstructionOpcode(of);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Takes `convergent` off what cannot reach a barrier or fence.
+ * Removes `convergent` from functions and calls that cannot reach a barrier or fence.
  *
- * clang marks every OpenCL function and call convergent, for it cannot see which end in a barrier. Once all is linked
- * this can be seen, and it matters: a loop with a convergent call in it, be it only fma, is not unrolled.
+ * clang marks every OpenCL function and call as convergent, because it does not see which of them reach a barrier.
+ * After linking this is known. The attribute costs speed: a loop with a convergent call, even of fma, is not unrolled.
  */
 #include "cc1.h"
 
@@ -25,7 +25,7 @@ static int on_function(LLVMValueRef f)
     return LLVMGetEnumAttributeAtIndex(f, CC1_FUNCTION, convergent) != NULL;
 }
 
-/** The call must keep its place: assembly, or a call of something that does. */
+/** True: the call must stay convergent: inline assembly, or a call of a convergent function. */
 static int keeps(LLVMValueRef call)
 {
     LLVMValueRef f = callee(call);
@@ -48,7 +48,7 @@ static int has_keeper(LLVMValueRef f)
 void cc1_converge(struct cc1 *cc)
 {
     convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
-    for (int changed = 1; changed;) { /* callers follow their callees */
+    for (int changed = 1; changed;) { /* a callee that changes changes its callers */
         changed = 0;
         for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
             if (!LLVMIsDeclaration(f) && on_function(f) && !has_keeper(f)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What values ids in a group can have: they are below the work-items that an engine can hold. Knowing that they are not
- * negative, the optimizer divides them by shifts, and counts loops that begin at one of them.
+ * Ranges of ids in a group and of sizes of groups, which are at most the work-items of an engine. The optimizer then
+ * knows that they are not negative: it divides them by shifts, and counts loops that begin at one of them.
  */
 #include "cc1.h"
 
@@ -9,7 +9,7 @@
 
 #define MOST_ITEMS 1024u /* of a group: 32 warps of 32 lanes */
 
-/** Sets *first and *end to the range of a CSR. 0: any value. */
+/** Sets *first and *end to the range of a CSR. 0: it may have any value. */
 static int range_of(unsigned number, uint32_t *first, uint32_t *end)
 {
     switch (number) {

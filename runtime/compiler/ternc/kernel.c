@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels: for each an entry that the hardware can start (a0 = argument block; sp set), and its metadata as JSON.
+ * Kernels: for each an entry that the hardware can start (a0 = argument block, sp set), and its metadata as JSON.
  *
- * The entry loads the arguments with invariant loads and holds the kernel inlined: the optimizer may then reload an
- * argument instead of keeping it in a register, and hoist it. A kernel called by another kernel stays a function too.
+ * The entry loads the arguments with invariant loads, and the kernel is inlined into it. Therefore the optimizer may
+ * reload an argument instead of keeping it in a register, and may hoist the load. A kernel that another kernel calls
+ * also stays a function.
  */
 #include "cc1.h"
 
@@ -13,14 +14,14 @@
 #include <string.h>
 
 #define CC_SPIR_KERNEL 76u
-#define MAX_ALIGN 16u /* what the argument block promises */
+#define MAX_ALIGN 16u /* alignment of the argument block */
 
 static LLVMAttributeRef attribute(struct cc1 *cc, const char *name)
 {
     return LLVMCreateEnumAttribute(cc->context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
 }
 
-/** The operands of a function's metadata node of this kind; NULL if it has none. */
+/** The operands of a function's metadata node of this kind; NULL: it has none. */
 static LLVMValueRef *metadata(struct cc1 *cc, LLVMValueRef f, const char *kind, unsigned *n)
 {
     size_t entries;
@@ -59,7 +60,7 @@ static unsigned access_of(const char *text)
     return !strcmp(text, "read_only") ? 1u : !strcmp(text, "write_only") ? 2u : !strcmp(text, "read_write") ? 3u : 0u;
 }
 
-/** OpenCL's name of a type that vec_type_hint can name. */
+/** Prints the OpenCL name of a type that vec_type_hint can name. */
 static void print_hint(char *out, size_t size, LLVMTypeRef type, int is_signed)
 {
     unsigned n = 1;
@@ -86,7 +87,7 @@ static void print_hint(char *out, size_t size, LLVMTypeRef type, int is_signed)
     }
 }
 
-static const char hidden[] = "tern-no-arg-info"; /* an attribute of kernels, so that it comes through libraries */
+static const char hidden[] = "tern-no-arg-info"; /* an attribute of kernels, so that libraries keep it */
 
 /** Marks the kernels of a module that was compiled without -cl-kernel-arg-info. */
 void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module)
@@ -129,7 +130,7 @@ static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
         print_hint(text + at, sizeof text - at, LLVMTypeOf(hint[0]), LLVMConstIntGetZExtValue(hint[1]) != 0);
     }
     cJSON_AddStringToObject(json, "attributes", text);
-    /* the front end's: true for OpenCL C 1.x or if an option says so */
+    /* set by the front end for OpenCL C 1.x, or by an option */
     static const char even[] = "uniform-work-group-size";
     LLVMAttributeRef uniform = LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, even, sizeof even - 1);
     const char *value = uniform ? LLVMGetStringAttributeValue(uniform, &n) : "";
@@ -150,7 +151,7 @@ static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], un
     return arg;
 }
 
-/** OpenCL C 1.x has the types of images whether there are images or not; 3.0's front end refuses them itself. */
+/** Refuses images. OpenCL C 1.x has their types even without images; the front end of 3.0 refuses them itself. */
 static void refuse_images(const char *kernel, const char *type)
 {
     static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t",
@@ -286,8 +287,8 @@ void cc1_kernels(struct cc1 *cc)
     cc1_lines_end(cc);
 }
 
-/** The inliner takes next to nothing into a block that ends in `unreachable`: it takes what leads there for cold.
- *  So entries return as long as they are optimized, and never after. */
+/** Ends entries with `unreachable` instead of a return. This must come after optimization, because the inliner takes
+ *  code before `unreachable` for cold. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Line tables (-g). The front end makes them, and they stay where they are through all that follows; but an entry
- * is ours, and what is inlined into a function without a place in the source loses its own. So the entry becomes
- * a function of the source, at the kernel's line, in which the kernel is inlined. Line tables change no code:
- * there are no variables in them.
+ * Line tables (-g). The front end makes them, and later steps keep them. An entry, however, has no place in the source,
+ * and functions that are inlined into it would lose theirs. Therefore the entry becomes a function of the source at the
+ * kernel's line, into which the kernel is inlined. Line tables do not change code, because they have no variables.
  */
 #include "cc1.h"
 

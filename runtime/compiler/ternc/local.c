@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * __local variables. Each kernel's lie from the start of the local window on; kernels share nothing, so they overlap.
+ * __local variables. The variables of each kernel begin at the start of the local window; kernels share none, so their
+ * variables overlap.
  *
- * For the optimizer a variable is declared but defined elsewhere: it must not reason about who writes it, since other
- * work-items do. Afterwards its address becomes an absolute symbol. (Constants in place of symbols would make the code
- * rebuild addresses in inner loops; sections at one address for all kernels would need one linker script a program.)
+ * For the optimizer a variable is declared here and defined elsewhere, because it must not conclude who writes it:
+ * other work-items do. Afterwards its address becomes an absolute symbol. Alternatives dropped: constants instead of
+ * symbols, for which the code would recompute addresses in inner loops; sections at one address for all kernels, which
+ * would need a linker script for each program.
  */
 #include "cc1.h"
 
@@ -28,19 +30,19 @@ void cc1_local_detach(struct cc1 *cc)
             int length = snprintf(name, sizeof name, "__local.%u", n++);
             LLVMSetInitializer(g, NULL);
             LLVMSetLinkage(g, LLVMExternalLinkage);
-            LLVMSetVisibility(g, LLVMHiddenVisibility); /* so that it is addressed directly */
+            LLVMSetVisibility(g, LLVMHiddenVisibility); /* for direct addressing */
             LLVMSetValueName2(g, name, (size_t)length);
         }
     }
 }
 
-/** Values that were met, by address: open addressing, at most half full. */
+/** A set of visited values: open addressing, at most half full. */
 struct met {
     LLVMValueRef *at;
     size_t n, room; /* room: a power of two */
 };
 
-/** Adds v; 0: it was met before. */
+/** Adds v. 0: it was visited before. */
 static int meet(struct met *m, LLVMValueRef v)
 {
     if (2 * m->n >= m->room) {
@@ -66,8 +68,7 @@ static int meet(struct met *m, LLVMValueRef v)
     return 1;
 }
 
-/** Adds to a list the functions that use v, directly or through constants: each constant is followed once, however
- *  many others use it. */
+/** Adds the functions that use v to a list, directly or through constants. Each constant is followed once. */
 static void users(LLVMValueRef v, struct met *met, LLVMValueRef *list, size_t *n)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
@@ -83,7 +84,7 @@ static void users(LLVMValueRef v, struct met *met, LLVMValueRef *list, size_t *n
     }
 }
 
-/** The functions from which v can be reached by calls, and those that use it. */
+/** The functions that use v, or call one that does. Returns their number. */
 static size_t reachers(LLVMValueRef v, LLVMValueRef *list)
 {
     struct met met = {0};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-cc1 object <lib dir> [-O1 | -plain]: modules on standard input -> relocatable object on standard output
- * tern-cc1 library: modules on standard input -> one module on standard output
- * tern-cc1 runtime <in.bc> <out.stack>: the run-time library -> object on standard output,
- * and its table of stack bounds
+ * tern-cc1: the back end of the compiler as a program (cc1.h).
  *
- * Modules on standard input are each preceded by their length, a little-endian 32-bit word. Messages go to standard
- * error. Exit: 0; 1: the input is wrong (message); 3: this program is; anything else or a signal: LLVM crashed.
+ *   tern-cc1 object <lib dir> [-O1 | -plain]   modules on standard input -> relocatable object on standard output
+ *   tern-cc1 library                           modules on standard input -> one module on standard output
+ *   tern-cc1 runtime <in.bc> <out.stack>       the run-time library -> object on standard output, and its stack bounds
+ *
+ * On standard input, each module is preceded by its length and flags, two little-endian 32-bit words. Messages go to
+ * standard error. Exit: 0; 1: the input is invalid (message); 3: an error of this program; others and signals: LLVM
+ * crashed.
  */
 #include "cc1.h"
 
@@ -165,5 +167,5 @@ int main(int argc, char **argv)
                 "usage: tern-cc1 object <lib dir> [-O1 | -plain] | library | runtime <in.bc> <out.stack>");
     }
     fflush(stderr);
-    _exit(CC1_OK); /* no destructors: LLVM's tear-down costs milliseconds and frees what the kernel frees anyway */
+    _exit(CC1_OK); /* without destructors: LLVM's take milliseconds, and the kernel frees the memory anyway */
 }

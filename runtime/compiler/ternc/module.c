@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Modules: parse, retarget from the front end's nvptx to riscv32, link, add built-ins, internalize, optimize.
+ * Modules: parse, retarget from nvptx to riscv32, link, add built-ins, internalize, optimize.
  *
- * The front end compiles for nvptx because its address spaces, vector ABI and mangling are those of the
- * built-in library; straight riscv32 has one address space, and the optimizer then turns a scalar
- * __local variable into a register.
+ * The front end compiles for nvptx, because its address spaces, vector ABI and mangling are those of the built-in
+ * library. Alternative dropped: riscv32, which has one address space; the optimizer then turns a scalar __local
+ * variable into a register.
  */
 #include "cc1.h"
 
@@ -26,7 +26,7 @@
 
 static char message[4096];
 
-/** Errors go to standard error; the caller of the failing function ends the process. */
+/** Prints errors of LLVM. The caller of the failing function ends the process. */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
     (void)user;
@@ -37,7 +37,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     }
 }
 
-/** LLVM would exit as if the input were wrong. */
+/** Reports a fatal error of LLVM as an error of this program; LLVM would exit as if the input were invalid. */
 static void on_fatal_error(const char *reason)
 {
     cc1_die(CC1_INTERNAL, "%s", reason);
@@ -45,9 +45,9 @@ static void on_fatal_error(const char *reason)
 
 void cc1_module_init(struct cc1 *cc)
 {
-    /* Block placement would undo cc1_order. A loop that fills memory stays a loop of wide strides over lanes rather
-     * than a call. Calls and branches cost more here than on a CPU: a bigger inlining threshold, and loops of unknown
-     * length are unrolled (sgemm-128: a third fewer instructions). */
+    /* Flags of LLVM. Block placement would undo cc1_order. A loop that fills memory stays a loop with wide strides
+     * over lanes, instead of a call. Calls and branches cost more than on a CPU, so the inlining threshold is
+     * higher, and loops of unknown length are unrolled (sgemm-128: a third fewer instructions). */
     static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
                                         "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
                                         "-inline-threshold=600", "-unroll-runtime"};
@@ -88,7 +88,8 @@ LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, co
     return module;
 }
 
-/** Lazily, only the functions that linking takes are ever read; what is not to be linked into another must be whole. */
+/** Parses a file. lazy: only functions that linking takes are read. A module that is not linked into another must be
+ *  read completely. */
 LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy)
 {
     LLVMMemoryBufferRef buffer;
@@ -134,7 +135,7 @@ void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
             LLVMSetFunctionCallConv(f, LLVMCCallConv);
         }
         drop_attributes(f);
-        /* C99's inline without extern: other implementations of OpenCL link it, so does this one. */
+        /* C99's inline without extern: linked here as in other implementations of OpenCL */
         if (LLVMGetLinkage(f) == LLVMAvailableExternallyLinkage) {
             LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
         }
@@ -149,8 +150,8 @@ void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
     }
 }
 
-/** The program's functions get names that the run-time library cannot have: a function of the program called memcpy
- *  must not become the one that the code generator calls. */
+/** Gives the program's functions names that the run-time library cannot have: a function memcpy of the program must
+ *  not replace the one that the code generator calls. */
 void cc1_module_rename(struct cc1 *cc)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
@@ -172,7 +173,7 @@ void cc1_module_link(struct cc1 *cc, LLVMModuleRef other)
     }
 }
 
-/** The next function from f on that is declared but not defined, not an intrinsic, and called by someone. */
+/** The next function from f on that is called, not defined and no intrinsic. */
 static LLVMValueRef undefined(LLVMValueRef f)
 {
     while (f && (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) != 0 || !LLVMGetFirstUse(f))) {
@@ -181,7 +182,7 @@ static LLVMValueRef undefined(LLVMValueRef f)
     return f;
 }
 
-/** Tern's own built-ins first: what they define, the generic library does not. */
+/** Links the built-ins. Tern's own come first, so the generic library does not define what they define. */
 void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
 {
     if (undefined(LLVMGetFirstFunction(cc->module))) {
@@ -192,7 +193,7 @@ void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
     }
 }
 
-/** "_Z3fooi" is foo in the source. */
+/** Name in the source: foo for "_Z3fooi". */
 static void print_name(char *out, size_t size, const char *symbol)
 {
     char *end;
@@ -228,7 +229,7 @@ void cc1_module_check_undefined(struct cc1 *cc)
     }
 }
 
-/** Only entries stay visible (keep_functions: all functions do, to be linked by name). */
+/** Hides all functions except entries, or none (keep_functions), so that they can be linked by name. */
 void cc1_module_internalize(struct cc1 *cc, int keep_functions)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
@@ -249,7 +250,7 @@ void cc1_module_internalize(struct cc1 *cc, int keep_functions)
     }
 }
 
-/** Vectorizers stay off: the hardware's vectors are its lanes. */
+/** Runs the optimizer. Vectorizers are off, because the hardware's vectors are its lanes. */
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline)
 {
     char *error = NULL;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A store to components of a vector in memory writes these components and nothing else.
+ * Makes a store to components of a vector in memory write these components only.
  *
- * The front end writes `p->x = v` as a load of the whole vector, an insertion and a store of the whole vector. Another
- * work-item may write another component between the load and the store, and its value is lost. Only here, before any
- * optimization, do the load and the store still stand next to each other: later passes move and merge them.
+ * The front end compiles `p->x = v` to a load of the whole vector, an insertion, and a store of the whole vector. If
+ * another work-item writes another component between the load and the store, its value is lost. This pass runs before
+ * any optimization, because later passes move and merge loads and stores.
  */
 #include "cc1.h"
 
-/** The vector that `store` writes differs in some components only from what `load` read at the same place. */
+/** A store whose vector differs only in some components from what `load` read at the same place. */
 struct narrow {
     LLVMValueRef store, load;
-    LLVMValueRef made; /**< What is stored: an insertion into the load's result, or a shuffle of it with others. */
+    LLVMValueRef made; /**< The stored value: an insertion into the load's result, or a shuffle of it with others. */
 };
 
-/** The load whose result is the first operand of an insertion or shuffle, if only such instructions stand between it
- *  and the store, and both access the same vector. NULL: there is none. */
+/** The load whose result is the first operand of an insertion or shuffle, if only such instructions are between load
+ *  and store, and both access the same vector. NULL: there is none. */
 static LLVMValueRef load_of(LLVMValueRef store, LLVMValueRef made)
 {
     LLVMValueRef load = LLVMGetOperand(made, 0), i = LLVMGetPreviousInstruction(store);
@@ -29,7 +29,7 @@ static LLVMValueRef load_of(LLVMValueRef store, LLVMValueRef made)
     return i == load ? load : NULL;
 }
 
-/** Whether a store is such a one. */
+/** True: the store is such a store; fills *n. */
 static int find(LLVMValueRef store, struct narrow *n)
 {
     LLVMValueRef made = LLVMIsAStoreInst(store) ? LLVMGetOperand(store, 0) : NULL;
@@ -40,14 +40,14 @@ static int find(LLVMValueRef store, struct narrow *n)
     return n->load != NULL;
 }
 
-/** Stores one component; `index` need not be a constant. */
+/** Builds a store of one component; `index` may be no constant. */
 static void store_component(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n, LLVMValueRef index,
                             LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
     const uint64_t size = LLVMABISizeOfType(cc->layout, type);
     uint64_t align = LLVMGetAlignment(n->store);
-    /* components lie at multiples of their size: any of these, or the one that the index says */
+    /* a component's offset is a multiple of its size; with a constant index it is known */
     uint64_t offset = LLVMIsAConstantInt(index) ? LLVMConstIntGetZExtValue(index) * size : size;
     while (offset % align) {
         align /= 2;
@@ -58,7 +58,7 @@ static void store_component(struct cc1 *cc, LLVMBuilderRef b, const struct narro
     LLVMSetVolatile(made, LLVMGetVolatile(n->store));
 }
 
-/** Stores the components that a shuffle does not take from their own places in the load's result. */
+/** Stores the components that the shuffle does not take from their own places in the load's result. */
 static void store_shuffled(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n)
 {
     LLVMTypeRef word = LLVMInt32TypeInContext(cc->context);
@@ -77,7 +77,7 @@ static void store_shuffled(struct cc1 *cc, LLVMBuilderRef b, const struct narrow
 
 static void narrow_one(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n)
 {
-    LLVMPositionBuilderBefore(b, n->store); /* with the store's line */
+    LLVMPositionBuilderBefore(b, n->store); /* with the line of the store */
     if (LLVMIsAInsertElementInst(n->made)) {
         store_component(cc, b, n, LLVMGetOperand(n->made, 2), LLVMGetOperand(n->made, 1));
     } else {
@@ -87,7 +87,7 @@ static void narrow_one(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n)
     if (!LLVMGetFirstUse(n->made)) {
         LLVMInstructionEraseFromParent(n->made);
     }
-    if (!LLVMGetFirstUse(n->load)) { /* a volatile one, too: the source does not read the other components */
+    if (!LLVMGetFirstUse(n->load)) { /* also if volatile: the source does not read the other components */
         LLVMInstructionEraseFromParent(n->load);
     }
 }

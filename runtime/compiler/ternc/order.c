@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The order of code in memory decides how soon diverged lanes meet again: the hardware runs the deepest call first,
- * then the lowest address. So a block must come after everything that can reach it inside its loop, and a callee before
- * its callers. Blocks go in topological order of the graph of strongly connected components; within a component, its
- * header first, and the rest, without the edges back to the header, by the same rule again. LLVM's own placement, which
- * favours fall-through of hot paths, is off; a switch in a loop then takes a seventh of the instruction issues.
+ * Orders code for early reconvergence. The hardware runs the deepest call first, then the lowest address. Therefore a
+ * block must come after all blocks of its loop that can reach it, and a callee before its callers. Blocks are in
+ * topological order of the strongly connected components (Tarjan). Within a component the header comes first, then the
+ * rest without the edges to the header, in the same way recursively. LLVM's own placement, which favours fall-through
+ * of hot paths, is disabled; a switch in a loop then needs a seventh of the instruction issues.
  */
 #include "cc1.h"
 
@@ -16,8 +16,8 @@ struct block {
     LLVMBasicBlockRef ref;
     uint32_t *next;
     uint32_t n_next;
-    uint32_t set;   /**< The component being ordered that it belongs to. */
-    uint32_t index; /**< Tarjan's, 0: not yet seen in this set. */
+    uint32_t set;   /**< The component that is being ordered and to which the block belongs. */
+    uint32_t index; /**< Tarjan's index; 0: not visited in this set. */
     uint32_t low;
     int on_stack;
 };
@@ -25,20 +25,22 @@ struct block {
 struct orderer {
     struct block *blocks;
     uint32_t *stack, n_stack;
-    uint32_t *parts, n_parts; /**< Members of finished components, back to back... */
-    uint32_t *ends, n_ends;   /**< ... and where each ends. */
+    uint32_t *parts, n_parts; /**< Members of finished components, one component after the other. */
+    uint32_t *ends, n_ends;   /**< End of each component in `parts`. */
     uint32_t *out, n_out;
     uint32_t counter, sets;
 };
 
-/** Finds the components of the set of u, except edges into header. They come out in reverse topological order. */
+/** Finds the components of the set that contains u, ignoring edges to `header`. Components are found in reverse
+ *  topological order. */
 static void components(struct orderer *o, uint32_t u, uint32_t header, uint32_t set)
 {
     struct block *b = &o->blocks[u];
     b->index = b->low = ++o->counter;
     b->on_stack = 1;
     o->stack[o->n_stack++] = u;
-    for (uint32_t k = b->n_next; k-- > 0;) { /* last successor first: the first then lands nearest behind u */
+    /* the last successor first, so that the first one comes directly after u */
+    for (uint32_t k = b->n_next; k-- > 0;) {
         uint32_t v = b->next[k];
         struct block *w = &o->blocks[v];
         if (v == header || w->set != set) {
@@ -57,7 +59,7 @@ static void components(struct orderer *o, uint32_t u, uint32_t header, uint32_t 
             first--;
             o->blocks[o->stack[first]].on_stack = 0;
         } while (o->stack[first] != u);
-        for (uint32_t i = first; i < o->n_stack; i++) { /* u, the first entered, leads its component */
+        for (uint32_t i = first; i < o->n_stack; i++) { /* u, which was entered first, leads its component */
             o->parts[o->n_parts++] = o->stack[i];
         }
         o->n_stack = first;
@@ -80,7 +82,7 @@ static void order_set(struct orderer *o, const uint32_t *members, uint32_t n, ui
             components(o, members[i], header, set);
         }
     }
-    /* The lists grow by recursion below; copy what this level needs. */
+    /* The recursion below extends the lists, so this level copies its part. */
     uint32_t n_local = o->n_ends - ends_base;
     uint32_t *ends = cc1_alloc(n_local, sizeof *ends);
     uint32_t *parts = cc1_alloc(n, sizeof *parts);
@@ -154,8 +156,8 @@ static void order_blocks(LLVMValueRef f)
 
 static uint32_t rank;
 
-/** Gives f, after all it calls, a section whose name sorts in that order. One section each: so the linker can drop what
- *  is unused, and calls leave relocations (stack.c reads them). */
+/** Places f, after all functions that it calls, in a section whose name sorts in this order. Each function has a
+ *  section of its own, so that the linker can drop unused ones, and calls leave relocations, which stack.c reads. */
 static void place(LLVMValueRef f)
 {
     if (LLVMIsDeclaration(f) || LLVMGetSection(f)) {
@@ -173,7 +175,7 @@ static void place(LLVMValueRef f)
     char section[1100];
     const char *name = LLVMGetValueName2(f, &length);
     int entry = !strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX));
-    /* second entries behind all others: they come and go with options, and are not to move the code of other kernels */
+    /* coarse entries come last, so that options that add them do not move other code */
     const char *group = entry && strstr(name, CC1_COARSE_SUFFIX) ? ".entry.coarse" : entry ? ".entry" : ".text";
     snprintf(section, sizeof section, "%s.%06u.%s", group, rank++, name);
     LLVMSetSection(f, section);

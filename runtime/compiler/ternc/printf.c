@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * printf: a call stores a record that the host formats (tc_printf.c), so that no work-item parses a format.
+ * printf: a call stores a record, which the host formats (tc_printf.c), so no work-item parses a format.
  *
- *   word 0   words of the record, this one included
+ *   word 0   number of words of the record, including this one
  *   word 1   address of the format
- *   word 2   address of the layout: for each argument kind (i, f or p), bytes of an element
- *            (digit), elements ('a' is one)
+ *   word 2   address of the layout: for each argument its kind (i, f or p), bytes of an element (a digit), and number
+ *            of elements ('a' is one)
  *   word 3.. arguments, each padded to words
  *
- * The layout says what is there whatever the format claims, so a wrong conversion cannot shift the arguments behind it.
- * A float that was promoted to double by the call is stored as the float it was.
+ * The layout describes the arguments independently of the format, so a wrong conversion does not shift later arguments.
+ * A float that the call promoted to double is stored as a float.
  */
 #include "../tc_elf.h"
 #include "cc1.h"
@@ -28,7 +28,7 @@ static LLVMValueRef unpromoted(LLVMValueRef v)
     return v;
 }
 
-/** Appends the layout of a type; returns its words. */
+/** Appends the layout of a type. Returns its number of words. */
 static unsigned describe(struct cc1 *cc, LLVMTypeRef type, char *layout, size_t size)
 {
     unsigned n = 1;
@@ -65,7 +65,7 @@ static LLVMValueRef constant_string(struct cc1 *cc, const char *text)
     return g;
 }
 
-/** int f(fmt, layout, args...): stores one record. One function for each list of types. */
+/** The function int f(fmt, layout, args...) that stores a record; one for each list of types. */
 static LLVMValueRef storer(struct cc1 *cc, LLVMTypeRef type, const char *layout, unsigned words)
 {
     LLVMContextRef c = cc->context;
@@ -135,7 +135,7 @@ static void lower(struct cc1 *cc, LLVMValueRef call)
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
     LLVMPositionBuilderBefore(b, call);
     LLVMValueRef f = storer(cc, type, layout, words);
-    /* pointers of other address spaces print alike: the storer's type is that of the first call */
+    /* pointers of all address spaces are printed alike; the function has the types of its first call */
     for (unsigned i = 0; i <= n; i++) {
         LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(f, i));
         if (want != types[i]) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How much private memory a kernel needs: frames summed along the deepest chain of calls, an upper bound.
+ * Private memory that a kernel needs: the largest sum of frames along a chain of calls, an upper bound.
  *
- * A frame's size is what the code generator itself reports when asked to warn about every frame. Calls are those of the
- * object, from relocations (each function has a section of its own), since the code generator adds calls of the
- * run-time library that the IR does not show; that library's own bounds come from the table made when it was built.
- * Recursion, which OpenCL C forbids, has no bound and is refused.
+ * The code generator reports the size of each frame if it is asked to warn about all frames. Calls are found by the
+ * relocations of the object, in which each function has its own section, because the code generator adds calls of the
+ * run-time library that the IR does not show. The bounds of that library's functions come from a table that was made
+ * with it. Recursion, which OpenCL C forbids, has no bound and is refused.
  */
 #include "cc1.h"
 
@@ -17,7 +17,7 @@
 
 struct function {
     const char *name;
-    uint32_t section; /**< 0: of the run-time library, known by its bound. */
+    uint32_t section; /**< 0: a function of the run-time library, whose bound is known. */
     uint32_t frame;
     uint32_t bound;
     enum { NEW, ACTIVE, DONE } state;
@@ -33,7 +33,7 @@ struct frame {
 
 static struct frame *frames;
 
-/** As the program's author knows a function. */
+/** Name of a function in the source. */
 static const char *plain(const char *name)
 {
     return strncmp(name, CC1_USER_PREFIX, strlen(CC1_USER_PREFIX)) ? name : name + strlen(CC1_USER_PREFIX);
@@ -52,7 +52,7 @@ static struct frame *frame_of(const char *name)
     return frames = f;
 }
 
-/** "<unknown>:0:0: stack frame size (48) exceeds limit (0) in function 'f'" */
+/** As "<unknown>:0:0: stack frame size (48) exceeds limit (0) in function 'f'". */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
     (void)user;
@@ -68,8 +68,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(text);
 }
 
-/** Refuses what has no static size, and calls of oneself, which leave no relocation; realigning sp for an overaligned
- *  variable may take its alignment more. */
+/** Refuses variables without a static size, and recursive calls of a function by itself, which leave no relocation.
+ *  An overaligned variable may add its alignment to the frame. */
 static void check_function(LLVMValueRef f)
 {
     size_t length;
@@ -110,7 +110,7 @@ void cc1_stack_watch(struct cc1 *cc)
     }
 }
 
-/** Functions of the object, indexed by symbol number; symbols that are none have no name. */
+/** Functions of the object, indexed by symbol; other symbols have no name. */
 static struct function *read_functions(const struct tc_elf *elf, size_t *n)
 {
     Elf32_Shdr table;
@@ -152,7 +152,7 @@ static struct function *read_functions(const struct tc_elf *elf, size_t *n)
     return list;
 }
 
-/** The run-time library's bounds, for the functions that the object takes from there. */
+/** Reads the bounds of the run-time library, for the functions that the object calls. */
 static void read_table(struct function *list, size_t n, const char *path)
 {
     FILE *file = fopen(path, "r");

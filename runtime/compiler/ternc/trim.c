@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An entry never returns, yet the code generator saves the registers that its caller would want back: up to 13
- * stores of every work-item, of values that no one set. They stand behind the first "addi sp, sp, -n". That
- * instruction is moved behind them, and the entry's symbol to it; no other code moves, so no offset changes.
- * What is skipped becomes zero.
+ * Removes the saving of registers from entries. An entry never returns, but the code generator saves the registers of
+ * its caller: up to 13 stores in each work-item. The stores follow the first "addi sp, sp, -n". That instruction is
+ * moved behind them, and the entry's symbol to it. No other code moves, so no offset changes. The skipped code becomes
+ * zero.
  */
 #include "cc1.h"
 
@@ -19,13 +19,13 @@ static uint32_t instruction(const uint8_t *code, uint32_t index)
     return word;
 }
 
-/** addi sp, sp, negative */
+/** True: addi sp, sp, with a negative immediate. */
 static int opens_frame(uint32_t word)
 {
     return (word & 0xfffffu) == 0x10113u && word >> 31;
 }
 
-/** sw r, offset(sp) with r = ra or s0..s11 */
+/** True: sw r, offset(sp) with r = ra or s0..s11. */
 static int saves_register(uint32_t word)
 {
     uint32_t r = word >> 20 & 31;

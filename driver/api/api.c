@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public functions: each goes to the side that its handle is of (api.h). */
+/** The public functions: each calls the function of the table to which its handle points (api.h). */
 #include "api/api.h"
 
 static const struct tern_api *of(const void *handle)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of tern.h and tern_checkpoint.h as a table, of which there are two: of the driver in this process
- * (os/), and of a client of ternd (client/). A handle of either begins with a pointer to its table, so a program needs
- * not know which it has.
+ * The functions of tern.h and tern_checkpoint.h as a table. There are two tables: of the driver in this process (os/),
+ * and of a client of ternd (client/). A handle begins with a pointer to its table, so programs need not know which kind
+ * they have.
  *
- * The list is what api.c makes the public functions of, and each side its table; a function that one side lacks does
- * not link. Not in it: tern_device_open, which chooses, tern_last_error, which both share, and those of a checkpoint
- * that was loaded, which is of a device in this process.
+ * api.c makes the public functions from the list below, and each side makes its table; a function that one side lacks
+ * does not link. Not in the list: tern_device_open, which chooses the side; tern_last_error, which both share; and
+ * functions of a loaded checkpoint, which only a device in this process has.
  *
- * CALL(type, name, (parameters), handle, (arguments)); END: the same, for one that ignores a handle that is NULL.
+ * CALL(type, name, (parameters), handle, (arguments)). END is the same for functions that ignore a NULL handle.
  */
 #ifndef TERN_API_API_H
 #define TERN_API_API_H
@@ -108,19 +108,17 @@ struct tern_api {
     TERN_API_FUNCTIONS(TERN_API_MEMBER, TERN_API_MEMBER)
 };
 
-/* Those of the driver in this process are tern_os_NAME. */
+/* Functions of the driver in this process: tern_os_NAME. */
 #define TERN_API_OS(type, name, parameters, handle, arguments) type tern_os_##name parameters;
 TERN_API_FUNCTIONS(TERN_API_OS, TERN_API_OS)
 int tern_os_device_open(const char *backend, const char *config, struct tern_device **out);
 extern const struct tern_api tern_os_api;
 
-/* Those of a client are tern_client_NAME. */
+/* Functions of a client: tern_client_NAME. */
 #define TERN_API_CLIENT(type, name, parameters, handle, arguments) type tern_client_##name parameters;
 TERN_API_FUNCTIONS(TERN_API_CLIENT, TERN_API_CLIENT)
-/**
- * Opens the device of the ternd that environment and arguments name (tern.h). 1: they name none, and none is where one
- * would be: the device is to be opened in this process.
- */
+/** Opens the device of the ternd that environment and arguments name (tern.h). 1: they name none, and none listens
+ *  at the default places, so the caller opens the device in this process. */
 int tern_client_device_open(const char *backend, const char *config, struct tern_device **out);
 extern const struct tern_api tern_client_api;
 

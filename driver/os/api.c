@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver in this process as a table of functions (api/api.h). */
+/** The table of functions of the driver in this process (api/api.h). */
 #include "api/api.h"
 
 #define FUNCTION(type, name, parameters, handle, arguments) .name = tern_os_##name,

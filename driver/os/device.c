@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Opening and closing a device, and the way to its memory and registers. */
+/** Opening and closing of a device, and access to its memory and registers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ uint64_t tern_os_device_time(struct tern_device *dev)
     int r = tern_kmd_time(&dev->kmd, &now);
     tern_ticket_unlock(&dev->hal_lock);
     if (r) {
-        return atomic_load(&dev->now); /* the next call that uses the device reports that it is lost */
+        return atomic_load(&dev->now); /* the next call that uses the device reports the loss */
     }
     tern_device_saw(dev, now);
     return now;
@@ -123,12 +123,12 @@ void tern_device_lose(struct tern_device *dev, const char *why)
     tern_device_kick(dev);
 }
 
-/** What a process has room for in the partition. */
+/** Fills in how much memory the partition's processes can have. */
 static void fill_room(const struct tern_device *dev, const struct tern_partition *p, struct tern_device_info *out)
 {
     const uint64_t space = TERN_VA_END - TERN_VA_FIRST;
     uint64_t pages = p->count, whole = p == &dev->partition ? dev->kmd.mem_pages : p->count;
-    /* tables, arenas and save areas of a modest process */
+    /* tables, arenas and save areas of a typical process */
     const uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * dev->kmd.save_pages;
     pages = pages > tables ? pages - tables : 0;
     const uint64_t all = pages + p->host;
@@ -186,7 +186,7 @@ static void fill_info(struct tern_device *dev)
     snprintf(dev->info.config, sizeof dev->info.config, "%s", about.config);
 }
 
-/** Pages of the host that may hold what is evicted. */
+/** Pages of host memory for evicted memory. */
 static uint32_t host_pages(const struct tern_device *dev)
 {
     const uint64_t most = UINT32_MAX - dev->partition.count;
@@ -225,7 +225,7 @@ static void free_device(struct tern_device *dev)
     free(dev);
 }
 
-/** Engines begin with no translation of an earlier owner, and with valid context-save areas. */
+/** Makes engines forget translations of an earlier owner, and makes their context-save areas valid. */
 static int clean_engines(struct tern_device *dev)
 {
     struct tern_job *jobs[TERN_ENGINES_MAX] = {0};
@@ -243,10 +243,8 @@ static int clean_engines(struct tern_device *dev)
     return r;
 }
 
-/**
- * How long an engine may take to answer a request to stop (F2): two seconds, but fewer cycles where seconds are hours.
- * A device that cannot stop within a kernel must be given the time that a kernel takes.
- */
+/** Cycles in which an engine must answer a request to stop (F2): two seconds, or fewer cycles on a slow simulator. A
+ *  device that cannot stop within a kernel gets the time that a kernel takes. */
 static uint64_t timeout_cycles(const struct tern_device *dev)
 {
     if (dev->policy.timeout) {
@@ -279,7 +277,7 @@ static void init_sched(struct tern_device *dev)
     }
 }
 
-/** The basis of tern_survey_ask: all memory, from the beginning. */
+/** Makes the basis of tern_survey_ask, of all device memory. */
 static int follow_memory(struct tern_device *dev)
 {
     struct tern_dirty_caps caps;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler's operations on a real device: writes a chunk where its engine can fetch it, and calls the kmd.
- * Called by the device thread with the hal lock and dev->lock held: nothing here waits, and no device time passes.
+ * The scheduler's operations on a device: writes chunks to where their engine fetches them, and calls the kmd. Called
+ * by the device thread with dev->hal_lock and dev->lock held; no function blocks or lets device time pass.
  *
- * Each chunk of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host
- * and other engines may have written meanwhile. A chunk that goes on from its save area must find the same buffer at
- * the same address, so its slot of the arena is not touched; caches are then forgotten by the resumption itself.
+ * Each chunk of a process begins with a barrier packet, which invalidates the engine's caches, because the host and
+ * other engines may have written memory before. A chunk that resumes from its save area needs the same buffer at the
+ * same address, so its slot of the arena is not written; the resumption itself invalidates the caches.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_CHUNK_PREFIX
 
-/** The pieces of a chunk: its prefix, what lies in each run of the arena's pages, and data. */
+/** The pieces of a chunk: its prefix, the parts of packets in each run of the arena's pages, and data. */
 struct pieces {
     struct tern_iovec piece[TERN_SLOT_PAGES + 1 + TERN_DATA_PAGES];
     size_t n;
@@ -38,7 +38,7 @@ static void add(struct pieces *p, const struct tern_allocation *to, uint64_t off
     }
 }
 
-/** Writes prefix, packets and data at once. */
+/** Writes prefix, packets and data in one call. */
 static int write_chunk(const struct tern_context *c, const struct tern_chunk *s, uint64_t offset)
 {
     struct pieces p = {.n = 0};
@@ -101,7 +101,7 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk
     return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }
 
-/** The chunk in the engine's HW queue that has this fence id; NULL: there is none. */
+/** The chunk in the engine's HW queue with this fence id; NULL: there is none. */
 static const struct tern_chunk *inflight(const struct tern_device *dev, uint32_t engine, uint64_t id)
 {
     const struct tern_sched_engine *e = &dev->sched.engine[engine];
@@ -113,7 +113,7 @@ static const struct tern_chunk *inflight(const struct tern_device *dev, uint32_t
     return NULL;
 }
 
-/** From a byte of the buffer, as the engine counts, to one of the chunk. */
+/** Converts a byte offset in the engine's buffer to one in the chunk. */
 static uint32_t without_prefix(const struct tern_chunk *s, uint32_t offset)
 {
     return !s || s->context->process->system || offset < PREFIX ? offset : offset - PREFIX;
@@ -188,7 +188,8 @@ static int op_time(void *user, uint64_t *now)
     return tern_kmd_time(&dev->kmd, now);
 }
 
-/** What cannot be read here (not aligned, not mapped, not readable) is left to the engine, which faults. */
+/** Reads the value of a fence. A value that cannot be read here (misaligned, not mapped, not readable) is left to
+ *  the engine, which faults. */
 static int op_fence_value(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value)
 {
     struct tern_device *dev = user;
@@ -225,7 +226,7 @@ static bool op_page(void *user, struct tern_sched_context *context, struct tern_
     return tern_demand_request(TERN_CONTEXT_OF(context), job, ind->va);
 }
 
-/** What is not there, kernels may reach, whatever else their work needs. */
+/** True: kernels of the context may access absent pages, and so be returned by the engine. */
 static bool op_returns(void *user, const struct tern_sched_context *context)
 {
     const struct tern_device *dev = user;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The device's thread. A round: lets the scheduler run, delivers what has ended, and, only while
- * an engine is busy, lets device time pass. With nothing in flight it sleeps and device time stands still.
+ * The device thread. A round runs the scheduler, delivers completions, and while an engine is busy lets device time
+ * pass. With nothing in flight the thread sleeps, and device time stands still.
  *
- * No wake-up is lost: a thread that changes something the round depends on sets kick under the lock, and this one
- * sleeps only if kick was not set since the round began.
+ * No wake-up is lost. A thread that changes something on which a round depends sets dev->kick under dev->lock. The
+ * device thread sleeps only if kick was not set since the round began.
  *
- * Two kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the
- * thread holds the hal lock meanwhile, and releases it after each step. If it passes by itself, as on a card,
- * the thread waits without the hal lock: other threads use the device meanwhile, and a kick ends the wait.
+ * Kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the thread
+ * holds the hal lock meanwhile, and releases it after each step. If time passes by itself, as on a card, the thread
+ * waits without the hal lock: other threads use the device meanwhile, and a kick ends the wait.
  *
- * A thread of ternd that has submitted work and would sleep now may do the rounds itself while the device thread
- * sleeps (tern_os_device_drive): small work then ends without waking another thread.
+ * A thread of ternd that has submitted work may run the rounds itself while the device thread sleeps
+ * (tern_os_device_drive), so that a small dispatch ends without waking another thread.
+ *
+ * Locks: static functions require dev->lock, unless a comment says otherwise.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +28,17 @@
 #include "os/os.h"
 #include "os/service.h"
 
-/* A step is sized to take a few milliseconds, however fast the backend: so long do other threads wait. */
+/* Size of a step in cycles. A step takes some milliseconds at any speed of the backend, because other threads wait
+ * for it. */
 #define STEP_MIN 1024u
 #define STEP_MAX 65536u
 #define STEP_NS_LOW 1000000u
 #define STEP_NS_HIGH 5000000u
-#define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
-#define DRIVE_NS 100000u       /* after so long a thread that drives leaves the rest to the device thread */
+/* largest interval of looking for indications, in cycles, in case an interrupt is lost */
+#define LOOK_CYCLES (1u << 20)
+#define DRIVE_NS 100000u       /* time after which a driving thread leaves the rest to the device thread, in ns */
 
-/** How long to wait at once: a step; on a concurrent device, until a fence has to be read. */
+/** Cycles to wait at once: a step, or on a concurrent device until a fence has to be read. */
 static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t step_cycles)
 {
     const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? step_cycles : dev->fence_waiters ? STEP_MAX : left;
@@ -42,9 +46,10 @@ static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t s
 }
 
 /**
- * A step in which nothing ran, because a cap leaves no time for it now. A simulator passes such time in almost none of
- * the host's, and a cap would slow nothing down by that clock, which is what programs see, and what migrations are
- * judged by. So it takes as long as a step in which something runs. A kick ends it; what is left is waited for later.
+ * Waits for the host time of a step in which nothing ran, because a cap withholds the engine. A simulator takes almost
+ * no host time for such a step, so in host time, which programs and migrations see, a cap would have no effect.
+ * Therefore the step takes as much host time as one in which work runs. A kick ends the wait, and the rest is added to
+ * a later one.
  */
 static void pace(struct tern_device *dev, uint64_t cycles)
 {
@@ -58,7 +63,8 @@ static void pace(struct tern_device *dev, uint64_t cycles)
     dev->owed_ns -= passed < dev->owed_ns ? passed : dev->owed_ns;
 }
 
-/** Lets at most `cycles` pass, and sizes the next step. ps: what a cycle of it took, if all have passed. */
+/** Lets at most `cycles` pass, and adapts the size of the next step. *ps: host time of a cycle in ps, if all have
+ *  passed; else 0. Takes the hal lock; must not hold dev->lock. */
 static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles, uint64_t *ps)
 {
     tern_ticket_lock(&dev->hal_lock);
@@ -75,7 +81,7 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles,
     return r;
 }
 
-/** Lets at most `cycles` pass, with dev->lock released: 1, there is something to do; 0, they have passed. */
+/** Lets at most `cycles` pass; releases dev->lock meanwhile. 1: there is something to do; 0: they have passed. */
 static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
     const bool concurrent = tern_kmd_concurrent(&dev->kmd), held = tern_sched_held(&dev->sched);
@@ -93,7 +99,7 @@ static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cyc
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
-/** Cycles until the pager is to look whether a stay has ended. */
+/** Cycles until the pager has to check whether a stay has ended. */
 static uint64_t until_look(const struct tern_device *dev)
 {
     const uint64_t at = dev->pager.look_at, now = dev->sched.now;
@@ -101,9 +107,9 @@ static uint64_t until_look(const struct tern_device *dev)
 }
 
 /**
- * Lets device time pass until the interrupt, or until the scheduler's deadline, or a kick. Steps only let other
- * threads use the device between them: by themselves they change nothing that it does. What depends on the host's speed
- * is when work that is submitted meanwhile arrives (docs/driver.md). until: by the host's clock; then it may go on.
+ * Lets device time pass until an interrupt, the scheduler's deadline or a kick. Steps only let other threads use the
+ * device between them, and do not change what it does. Only the time at which work that is submitted meanwhile arrives
+ * depends on the speed of the host (docs/driver.md). until: host time after which the call may return; 0: no limit.
  */
 static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
 {
@@ -134,7 +140,7 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
     return r < 0 ? r : 0;
 }
 
-/** Sleeps until a kick. What has not been published yet is, when it is due. */
+/** Sleeps until a kick. Publishes statistics that become due meanwhile. */
 static void sleep_idle(struct tern_device *dev)
 {
     dev->idle = true;
@@ -153,8 +159,8 @@ static void sleep_idle(struct tern_device *dev)
     dev->idle = false;
 }
 
-/** Reports a completion. The lock is released during the callback; the context lives because
- * `ended` advances only after it. */
+/** Reports a completion. dev->lock is released during the callback; the context exists, because its `ended` advances
+ *  only after that. */
 static void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
     struct tern_context *c = TERN_CONTEXT_OF(job->context);
@@ -193,7 +199,7 @@ static bool deliver(struct tern_device *dev)
     bool any = false;
     while ((job = tern_sched_ended(&dev->sched))) {
         any = true;
-        if ((int64_t)job->end > 0) { /* else it ran before time 0: on another device */
+        if ((int64_t)job->end > 0) { /* otherwise the job ended before time 0, on another device */
             tern_device_saw(dev, job->end);
         }
         tern_observer_ended(dev, job);
@@ -206,8 +212,8 @@ static bool deliver(struct tern_device *dev)
     return any;
 }
 
-/** The scheduler runs with the hal lock held. No thread waits for that with dev->lock held, because long copies may be
- * before it. */
+/** Runs the scheduler, with the hal lock. dev->lock is released before, because no thread may wait for the hal lock,
+ *  behind long copies, while it holds dev->lock. */
 static void run_sched(struct tern_device *dev)
 {
     int r = 0;
@@ -227,7 +233,7 @@ static void run_sched(struct tern_device *dev)
     tern_device_saw(dev, dev->sched.now);
 }
 
-/** What is to do now, but for letting time pass: true, there is more of it. */
+/** Does everything of a round except letting time pass. True: there is more to do. */
 static bool look(struct tern_device *dev)
 {
     dev->kick = false;
@@ -235,7 +241,7 @@ static bool look(struct tern_device *dev)
     if (!dev->lost && tern_sched_pending(&dev->sched)) {
         run_sched(dev);
     }
-    tern_hold_look(dev); /* a buffer that it is for may have begun */
+    tern_hold_look(dev); /* the buffer for which it waits may have begun */
     const bool more = deliver(dev) || dev->kick;
     if (dev->frees_waiters) {
         pthread_cond_broadcast(&dev->changed);
@@ -252,7 +258,7 @@ static void *pump(void *arg)
     pthread_mutex_lock(&dev->lock);
     for (;;) {
         const bool more = look(dev);
-        /* news first, but a flood of it must not stop the device */
+        /* delivers completions first, but not twice in a row while an engine is busy */
         again = more && !(again && tern_sched_busy(&dev->sched));
         if (again) {
             continue;
@@ -272,7 +278,7 @@ static void *pump(void *arg)
     return NULL;
 }
 
-/** Rounds for a bounded time. true: all is done. */
+/** Runs rounds for DRIVE_NS at most. True: all work has ended. */
 static bool drive(struct tern_device *dev)
 {
     const uint64_t until = tern_clock_ns() + DRIVE_NS;

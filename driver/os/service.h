@@ -1,61 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a program that owns the device for others (ternd) asks of the driver beyond tern.h. */
+/** Functions beyond tern.h for a program that shares the device among clients (ternd). */
 #ifndef TERN_OS_SERVICE_H
 #define TERN_OS_SERVICE_H
 
 #include "tern/tern.h"
 
-/** Who counts what sparse memory of a process has committed; NULL: nobody. Called with locks of the driver held: they
- *  call nothing of it, and do not wait. */
+/** Functions that count what sparse memory of a process has committed; NULL: it is not counted. The driver calls
+ *  them with its locks held, so they call no function of the driver and do not block. */
 struct tern_account {
     int (*take)(void *user, uint64_t bytes); /**< -ENOSPC, with a sentence. */
     void (*give)(void *user, uint64_t bytes);
     void *user;
 };
 
-/** Whose a process is, where processes are of several users. */
+/** The owner of a process, where processes belong to several users. */
 struct tern_owner {
-    uint32_t uid;  /**< What processes of one user have done is not held against another's of the same name. */
-    uint32_t share; /**< What all its processes weigh together, of TERN_WEIGHT_NORMAL; 0: each weighs 1 by itself. */
-    char text[24]; /**< Behind the name in statistics and traces. */
-    const char *partition; /**< That the process is in; NULL: the default one. */
-    struct tern_account account; /**< Lives until its processes have ended. */
-    uint64_t shift; /**< What it is told of times is so much more than the device's. */
+    /** User; offences of one user's processes do not count against another's of the same name (tdr.h). */
+    uint32_t uid;
+    /** Weight of all processes of the user together, in units of TERN_WEIGHT_NORMAL; 0: each process has weight 1. */
+    uint32_t share;
+    char text[24]; /**< Text that follows the name in statistics and traces. */
+    const char *partition; /**< Partition of the process; NULL: the default one. */
+    struct tern_account account; /**< Account, which must live until the processes of the user have ended. */
+    uint64_t shift; /**< Cycles that are added to device times that the process is told. */
 };
 
-/** tern_process_create_in for a client. owner: copied. */
+/** tern_process_create_in for a client. The owner is copied. */
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out);
 /** tern_device_query for a client whose processes are in this partition (NULL: the default one). -ENOENT. */
 int tern_os_device_query_in(struct tern_device *dev, const char *partition, struct tern_device_info *out);
-/** tern_partition_create for a client: owner is what tern_partition_list says. */
+/** tern_partition_create for a client; tern_partition_list reports the owner. */
 int tern_os_partition_create_for(struct tern_device *dev, const struct tern_partition_desc *desc, uint32_t owner);
 
-/** Numbers of the device, by which a migration names them. */
+/** Numbers on the device, by which a migration names the objects. */
 uint32_t tern_os_process_number(const struct tern_process *proc);
 uint32_t tern_os_context_number(const struct tern_context *ctx);
-/** How often it was made resident, and not evicted. */
+/** Number of calls of tern_allocation_make_resident that no tern_allocation_evict has undone. */
 uint32_t tern_os_allocation_pins(const struct tern_allocation *alloc);
-/** Is the process in this partition? */
+/** True: the process is in this partition. */
 bool tern_os_process_is_in(const struct tern_process *proc, const char *partition);
 
-/** Is memory of the process evicted, or not there yet? Only then does tern_submit refuse for lack of room. */
+/** True: some memory of the process is not resident. Only then may tern_submit return -ENOSPC. */
 bool tern_os_process_absent(const struct tern_process *proc);
 
-/** The caller decides which clients may have contexts in the band REALTIME: before the first process. */
+/** The caller decides which clients may use the band REALTIME. Called before the first process is made. */
 void tern_os_device_trust(struct tern_device *dev);
 
-/**
- * tern_submit_data, or, packets NULL, tern_submit_null; but not refused because of what it uses: if that cannot be on
- * the device at once, its process is in error when that is seen. And the device thread is not woken: the caller goes on
- * to tern_os_device_drive, and waits for nothing before.
- */
+/** tern_submit_data, or with packets NULL tern_submit_null, with two differences. A submission is not refused
+ *  because of its memory: if the memory cannot be resident at once, the process is put in error later. The device
+ *  thread is not woken: the caller calls tern_os_device_drive next, and does not block before. */
 int tern_os_submit_quietly(struct tern_context *ctx, const void *packets, size_t size, const void *data,
                            size_t data_size, const char *label);
 /**
- * What was submitted quietly goes on. here: if the device thread sleeps, and device time passes only while a thread
- * lets it, this thread does its work for about 0.1 ms, callbacks included, or until all is done; for which it may wait
- * until others do not use the device. Else, and after that, the device thread does.
+ * Starts the work that was submitted quietly. here: if the device thread sleeps, and device time passes only while a
+ * thread lets it pass, this thread runs the rounds of the device thread for about 0.1 ms or until all work has ended,
+ * and calls callbacks. For that it may wait for the hal lock. In all other cases, and after that time, the device
+ * thread runs the work.
  */
 void tern_os_device_drive(struct tern_device *dev, bool here);
 

@@ -11,11 +11,11 @@
 #include "os/observe/crash.h"
 #include "os/os.h"
 
-#define RESET_STEP 1024u /* cycles that pass before it is asked again whether a reset is over */
+#define RESET_STEP 1024u /* cycles between two checks whether a reset is over */
 
 /* ------------------------------------------------------------ offenders */
 
-/** Forgets what is too long ago. */
+/** Removes offences that are older than TERN_OFFENCE_NS. */
 static void age(struct tern_offender *o, uint64_t now)
 {
     uint32_t old = 0;
@@ -26,7 +26,7 @@ static void age(struct tern_offender *o, uint64_t now)
     memmove(&o->at[0], &o->at[old], o->n * sizeof o->at[0]);
 }
 
-/** The entry of this name of this owner; NULL: it has done nothing lately. */
+/** The entry of the process's name, partition and owner; NULL: it has no recent offence. */
 static struct tern_offender *look_up(struct tern_tdr *t, const struct tern_process *proc, uint64_t now)
 {
     for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
@@ -40,7 +40,8 @@ static struct tern_offender *look_up(struct tern_tdr *t, const struct tern_proce
     return NULL;
 }
 
-/** An entry for a new name, in the place of the one that can be spared most: the fewest offences, the longest ago. */
+/** An entry for a new offender. The entry with the fewest offences is replaced; among equals the one whose last
+ *  offence is oldest. */
 static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *proc)
 {
     struct tern_offender *spare = &t->offender[0];
@@ -92,7 +93,7 @@ bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
     struct tern_tdr_dump *d = &dev->tdr.dump[engine];
     const uint64_t stop = dev->sched.engine[engine].preempt_since + 1;
     char why[160];
-    (void)front; /* the scheduler still shows the whole HW queue */
+    (void)front; /* the scheduler still has the whole HW queue */
     if (d->stop == stop) {
         return false;
     }
@@ -131,7 +132,8 @@ static void cleaned(struct tern_job *job)
     free(job);
 }
 
-/** Engines begin anew, as they do when the device is opened: no translation of before, valid context-save areas. */
+/** Cleans all engines, as at the opening of the device: they forget translations, and their context-save areas are
+ *  valid. */
 static void clean_engines(struct tern_device *dev)
 {
     for (uint32_t e = 0; e < dev->kmd.engines && !dev->lost; e++) {
@@ -147,7 +149,8 @@ static void clean_engines(struct tern_device *dev)
     }
 }
 
-/** Lets RESET_STEP cycles pass. Other threads get the hal lock before; where time passes by itself, meanwhile. */
+/** Lets RESET_STEP cycles pass. Releases the hal lock, for other threads, before or (where time passes by itself)
+ *  meanwhile. */
 static int pass_step(struct tern_device *dev)
 {
     const bool concurrent = tern_kmd_concurrent(&dev->kmd);
@@ -157,7 +160,7 @@ static int pass_step(struct tern_device *dev)
     return concurrent ? r : tern_kmd_wait(&dev->kmd, RESET_STEP);
 }
 
-/** Lets device time pass until the engine has come out of reset. */
+/** Lets device time pass until the engine has come out of reset. Takes the hal lock; must not hold dev->lock. */
 static int reset_engine(struct tern_device *dev, uint32_t engine)
 {
     uint64_t last;
@@ -179,7 +182,7 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
 static int reset_engines(struct tern_device *dev)
 {
     tern_ticket_lock(&dev->hal_lock);
-    int r = tern_kmd_interrupts(&dev->kmd, false); /* no thread waits for one */
+    int r = tern_kmd_interrupts(&dev->kmd, false); /* no thread waits for an interrupt during the reset */
     tern_ticket_unlock(&dev->hal_lock);
     for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
         r = reset_engine(dev, e);
@@ -191,7 +194,8 @@ static int reset_engines(struct tern_device *dev)
     return r;
 }
 
-/** Releases dev->lock while engines are in reset: what is submitted or begun meanwhile is lost like all the rest. */
+/** Resets all engines. Releases dev->lock meanwhile; work that is submitted or begun then is lost like all other
+ *  work. */
 static void reset_adapter(struct tern_device *dev, const char *why)
 {
     char reason[160];

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the driver does when an engine does not stop: the dump, the process in error, and what comes
- * after a reset that fails (F2-F4).
+ * Timeout detection and recovery (TDR): what the driver does when an engine does not stop (F2-F4).
  *
- * Levels. The scheduler resets an engine that has not answered a request to stop within the timeout; the process in
- * front is guilty, all others lose nothing (F3). If the engine does not come back, or paging buffers were lost to
- * resets twice (F4), *all* engines are reset: every process is in error, because what the page tables say is in doubt,
- * and new ones begin on a clean device. If that fails too, the device is lost.
+ * Levels:
+ *   1. An engine that has not answered a request to stop within the timeout is reset by the scheduler. The process in
+ *      front is guilty and goes into error; all others lose nothing (F3).
+ *   2. If the engine does not come out of reset, or resets have lost paging buffers twice (F4), all engines are reset.
+ *      Every process goes into error, because the page tables may be wrong; new processes begin on a clean device.
+ *   3. If that fails, the device is lost.
  *
- * A process that is started again after each reset and hangs again makes all others wait for the timeout each time. So
- * a process that was guilty of TERN_OFFENCES resets within TERN_OFFENCE_NS is refused until the first of them is that
- * long ago. It is known by its name, which is all that the driver in a process has; host time, because device time
- * stands still while no engine works.
+ * Offenders. A program that is restarted after each reset and hangs again makes all others wait for the timeout each
+ * time. Therefore a process that was guilty of TERN_OFFENCES resets within TERN_OFFENCE_NS is refused until the first
+ * of them is TERN_OFFENCE_NS ago. Name, partition and owner identify the process. The time is host time, because device
+ * time stands still while no engine works.
  *
- * A dump is composed under dev->lock, when the scheduler is about to reset the engine; it is written without the
- * lock, and only then does the scheduler, in its next run, reset the engine and report the fault: a message
- * never names a file that is not there yet. If the engine stops after all in these few cycles, the file stays,
- * and says how close that was.
+ * Crash dumps. A dump is composed under dev->lock when the scheduler is about to reset the engine, and is written
+ * without the lock. The scheduler resets the engine and reports the fault in its next run, so a message never names a
+ * file that does not exist yet. If the engine stops in these few cycles after all, the file is kept, and says so.
  *
- * dev->lock is held in all of these.
+ * Locks: functions require dev->lock.
  */
 #ifndef TERN_OS_TDR_H
 #define TERN_OS_TDR_H
@@ -27,7 +27,7 @@
 
 #define TERN_OFFENCES 5u
 #define TERN_OFFENCE_NS 600000000000ull
-#define TERN_OFFENDERS 16u   /**< Remembered at a time. */
+#define TERN_OFFENDERS 16u   /**< Largest number of remembered offenders. */
 
 struct tern_device;
 struct tern_process;
@@ -35,17 +35,18 @@ struct tern_job;
 
 struct tern_offender {
     char name[64];
-    char partition[TERN_PARTITION_NAME]; /**< Of that name: what is done in one refuses nothing in another (M5). */
+    /** Partition of the process: offences in one partition do not count in another (M5). */
+    char partition[TERN_PARTITION_NAME];
     uint32_t owner;             /**< As of the process. */
-    uint64_t at[TERN_OFFENCES]; /**< CLOCK_MONOTONIC, ns; oldest first. */
+    uint64_t at[TERN_OFFENCES]; /**< Times of the offences on CLOCK_MONOTONIC in ns, oldest first. */
     uint32_t n;
 };
 
-/** Of an engine: its last crash dump. The device thread's own. */
+/** The last crash dump of an engine. Used by the device thread only. */
 struct tern_tdr_dump {
-    char said[320];    /**< For messages: where it is, or why there is none. */
-    char *text;        /**< Not NULL: to be written. */
-    uint64_t stop;     /**< Of which request to stop it is: time + 1; 0: of none. */
+    char said[320];    /**< Sentence for messages: where the dump is, or why there is none. */
+    char *text;        /**< Text that has to be written; NULL: none. */
+    uint64_t stop;     /**< Time of the request to stop to which the dump belongs, plus 1; 0: no dump. */
 };
 
 struct tern_tdr {
@@ -54,23 +55,21 @@ struct tern_tdr {
     uint32_t adapter_resets;
 };
 
-/** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump, and lets the reset
- * wait until it is written. */
+/** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump. True: the reset must wait
+ *  until the dump is written. */
 bool tern_tdr_stuck(void *dev, uint32_t engine, struct tern_job *front);
-/** The device thread, between runs of the scheduler: writes crash dumps. Releases dev->lock meanwhile. */
+/** Writes crash dumps. Called by the device thread between runs of the scheduler. Releases dev->lock meanwhile. */
 void tern_tdr_write(struct tern_device *dev);
-/** Its work has made the engine be reset: the fault, and the book of offences. */
+/** Called when work of the process has caused a reset of the engine: sets the fault of the process, and records the
+ *  offence. */
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job);
-/** May a process of this name begin? -EACCES says why not, and for how long. */
+/** Checks that a process of this name may begin. -EACCES, with a sentence that says for how long not. */
 int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc);
-/**
- * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and
- * -ENOTRECOVERABLE (F4): all engines are reset, with dev->lock released meanwhile. Any other error, and if
- * that fails: the device is lost.
- */
+/** Called after each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and
+ *  -ENOTRECOVERABLE (F4): resets all engines, and releases dev->lock meanwhile. If that fails, and for any other
+ *  error, the device is lost. */
 void tern_tdr_judge(struct tern_device *dev, int r);
-/** Ends processes of which a buffer has run longer than the configuration's limit. Cycles
- * until it has to look again. */
+/** Ends processes of which a buffer has run longer than policy.limit. Returns the cycles until the next check. */
 uint64_t tern_tdr_limit(struct tern_device *dev);
 
 #endif

@@ -48,6 +48,7 @@ struct tern_user {
 
 struct tern_device {
     const struct tern_api *api; /**< tern_os_api; the first member of each object of tern.h. */
+    /** Settings of the device. Constant, except `realtime` before the first process (tern_os_device_trust). */
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once the device is open. */
     struct tern_kmd kmd;          /**< Guarded by `hal_lock`; all members but the hal's are constant. */
@@ -60,11 +61,14 @@ struct tern_device {
     /** Signalled when work, a call or a free has ended, or the device is idle; all other threads wait for it. */
     pthread_cond_t changed;
     struct tern_sched sched;
+    /** The driver's own process in the scheduler, of all paging contexts. */
     struct tern_sched_process system;
     struct tern_tdr tdr;
+    /** Contexts of paging buffers, one for each engine; and the fence id of the last job of each. */
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_partition partition; /**< The default partition. */
+    /** All partitions, the default one first. */
     struct tern_list partitions;
     /** TERN_PARTITION, for processes that name no partition; empty: the default one. Constant. */
     char own_partition[64];
@@ -77,11 +81,14 @@ struct tern_device {
     /** Number of threads that want `changed` signalled after each round of the device thread. */
     uint32_t frees_waiters;
     uint32_t process_count;
+    /** Number of users' jobs that have completed on each engine. */
     uint64_t completed_on[TERN_ENGINES_MAX];
     /** Number of steps of device time, runs of the scheduler, and host writes; threads that wait for a fence compare
      *  it. */
     uint64_t progress;
+    /** Number of threads that wait for a fence; and the numbers that the last context and process got. */
     uint32_t fence_waiters, next_context, next_process;
+    /** Number that the last memory got. */
     uint64_t next_memory;
     struct tern_list completion_queues;
     struct tern_fork fork;
@@ -94,6 +101,8 @@ struct tern_device {
      *  ns (pump.c). */
     uint64_t cycle_ps, owed_ns;
     bool driven;  /**< A thread of ternd runs the rounds of the device thread, which sleeps meanwhile (pump.c). */
+    /** kick: the device thread has something to do; stop: it must end; idle: it sleeps; lost: the device was given
+     *  up. */
     bool kick, stop, idle, lost;
     char lost_why[200];
     pthread_t thread;

@@ -105,7 +105,8 @@ int tern_client_context_set_residency(struct tern_context *c, const uint32_t *ad
     struct tern_call call;
     const size_t size = (size_t)count * sizeof *addresses;
     if (addresses && size > TERN_WIRE_SLOT) {
-        return tern_error(-ENOMEM, "context '%s': %u addresses at once", c->name, count);
+        return tern_error(-ENOMEM, "context '%s': a working set has at most %zu addresses, and %u were given", c->name,
+                          TERN_WIRE_SLOT / sizeof *addresses, count);
     }
     int r = tern_client_check(c->proc->dev);
     r = r ? r : tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_RESIDENCY, c->handle);

@@ -31,7 +31,8 @@ struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, 
     pthread_mutex_unlock(&s->done);
     if (!room) {
         free(e);
-        ternd_session_break(s, "more submissions are queued than it was told that it may have");
+        ternd_session_break(s, "it queues more bytes of submissions than its limit of %llu",
+                            (unsigned long long)s->limits.queue);
         return NULL;
     }
     return e;

@@ -406,7 +406,8 @@ static int context_residency(struct request *r)
     const uint64_t named = r->q->value[0], count = r->q->value[1];
     uint32_t *addresses = NULL;
     if (count > TERN_WIRE_SLOT / sizeof *addresses) {
-        return tern_error(-EINVAL, "%llu addresses at once", (unsigned long long)count);
+        return tern_error(-EINVAL, "a working set has at most %zu addresses, and %llu were given",
+                          TERN_WIRE_SLOT / sizeof *addresses, (unsigned long long)count);
     }
     if (named) {
         addresses = malloc(count ? count * sizeof *addresses : 1);

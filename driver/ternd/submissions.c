@@ -91,7 +91,7 @@ int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t s
     struct tern_wire_entry e;
     char label[TERN_WIRE_LABEL_MAX + 1];
     if (size < sizeof e) {
-        ternd_session_break(s, "an entry of %zu bytes", size);
+        ternd_session_break(s, "an entry of %zu bytes, which is shorter than its header", size);
         return -EINVAL;
     }
     memcpy(&e, entry, sizeof e);
@@ -116,7 +116,7 @@ int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t s
         abort_process(s, e.object, e.label ? label : NULL);
         break;
     default:
-        ternd_session_break(s, "an entry of kind %u, which there is not", e.op);
+        ternd_session_break(s, "an entry of unknown kind %u", e.op);
     }
     return 0;
 }

@@ -20,10 +20,10 @@ static const char usage[] =
     "share of the engines of their own. Programs use one by TERN_PARTITION=NAME.\n"
     "  NAME           1 to 23 characters: letters, digits, '.', '_', '-'\n"
     "  --memory SIZE  device memory in bytes, with suffix K, M or G\n"
-    "  --host SIZE    host memory for what is evicted; in proportion, if not said\n"
-    "  --share N      of each engine beside others, 1 to 1000; 100\n"
+    "  --host SIZE    host memory for evicted memory; default: in proportion to --memory\n"
+    "  --share N      weight among the partitions on each engine, 1 to 1000; default 100\n"
     "  --json         one JSON object\n"
-    "Exit: 0; 1 it cannot be done; 2 wrong usage.\n";
+    "Exit: 0 success; 1 failure; 2 wrong usage.\n";
 
 /** The parsed arguments. */
 struct request {

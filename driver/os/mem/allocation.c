@@ -375,7 +375,7 @@ int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t
                               struct tern_allocation **out)
 {
     int r = size ? tern_allocation_check(flags & ~TERN_MEM_SPARSE, address)
-                 : tern_error(-EINVAL, "an allocation of 0 bytes");
+                 : tern_error(-EINVAL, "an allocation of 0 bytes: the size must be at least 1");
     r = r || !(flags & TERN_MEM_SPARSE) ? r : check_sparse(proc);
     const struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
     return r ? r : tern_allocation_make(proc, &want, out);

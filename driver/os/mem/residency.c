@@ -378,7 +378,8 @@ int tern_os_allocation_evict(struct tern_allocation *a)
     }
     pthread_mutex_lock(&dev->lock);
     if (!a->pins) {
-        r = tern_error(-EINVAL, "the allocation at 0x%08x is evicted more often than made resident", a->va * TERN_PAGE);
+        r = tern_error(-EINVAL, "the allocation at 0x%08x is evicted more often than made resident: each "
+                       "tern_allocation_evict undoes one tern_allocation_make_resident", a->va * TERN_PAGE);
     } else {
         a->pins--;
         if (!a->gone) {

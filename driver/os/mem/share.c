@@ -66,12 +66,13 @@ int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint
         return tern_error(-ENOENT, "no memory is exported by this handle");
     }
     if (access_of(flags) & ~e->access) {
-        return tern_error(-EACCES, "the handle gives less than flags 0x%x ask for", flags);
+        return tern_error(-EACCES, "the handle does not grant flags 0x%x: import with fewer, or export with these",
+                          flags);
     }
     /* pages are evicted and counted by partition, so another partition's process cannot map them */
     if (e->a->mem->partition != proc->partition) {
-        return tern_error(-EXDEV, "the memory is of the partition '%s', and the process of '%s'",
-                          e->a->mem->partition->name, proc->partition->name);
+        return tern_error(-EXDEV, "the memory belongs to partition '%s', and the process to '%s': only processes of "
+                          "one partition share memory", e->a->mem->partition->name, proc->partition->name);
     }
     *out = e->a->mem;
     return 0;

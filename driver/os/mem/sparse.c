@@ -21,7 +21,7 @@ static int take(struct tern_process *proc, uint32_t pages)
 {
     const struct tern_partition *part = proc->partition;
     if (!tern_residency_may_commit(proc, pages)) {
-        return tern_error(-ENOSPC, "of %llu KiB of the device and of the host for what is evicted %llu are left",
+        return tern_error(-ENOSPC, "of %llu KiB of device memory and host memory for evicted blocks, %llu are left",
                           (ull)(part->count + part->host) * 4, (ull)(part->count + part->host - part->committed) * 4);
     }
     return proc->account.take ? proc->account.take(proc->account.user, (uint64_t)pages * TERN_PAGE) : 0;

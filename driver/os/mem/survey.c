@@ -134,12 +134,12 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
         return -ENODEV;
     }
     if (!bytes || address % TERN_PAGE || bytes % TERN_PAGE) {
-        return tern_error(-EINVAL, "pages of 0x%08x and %u bytes: multiples of 4096, and some, are needed", address,
+        return tern_error(-EINVAL, "address 0x%08x and size %u must be multiples of 4096, and the size not 0", address,
                           bytes);
     }
     if (clear && dev->info.dirty_page_bytes > TERN_PAGE) {
-        return tern_error(-ENOTSUP, "a dirty bit of this device is of %u bytes: clearing it would hide writes of "
-                                    "other processes", dev->info.dirty_page_bytes);
+        return tern_error(-ENOTSUP, "a dirty bit of this device covers %u bytes: clearing it would hide writes of "
+                                    "other processes; ask without clearing", dev->info.dirty_page_bytes);
     }
     const uint32_t pages = bytes / TERN_PAGE;
     int r = 0;

@@ -77,8 +77,8 @@ static int check_mappings(const struct capture *v, const struct tern_memory *m)
     {
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
         if (!is_among(v, a->proc)) {
-            return tern_error(-EBUSY, "memory that is to be saved is shared with process '%s', which is not",
-                              a->proc->name);
+            return tern_error(-EBUSY, "memory that is to be saved is shared with process '%s', which is not: save "
+                              "that process as well", a->proc->name);
         }
         if (a->failed || m->failed) {
             return tern_error(-EIO, "some engine may still reach memory of process '%s'", a->proc->name);
@@ -291,8 +291,7 @@ static int read_save(struct tern_image_context *out)
     tern_context_save_pages(c, page);
     int r = tern_save_read(kmd, page, &out->save);
     if (!r && !out->save.saved) {
-        r = tern_error(-EPROTO, "context '%s' was stopped in the middle of its work, and nothing of it is saved",
-                       c->name);
+        r = tern_error(-EPROTO, "context '%s' was preempted, and its context-save area is empty", c->name);
     }
     if (!r && out->save.lines) {
         out->state = malloc((size_t)out->save.lines * TERN_SAVE_LINE_BYTES);

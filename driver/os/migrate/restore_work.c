@@ -100,7 +100,7 @@ static int make_queue(const struct tern_image_process *p, struct queue **out)
     qsort(q->entry, q->n, sizeof q->entry[0], compare);
     for (uint32_t i = 1; !r && i < q->n; i++) {
         r = q->entry[i].from->seq > q->entry[i - 1].from->seq
-            ? 0 : tern_error(-EPROTO, "two jobs of process %u are the same in order of submission", p->id);
+            ? 0 : tern_error(-EPROTO, "two jobs of process %u have the same submission number", p->id);
     }
     if (r) {
         free(q);

@@ -29,7 +29,7 @@ int tern_sender_follow(struct tern_sender *v)
     struct tern_kmd *kmd = &v->dev->kmd;
     const struct tern_base_range all = {0, (uint64_t)kmd->mem_pages * TERN_PAGE};
     if (v->dev->info.dirty_page_bytes != TERN_PAGE) {
-        return tern_error(-ENOTSUP, "a dirty bit of this device is of %u bytes: work that runs cannot be followed",
+        return tern_error(-ENOTSUP, "a dirty bit of this device covers %u bytes: work cannot be migrated while it runs",
                           v->dev->info.dirty_page_bytes);
     }
     tern_ticket_lock(&v->dev->hal_lock);

@@ -17,7 +17,7 @@ struct progress {
     const char *command; /**< First words of each line, as "bench sched". */
     unsigned steps, step; /**< Number of steps; and number of the current one, from 1. */
     double all;           /**< Work of all steps, in a unit that the command chooses. */
-    /* used by progress.c only; guarded by `lock` */
+    /* used by progress.c only; guarded by `lock` while a step runs */
     double begun, work, done, mark_work, mark_time, told;
     pthread_mutex_t lock;
     pthread_cond_t changed;

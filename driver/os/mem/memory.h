@@ -85,7 +85,8 @@ struct tern_memory {
     bool failed;      /**< Some engine may still reach the pages, so they are never given to another memory. */
     uint32_t pins;    /**< Number of pins by tern_allocation_make_resident, of all mappings. */
     uint32_t taken;   /**< Pages that the memory has on the device. */
-    uint64_t used;    /**< Value of dev->pager.uses when work that names the memory was last dispatched. */
+    /** Value of dev->pager.uses when work that names the memory was last dispatched, or a block became evictable. */
+    uint64_t used;
     /** Node of proc->by_use, or of partition->shared if several allocations map it, while a block may be evicted. */
     struct tern_list by_use;
     struct tern_list here;   /**< Resident blocks, in the order in which they were paged in. */

@@ -150,7 +150,6 @@ static void take_ended(void)
     while ((job = tern_sched_ended(&dev->sched))) {
         struct program *p = program_of(job->context);
         expect(job->result == TERN_COMPLETED, "a job did not complete");
-        if (m.now - p->began > 40000 && p->buffers == 1) print_message("long %llu..%llu moved_at_end %llu overtaken %llu\n", (ull)p->began, (ull)m.now, (ull)moved, (ull)dev->partition.overtaken);
         p->worst = m.now - p->began > p->worst ? m.now - p->began : p->worst;
         p->jobs++;
         p->began = 0;

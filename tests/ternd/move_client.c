@@ -67,8 +67,8 @@ static void *wait_and_work(void *user)
     return NULL;
 }
 
-/** Returns when the threads and the one that waits for the gate have had a call under way at the same time, however late
- *  they came to run: a connection for each, and the session. */
+/** Returns when the threads and the one that waits for the gate have had a call under way at the same time, however
+ *  late they came to run: a connection for each, and the session. */
 static void all_wait(void)
 {
     while (sockets() < THREADS + 2) {

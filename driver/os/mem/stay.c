@@ -89,7 +89,8 @@ uint64_t tern_stay_ran(const struct tern_context *c)
 static bool has_ended(const struct tern_context *c)
 {
     const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles;
-    return c->stay.ready && (c->stay.stops >= STOPS || c->stay.pages >= 2 * c->stay.wanted || (ran >= before && ran - before >= tern_stay_length(c)) ||
+    return c->stay.ready && (c->stay.stops >= STOPS || c->stay.pages >= 2 * c->stay.wanted ||
+                             (ran >= before && ran - before >= tern_stay_length(c)) ||
                              c->proc->dev->sched.now - c->stay.ready >= tern_stay_bound(c));
 }
 

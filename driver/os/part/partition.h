@@ -54,7 +54,8 @@ struct tern_partition {
     struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
     uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn of FOCUS. */
     uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (stay.c). */
-    uint64_t overtaken;           /**< Pages moved for tickets that overtook the oldest, since one last came first for it. */
+    /** Pages moved for tickets that overtook the oldest one, since a ticket last came first for that (pager.c). */
+    uint64_t overtaken;
     struct tern_list wishes;      /**< Requests of calls that wait for free pages or for an allocation. */
     uint32_t place;               /**< Index in the statistics that were last published. */
     uint64_t paged;               /**< Number of the pager's round in which it was last served. */

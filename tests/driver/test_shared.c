@@ -37,8 +37,8 @@ static void test_rights(void **state)
     w = import(&q, rw, RW);
     r = import(&q, ro, TERN_MEM_READ);
     assert_int_equal(tern_allocation_size(w), 3 * 4096);
-    expect_refused(&q, ro, TERN_MEM_WRITE, 0, -EACCES, "gives less");
-    expect_refused(&q, ro, TERN_MEM_READ | TERN_MEM_EXEC, 0, -EACCES, "gives less");
+    expect_refused(&q, ro, TERN_MEM_WRITE, 0, -EACCES, "does not grant");
+    expect_refused(&q, ro, TERN_MEM_READ | TERN_MEM_EXEC, 0, -EACCES, "does not grant");
     expect_refused(&q, rw, 0, 0, -EINVAL, "flags");
     expect_refused(&q, rw, RW, 4097, -EINVAL, "multiple of 4096");
     expect_refused(&q, rw, RW, tern_allocation_address(r), -EEXIST, "overlap");
@@ -92,8 +92,8 @@ static void test_exec(void **state)
     struct tern_allocation *a = memory(&p, 4096, RW | TERN_MEM_EXEC);
     ok(tern_allocation_export(a, TERN_MEM_READ, handle));
     ok(tern_allocation_export(a, TERN_MEM_EXEC, x));
-    expect_refused(&q, handle, TERN_MEM_EXEC, 0, -EACCES, "gives less");
-    expect_refused(&q, x, TERN_MEM_READ, 0, -EACCES, "gives less");
+    expect_refused(&q, handle, TERN_MEM_EXEC, 0, -EACCES, "does not grant");
+    expect_refused(&q, x, TERN_MEM_READ, 0, -EACCES, "does not grant");
     struct tern_allocation *e = import(&q, x, TERN_MEM_EXEC);
     assert_int_equal(tern_allocation_read(e, 0, &got, 1), -EACCES);
     tern_allocation_destroy(e);

@@ -7,12 +7,12 @@
 // stopped, or the first fault found. Preemption, and what a user's executor does for it: keep a place, so that all
 // before it is in memory and nothing after it is; at a stop begin nothing more, wait for what is in flight, offer
 // the place on the save stream; at a resume take it from the restore stream and begin there. Here the place is one
-// word (`done` of the description): the elements up to the last line that has been given to memory. What
-// is computed of the next line is dropped and computed again, which costs less than to keep it; an executor that
-// accumulates saves its accumulator too. How: two rings read ahead 8 lines of x and y each; one element a cycle
-// goes into one fused multiply-add; results gather in the line that is written back. One result line at most is
-// between the ring and memory, so nothing behind the multiply-add needs to stall. Sixteen of them side by side
-// would be faster and no longer an example.
+// word (`done` of the description): the elements up to the last line that has been given to memory. A place behind the
+// end, or a word of the state without a name, is a fault, as on the model. What is computed of the next line is dropped
+// and computed again, which costs less than to keep it; an executor that accumulates saves its accumulator too. How:
+// two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results gather in
+// the line that is written back. One result line at most is between the ring and memory, so nothing behind the
+// multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
 module user_saxpy (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -51,18 +51,20 @@ module user_saxpy (
   localparam int SLOT_W = 3;
   localparam int COUNT_W = 27;  // lines of a stream
   localparam int PIPE = 1 + simt_op_pkg::FMA_LATENCY;  // from choosing an element to its result
-  localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5;
+  localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5,
+      S_PLACE = 3'd6;
 
   logic [2:0] state_q;
   logic [31:0] left_q, a_q, x_q, y_q, y_first_q;  // x, y: addresses of the next element
   logic [31:0] n_q, left_behind_q, restored;      // left_behind: elements behind the place
   logic done_q, fault_q, stopped_q, bad_q, begin_run, refused, halt;
+  logic resumed_q, extra_q, lost_q;  // extra: a word of the restored line is set that has no name
   logic [7:0] code_q;
   logic [1:0] access_q;
-  logic [31:0] va_q;
+  logic [31:0] va_q, refused_va;
   logic unused;
 
-  assign unused = &{1'b0, start_packet_i, rsp_tag_i, restore_data_i, stop_gran_i[0]};
+  assign unused = &{1'b0, start_packet_i, rsp_tag_i, stop_gran_i[0]};
   assign start_ready_o = state_q == S_IDLE;
   assign done_valid_o = done_q;
   assign fault_valid_o = fault_q;
@@ -79,8 +81,9 @@ module user_saxpy (
   assign fault_code_o = code_q;
   assign fault_access_o = access_q;
   assign fault_va_o = va_q;
-  assign refused = |x_q[1:0] || |y_q[1:0] || |left_q[31:30];
-  assign begin_run = state_q == S_CHECK && left_q != '0 && !refused;
+  assign refused = |x_q[1:0] || |y_q[1:0] || |n_q[31:30];
+  assign refused_va = |x_q[1:0] ? x_q : |y_q[1:0] ? y_q : '0;
+  assign begin_run = state_q == S_CHECK && left_q != '0 && !refused && !lost_q && !extra_q;
 
   // Reading: x and y in turn, each up to the line of its last element.
   logic [1:0] full, drained, have, want, pop;
@@ -236,6 +239,9 @@ module user_saxpy (
       S_IDLE:
       if (start_valid_i) begin
         state_q <= start_resume_i ? S_RESTORE : S_CHECK;
+        resumed_q <= start_resume_i;
+        extra_q <= 1'b0;
+        lost_q <= 1'b0;
         n_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
         left_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
         a_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_A_LSB+:32];
@@ -247,7 +253,13 @@ module user_saxpy (
         left_q <= left_q - restored;
         x_q <= x_q + {restored[29:0], 2'b0};
         y_q <= y_q + {restored[29:0], 2'b0};
-        if (restore_last_i) state_q <= S_CHECK;
+        va_q <= refused_va;  // of the addresses as they were given
+        extra_q <= |(restore_data_i & ~(512'hffff_ffff << tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB));
+        if (restore_last_i) state_q <= S_PLACE;
+      end
+      S_PLACE: begin
+        lost_q <= left_q > n_q;  // n - done has wrapped
+        state_q <= S_CHECK;
       end
       S_CHECK: begin
         left_behind_q <= left_q;
@@ -261,12 +273,13 @@ module user_saxpy (
         pending_q <= 1'b0;
         gather_be_q <= '0;
         bad_q <= 1'b0;
-        code_q <= tern_spec_pkg::FAULT_EXECUTOR;
+        code_q <= refused && !extra_q ? tern_spec_pkg::FAULT_EXECUTOR : tern_spec_pkg::FAULT_CONTEXT_INVALID;
         access_q <= 2'd0;
-        va_q <= |x_q[1:0] ? x_q : |y_q[1:0] ? y_q : '0;
+        if (!refused || extra_q) va_q <= '0;
+        else if (!resumed_q) va_q <= refused_va;
         state_q <= begin_run ? S_RUN : S_IDLE;
-        done_q <= left_q == '0 && !refused;
-        fault_q <= refused;
+        done_q <= left_q == '0 && !refused && !lost_q && !extra_q;
+        fault_q <= refused || lost_q || extra_q;
       end
       S_RUN: if (bad_q || halt || (left_q == '0 && !pending_q)) state_q <= S_DRAIN;
       S_DRAIN:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // user_saxpy: random streams of whole numbers, whose results are exact, over a memory that answers in any order and
 // sometimes with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or
-// resumed behind elements where this executor does not stop.
+// resumed behind elements where this executor does not stop, or from a state that cannot be.
 module tb;
   localparam int WORDS = 1 << 12;
 
@@ -27,10 +27,12 @@ module tb;
   // The streams at hand, in words
   int n, a, x, y;
   int begun;         // elements that were there before it was started
+  logic forged;      // it is resumed from a state that cannot be
   int number[WORDS]; // what memory holds at first
 
   task automatic make();
     begun = 0;
+    forged = 1'b0;
     host.pkt = '0;
     host.pkt[7:0] = tern_spec_pkg::PKT_USER_CALL;
     host.pkt[tern_spec_pkg::PKT_USER_CALL_PAYLOAD_LSB+:128] = {y * 4, x * 4, to_float(a), n};
@@ -64,7 +66,11 @@ module tb;
     int touched = -1;  // the first word of the bad line that is in a stream
     for (int i = n - 1; i >= begun; i--) if ((x + i) / 16 == host.mem.bad) touched = x + i;
     for (int i = n - 1; i >= begun; i--) if ((y + i) / 16 == host.mem.bad) touched = y + i;
-    if (host.fault != (touched >= 0))
+    if (forged) begin
+      if (!host.fault || host.code != tern_spec_pkg::FAULT_CONTEXT_INVALID || host.va != '0)
+        host.fail($sformatf("state %h of n %0d: fault %b code %0d", host.state, n, host.fault, host.code));
+      compare("forged", 0);
+    end else if (host.fault != (touched >= 0))
       host.fail($sformatf("fault %b, line %0d, n %0d x %h y %h", host.fault, host.mem.bad, n, x, y));
     else if (!host.fault) compare("ended", n);
     else if (host.code != tern_spec_pkg::FAULT_BUS_ERROR || host.access != 2'd0 || host.va / 64 != host.mem.bad ||
@@ -78,6 +84,20 @@ module tb;
     begun = elements;
     for (int i = 0; i < begun; i++) host.mem.data[(y+i)/16][32*((y+i)%16)+:32] = result(i);
     host.run_from(512'(begun));
+  endtask
+
+  // A place behind the end, near and far, also where n less the place is small; or a word that has no name.
+  task automatic run_forged();
+    logic [511:0] state = '0;
+    make();
+    forged = 1'b1;
+    case ($urandom_range(3))
+      0: state[31:0] = 32'(n) + 32'd1 + 32'($urandom_range(100));
+      1: state[31:0] = $urandom | 32'h8000_0000;
+      2: state[31:0] = 32'hffff_ffff - 32'($urandom_range(100));
+      default: state[32+$urandom_range(479)] = 1'b1;
+    endcase
+    host.run_from(state);
   endtask
 
   task automatic choose(input int most);
@@ -94,7 +114,8 @@ module tb;
     for (int k = 0; k < count; k++) begin
       choose(k % 4 == 0 ? 500 : 60);
       if (k % 5 == 0) host.mem.bad = ($urandom_range(1) == 0 ? x : y) / 16 + $urandom_range(n / 12 + 1);
-      if (k % 3 != 0) host.run($urandom_range(300), 300, 20);
+      if (k % 7 == 1) run_forged();
+      else if (k % 3 != 0) host.run($urandom_range(300), 300, 20);
       else if (k % 2 == 0) host.run(-1, 0, 0);
       else run_from($urandom_range(n));
     end

@@ -97,8 +97,8 @@ module lsu_fills #(
       waits[wait_id] <= {entry_i, mask_i};
       tails[alloc_i ? alloc_fill_o : match_fill] <= wait_id;
     end
-    // If the list has run empty, its tail may already belong to another one.
-    if (join_i && !(joins && !left_q)) nexts[tails[match_fill]] <= wait_id;
+    // If the list has run empty, its tail is free still: the record that was freed last, and none was taken after it.
+    if (join_i) nexts[tails[match_fill]] <= wait_id;
   end
 
   // ------------------------------------------------------------------ serving
@@ -158,12 +158,21 @@ module lsu_fills #(
       .clk_i, .rst_i, .in_valid_i(done), .in_ready_o(unused_fills), .in_data_i(fill_q),
       .out_valid_o(fill_room_o), .out_ready_i(alloc_i), .out_data_o(alloc_fill_o)
   );
+`ifdef FORMAL
+  logic [WAIT_W:0] f_count;                        // records that are free
+  logic [(WAIT_W<<WAIT_W)-1:0] f_entries;
+`endif
   mem_fifo #(.WIDTH(WAIT_W), .DEPTH_LOG2(WAIT_W), .FILL(1'b1)) u_waits (
       .clk_i, .rst_i, .in_valid_i(served), .in_ready_o(unused_waits), .in_data_i(wait_q),
       .out_valid_o(wait_room_o), .out_ready_i(alloc_i || join_i), .out_data_o(wait_id)
+`ifdef FORMAL
+      , .f_count_o(f_count), .f_entries_o(f_entries)
+`endif
   );
 
-`ifndef SYNTHESIS
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
   logic live_q = 1'b0;  // there was a reset
   logic [FILLS-1:0] asked_q = '0;
   always_ff @(posedge clk_i) begin

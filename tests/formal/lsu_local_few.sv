@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lsu_local with few lanes, for the proof of lsu_local.svh.
+module lsu_local_few #(
+    localparam int LANES = 4,
+    localparam int ENTRY_W = 2
+) (
+    input logic                clk_i,
+    input logic                rst_i,
+    input logic                scrub_i,
+    input logic                push_i,
+    input logic [2:0]          op_i,
+    input logic [3:0]          amo_i,
+    input logic [LANES-1:0]    mask_i,
+    input logic [LANES*32-1:0] addr_i,
+    input logic                credit_i
+);
+  lsu_local #(.LANES(LANES), .WARPS(2), .ENTRY_W(ENTRY_W), .KIB(1)) u_local (
+      .clk_i, .rst_i, .scrub_i, .scrub_first_i('0), .scrub_end_i(11'd4), .scrub_busy_o(), .line_read_i(1'b0),
+      .line_write_i(1'b0), .line_i('0), .line_wdata_i('0), .line_ready_o(), .line_valid_o(), .line_rdata_o(), .idle_o(),
+      .push_i, .room_o(), .in_op_i(op_i), .in_amo_i(amo_i), .in_size_i(2'd2), .in_unsigned_i(1'b0), .in_warp_i('0),
+      .in_entry_i('0), .in_mask_i(mask_i), .in_addr_i(addr_i), .in_data_i('0), .in_cmp_i('0), .credit_i, .start_o(),
+      .words_valid_o(), .words_entry_o(), .words_mask_o(), .words_size_o(), .words_unsigned_o(), .words_byte_o(),
+      .words_o(), .store_end_o(), .store_warp_o()
+  );
+endmodule

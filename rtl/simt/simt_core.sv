@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline of the SIMT executor: one warp instruction a cycle from a barrel of warps.
 //
-//   P  pick a warp        simt_schedule
+//   P  pick a warp        simt_schedule, simt_patience
 //   F  its pc             simt_warps -> instruction cache
 //   D  instruction        register addresses to the RAMs
 //   R  decode, operands   simt_scoreboard: issue, or kill and come back later; pc + 4 is decided here
@@ -120,20 +120,24 @@ module simt_core #(
   // ------------------------------------------------------------------------------------------------- P
   logic             pick_valid;
   logic [WW-1:0]    pick_warp;
-  logic [WARPS-1:0] wake, flow_wake, sb_wake, holds;
-  logic             lsu_room, port_room, hold_lsu, hold_fence, retry, launched;
+  logic [WARPS-1:0] wake, flow_wake, sb_wake, holds, allow;
+  logic             lsu_room, lsu_keep, port_room, hold_lsu, hold_fence, retry, launched;
 
   simt_schedule #(.WARPS(WARPS)) u_schedule (
-      .clk_i, .rst_i, .enable_i(!halt_i), .wake_i(wake), .hold_lsu_i(hold_lsu), .hold_fence_i(hold_fence),
-      .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds), .pick_valid_o(pick_valid),
-      .pick_warp_o(pick_warp)
+      .clk_i, .rst_i, .enable_i(!halt_i), .wake_i(wake), .issue_i(r_issue), .hold_lsu_i(hold_lsu),
+      .hold_fence_i(hold_fence), .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds),
+      .allow_i(allow), .lsu_keep_o(lsu_keep), .pick_valid_o(pick_valid), .pick_warp_o(pick_warp)
+  );
+
+  simt_patience #(.WARPS(WARPS)) u_patience (
+      .clk_i, .rst_i, .refused_i(x_refused_q), .issued_i(x_valid_q), .held_i(x_held_q), .warp_i(x_warp_q),
+      .missed_i(d_valid_q && !d_hit), .miss_warp_i(d_warp_q), .allow_o(allow)
   );
 
   // ------------------------------------------------------------------------------------------------- F
   logic          f_valid_q;
   logic [WW-1:0] f_warp_q;
   logic [31:0]   f_pc;
-
   always_ff @(posedge clk_i) begin
     f_valid_q <= pick_valid && !rst_i;
     f_warp_q  <= pick_warp;
@@ -149,7 +153,6 @@ module simt_core #(
   logic [31:0]      d_pc_q, d_pc4;
   logic [LANES-1:0] d_mask;
   logic [WW+4:0]    d_rs1, d_rs2, d_rs3;
-
   always_ff @(posedge clk_i) begin
     d_valid_q <= f_valid_q && !rst_i;
     d_warp_q  <= f_warp_q;
@@ -173,7 +176,6 @@ module simt_core #(
   logic [2:0]       r_has;
   logic [95:0]      r_value;
   logic [LANES-1:0] r_mask_q;
-
   always_ff @(posedge clk_i) begin
     r_valid_q <= d_hit && !rst_i;
     if (d_hit) begin
@@ -277,7 +279,7 @@ module simt_core #(
         r_stall = !fma_ok;
       end
       simt_core_pkg::UNIT_DIV: r_stall = div_busy;
-      simt_core_pkg::UNIT_LSU: r_stall = !lsu_room;
+      simt_core_pkg::UNIT_LSU: r_stall = !lsu_room || lsu_keep;
       default: ;
     endcase
     r_wait     = r_fence && (lsu_busy_i[r_warp_q] || holds[r_warp_q]);
@@ -299,7 +301,7 @@ module simt_core #(
   end
 
   always_comb begin
-    r_after_hold = r_after_memory && !lsu_room;
+    r_after_hold = r_after_memory && (!lsu_room || lsu_keep);
     hold_lsu     = (r_next && !r_after_sleep && r_after_hold) ||
       (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
     wake = flow_wake | sb_wake | ic_wake_i;
@@ -307,12 +309,11 @@ module simt_core #(
     if (retry) wake[r_warp_q] = 1'b1;
     if (launched) wake[launch_warp_q] = 1'b1;
   end
-
   assign lsu_inv_o = r_issue && r_fence;
 
   // ------------------------------------------------------------------------------------------------- X
   logic                x_valid_q, x_flow_valid_q, x_late_q, x_rounds_q, x_call_q, x_return_q, x_neg_prod_q, x_neg_add_q;
-  logic                x_quantum_end_q, x_fcsr_q, x_fcsr_write_q;
+  logic                x_quantum_end_q, x_fcsr_q, x_fcsr_write_q, x_refused_q, x_held_q;
   logic [2:0]          x_unit_q, x_flow_q, x_funct3_q;
   logic [5:0]          x_op_q;
   logic [WW-1:0]       x_warp_q;
@@ -325,10 +326,11 @@ module simt_core #(
   logic [LW-1:0]       x_lead;
   logic [LANES*32-1:0] x_a, x_b, x_c, x_addr;
   logic [LANES*3-1:0]  x_rm;
-
   always_ff @(posedge clk_i) begin
     x_valid_q      <= r_issue && !rst_i;
     x_flow_valid_q <= r_issue && !r_next && !rst_i;
+    x_refused_q    <= retry && !r_hazard && !rst_i;
+    x_held_q       <= hold_lsu && !rst_i;
     if (r_valid_q) begin
       x_unit_q        <= (r_unit == simt_core_pkg::UNIT_ALU && !r_dest) ? simt_core_pkg::UNIT_NONE : r_unit;
       x_flow_q        <= r_flow;
@@ -554,5 +556,4 @@ module simt_core #(
       .x_valid_i(x_valid_q), .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o,
       .ev_lanes_o, .ev_stall_use_o, .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
   );
-
 endmodule

@@ -1,52 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the warp of each cycle: round robin over those that can run.
 //
-// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one.
+// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one of
+// those in allow_i.
 // Warps that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves: one a cycle,
-// in turn, while the LSU has room, and when fence_busy_i of the warp is clear.
+// in turn, while the LSU has room, and when fence_busy_i of the warp is clear. issue_i: an instruction of hold_warp_i
+// goes on; with hold_lsu_i as well, it is the one behind it that waits.
+//
+// A warp that is woken for room in the LSU comes through P, F, D and R, and another one may take the room meanwhile. A
+// warp that has been held for EPOCH to 2 * EPOCH cycles, without an instruction of it going on, is late. When a late
+// warp is the first of those that wait, the room is kept for it until its instruction goes on: lsu_keep_o,
+// combinational from hold_warp_i, then tells every other warp that there is none. A room that is kept stays empty for
+// four cycles at least, so keeping it for every warp that is woken would halve the rate of whole lines.
+//
 // State saved at preemption: none; a warp that can run is found again from its masks.
 
 module simt_schedule #(
     parameter int WARPS = 16,
+    parameter int EPOCH = 1024,      // a power of two
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
     input  logic             enable_i,
     input  logic [WARPS-1:0] wake_i,
+    input  logic             issue_i,
     input  logic             hold_lsu_i,
     input  logic             hold_fence_i,
     input  logic [WW-1:0]    hold_warp_i,
     input  logic             lsu_room_i,
     input  logic [WARPS-1:0] fence_busy_i,
+    input  logic [WARPS-1:0] allow_i,
+    output logic             lsu_keep_o,
     output logic             pick_valid_o,
     output logic [WW-1:0]    pick_warp_o
+`ifdef FORMAL
+    , output logic [WARPS-1:0]    f_run_o
+    , output logic [WARPS-1:0]    f_fence_o
+    , output logic [WW*WARPS-1:0] f_lsu_o         // those that wait for the LSU, the first lowest
+    , output logic [WW:0]         f_lsu_count_o
+    , output logic [WARPS-1:0]    f_mask_o
+    , output logic [WARPS-1:0]    f_held_o, f_before_o, f_late_o, f_keep_o
+    , output logic                f_kept_o, f_parked_o
+    , output logic [$clog2(EPOCH)-1:0] f_epoch_o
+`endif
 );
 
-  logic [WARPS-1:0] run_q, fence_q, after, one, above, lsu_wake;
+  logic [WARPS-1:0] run_q, fence_q, ready, after, one, above, lsu_wake;
   logic [WW-1:0]    lsu_q [0:WARPS-1];    // those who wait for the LSU, first come first served
   logic [WW:0]      lsu_head_q, lsu_tail_q;
-  logic             lsu_take;
+  logic [WW-1:0]    lsu_first;
+  logic             lsu_waits, lsu_take, lsu_push;
+  logic [WARPS-1:0] held_q, before_q, late_q;   // since its last instruction; before this epoch; before the last one
+  logic [$clog2(EPOCH)-1:0] epoch_q;
+  logic [WARPS-1:0] keep_q;               // the warp that the LSU's room is kept for
+  logic             kept_q, parked_q;     // there is one; it has not been woken yet
   logic [WARPS-1:0] mask_q;               // warps after the last one picked
 
   always_comb begin
-    after        = run_q & mask_q;
+    ready        = run_q & allow_i;
+    after        = ready & mask_q;
     // x & -x is the lowest bit of x, x ^ -x all above it: of both sets, before it is known which one counts
-    one          = (after != '0) ? after & -after : run_q & -run_q;
-    above        = (after != '0) ? after ^ -after : run_q ^ -run_q;
+    one          = (after != '0) ? after & -after : ready & -ready;
+    above        = (after != '0) ? after ^ -after : ready ^ -ready;
     pick_warp_o  = '0;
     for (int w = 0; w < WARPS; w++) if (one[w]) pick_warp_o = pick_warp_o | WW'(w);
-    pick_valid_o = run_q != '0 && enable_i;
-    lsu_take     = lsu_room_i && lsu_head_q != lsu_tail_q;
+    pick_valid_o = ready != '0 && enable_i;
+    lsu_waits    = lsu_head_q != lsu_tail_q;
+    lsu_first    = lsu_q[lsu_head_q[WW-1:0]];
+    lsu_take     = lsu_waits && !kept_q && (lsu_room_i || late_q[lsu_first]);
     lsu_wake     = '0;
-    if (lsu_take) lsu_wake[lsu_q[lsu_head_q[WW-1:0]]] = 1'b1;
+    lsu_wake[lsu_first] = lsu_waits;
+    lsu_wake     = (kept_q ? keep_q & {WARPS{parked_q}} : lsu_wake) & {WARPS{lsu_room_i}};
+    lsu_keep_o   = kept_q && !keep_q[hold_warp_i];
+    lsu_push     = hold_lsu_i && (issue_i || !keep_q[hold_warp_i]);
   end
 
   always_ff @(posedge clk_i) begin
     run_q   <= (run_q | wake_i | lsu_wake | (fence_q & ~fence_busy_i)) & ~(one & {WARPS{enable_i}});
     if (lsu_take) lsu_head_q <= lsu_head_q + 1'b1;
     fence_q <= fence_q & fence_busy_i;
-    if (hold_lsu_i) begin
+    epoch_q <= epoch_q + 1'b1;
+    if (epoch_q == '1) begin
+      before_q <= held_q;
+      late_q   <= late_q | (held_q & before_q);
+    end
+    if (issue_i) begin
+      held_q[hold_warp_i]   <= 1'b0;
+      before_q[hold_warp_i] <= 1'b0;
+      late_q[hold_warp_i]   <= 1'b0;
+    end
+    if (hold_lsu_i) held_q[hold_warp_i] <= 1'b1;
+    if (kept_q) begin
+      parked_q <= (parked_q && !lsu_room_i) || (hold_lsu_i && keep_q[hold_warp_i]);
+      if (issue_i && keep_q[hold_warp_i]) {kept_q, keep_q} <= '0;
+    end else if (lsu_take && late_q[lsu_first]) begin
+      keep_q   <= WARPS'(1) << lsu_first;
+      kept_q   <= 1'b1;
+      parked_q <= !lsu_room_i;
+    end
+    if (lsu_push) begin
       lsu_q[lsu_tail_q[WW-1:0]] <= hold_warp_i;
       lsu_tail_q                <= lsu_tail_q + 1'b1;
     end
@@ -58,7 +111,27 @@ module simt_schedule #(
       mask_q  <= '0;
       lsu_head_q <= '0;
       lsu_tail_q <= '0;
+      held_q     <= '0;
+      before_q   <= '0;
+      late_q     <= '0;
+      epoch_q    <= '0;
+      keep_q     <= '0;
+      kept_q     <= 1'b0;
     end
   end
 
+`ifdef FORMAL
+  logic [WW-1:0] f_at;
+  always_comb begin
+    f_run_o       = run_q;
+    f_fence_o     = fence_q;
+    f_lsu_count_o = lsu_tail_q - lsu_head_q;
+    {f_mask_o, f_held_o, f_before_o, f_late_o, f_keep_o} = {mask_q, held_q, before_q, late_q, keep_q};
+    {f_kept_o, f_parked_o, f_epoch_o} = {kept_q, parked_q, epoch_q};
+    for (int i = 0; i < WARPS; i++) begin
+      f_at = lsu_head_q[WW-1:0] + WW'(i);
+      f_lsu_o[WW*i +: WW] = lsu_q[f_at];
+    end
+  end
+`endif
 endmodule

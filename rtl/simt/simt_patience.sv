@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps warps from passing for ever one whose instruction was refused.
+//
+// Contract: refused_i: an instruction of warp_i was not taken, because a unit other than the LSU was busy. issued_i: an
+// instruction of warp_i went on. held_i: an instruction of warp_i waits for the LSU, whose queue is in simt_schedule.
+// missed_i: the instruction of miss_warp_i was not in the cache; from the second time on that counts as refused. A
+// refused warp waits until its next instruction goes on or waits for the LSU. Warps that wait have turns, by number.
+// After PATIENCE instructions of others in one turn, allow_o, which otherwise names all warps, names only the one that
+// has the turn. Five more may be on their way by then (P, F, D, R, X), so at most WARPS * (PATIENCE + 6) instructions
+// of others pass one that waits. State saved at preemption: none.
+//
+// A unit that becomes free is taken by whoever is in R next; with 16 warps that can be another one each time anew, as
+// all comes in step. Once a warp alone is picked it cannot lose again, whatever it waits for. This costs nothing until
+// a warp has been passed often. mem_patience counts for each requester by itself, and asks that a grant and a hold be
+// in the same cycle.
+
+module simt_patience #(
+    parameter int WARPS = 16,
+    parameter int PATIENCE = 512,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             refused_i,
+    input  logic             issued_i,
+    input  logic             held_i,
+    input  logic [WW-1:0]    warp_i,
+    input  logic             missed_i,
+    input  logic [WW-1:0]    miss_warp_i,
+    output logic [WARPS-1:0] allow_o
+`ifdef FORMAL
+    , output logic [WARPS-1:0]                f_waits_o
+    , output logic [WARPS-1:0]                f_missed_o
+    , output logic [WW-1:0]                   f_turn_o
+    , output logic [$clog2(PATIENCE + 1)-1:0] f_passed_o
+`endif
+);
+
+  localparam int CW = $clog2(PATIENCE + 1);
+
+  logic [WARPS-1:0] waits_q, missed_q;
+  logic [WW-1:0]    turn_q;
+  logic [CW-1:0]    passed_q;
+  logic             ends, served;
+
+  assign ends   = issued_i || held_i;
+  assign served = !waits_q[turn_q] || (ends && warp_i == turn_q);
+
+`ifdef FORMAL
+  assign {f_waits_o, f_missed_o, f_turn_o, f_passed_o} = {waits_q, missed_q, turn_q, passed_q};
+`endif
+
+  always_ff @(posedge clk_i) begin
+    if (missed_i) begin
+      missed_q[miss_warp_i] <= 1'b1;
+      if (missed_q[miss_warp_i]) waits_q[miss_warp_i] <= 1'b1;
+    end
+    if (ends) begin
+      missed_q[warp_i] <= 1'b0;
+      waits_q[warp_i]  <= 1'b0;
+    end
+    if (refused_i) waits_q[warp_i] <= 1'b1;
+    if (served) turn_q <= turn_q + 1'b1;
+    if (served) passed_q <= '0;
+    else if (issued_i && passed_q != CW'(PATIENCE)) passed_q <= passed_q + 1'b1;
+    allow_o <= (served || passed_q != CW'(PATIENCE)) ? '1 : WARPS'(1) << turn_q;
+    if (rst_i) begin
+      missed_q <= '0;
+      waits_q  <= '0;
+      turn_q   <= '0;
+      passed_q <= '0;
+      allow_o  <= '1;
+    end
+  end
+
+endmodule

@@ -8,7 +8,7 @@
  *   program_flow.c    branches, loops, calls                  program_memory.c  patterns of addresses
  *   program_share.c   barriers, atomics, locks                program_reserve.c LR and SC
  *   program_exact.c   floating point where one bit decides     program_fault.c   faults on purpose
- *   program_pairs.c   addresses that differ in one bit
+ *   program_pairs.c   addresses that differ in one bit         program_spin.c    work-items that wait for one warp
  *
  * The plan is all that follows from the seed alone; items are drawn from it one by one. An item begins and ends with
  * all lanes of a work-group at the same place (those that have not exited), and with every register defined:
@@ -65,6 +65,7 @@ struct kernel_plan {
     /* offset in local memory of the words that a group shares, after its work-items' areas */
     uint32_t area_at;
     bool local, barriers, exits;      /* local memory; items may wait for each other; work-items may exit early */
+    bool spins;                       /* its first item waits by spinning; one group fills the device */
     uint32_t fault_item;              /* item that faults, or UINT32_MAX */
     enum fault_class fault;
 };
@@ -179,6 +180,7 @@ void item_fault(struct code *c);
 void item_pairs(struct code *c);
 void item_reserve_pairs(struct code *c);
 void item_crowd(struct code *c);
+void item_spin(struct code *c);
 /** In one of two cases that are stopped, work-items come to what follows, a barrier or the end, at different times:
  *  a stop finds some there and others on their way. X5 is the record, X7 is lost. False: nothing was generated. */
 bool come_late(struct code *c);

@@ -118,6 +118,10 @@ void item_emit(struct code *c, uint32_t item)
         item_fault(c);
         return;
     }
+    if (c->kernel->spins && item == c->kernel->first_item) {
+        item_spin(c);
+        return;
+    }
     if (c->plan->stop_every && rng_one_in(&r, 6)) { /* what a stop is to find begun */
         item_crowd(c);
         return;

@@ -9,6 +9,7 @@
 
 #define PLAN_STREAM (1ull << 32)
 #define PAGES_STREAM (PLAN_STREAM + 1)
+#define SPIN_STREAM (PLAN_STREAM + 2)
 #define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
 #define PAIR_PAGES 0x3c00u         /* physical; with one bit changed they lie in the upper three quarters of memory */
 #define SLOTS 446u                /* below the windows; neither the first nor the last is used */
@@ -113,6 +114,27 @@ static void plan_kernel(struct rng *r, const struct geometry *g, bool small, boo
     }
     p->user0 = rng_next(r);
     p->user1 = rng_next(r);
+}
+
+/** One group, of as many work-items as the device holds: all run at the same time, and may wait for each other. */
+static void plan_spin(const struct geometry *g, struct kernel_plan *k)
+{
+    struct tern_pkt_dispatch *p = &k->packet;
+    k->full = k->records = g->lanes * g->warps;
+    for (k->records_log2 = 0; 1u << k->records_log2 < k->records;) {
+        k->records_log2++;
+    }
+    p->work_dim = 1;
+    p->global_x = p->local_x = p->edge_x = k->full;
+    p->global_y = p->local_y = p->edge_y = p->global_z = p->local_z = p->edge_z = 1;
+    p->groups_x = p->groups_y = p->groups_z = 1;
+    p->offset_x = p->offset_y = p->offset_z = 0;
+    p->group_warps = g->warps;
+    p->group_slots = 1;
+    k->area_at = k->full * AREA;
+    p->local_bytes = k->local ? ceil_div(k->area_at + (SHARED_WORDS + SAME_WORDS + k->full) * 4, LINE) * LINE : 0;
+    k->barriers = k->spins = true;
+    k->exits = false;
 }
 
 static void plan_sizes(struct plan *p)
@@ -234,6 +256,10 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     p->g = *g;
     p->stop_every = rng_one_in(&r, 4) ? 50u << rng_below(&r, 9) : 0;
     plan_kernels(&r, g, many, fault, p);
+    struct rng spin = rng_of(seed, SPIN_STREAM);
+    if (!many && rng_one_in(&spin, 16)) {
+        plan_spin(g, &p->kernel[0]);
+    }
     plan_sizes(p);
     p->physical = rng_one_in(&r, 12);
     struct rng pages = rng_of(seed, PAGES_STREAM);

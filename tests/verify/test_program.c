@@ -117,6 +117,33 @@ static void test_undisturbed_in_the_end(void **state)
     assert_in_range(fewer, cuts / 4, cuts * 3 / 4);
 }
 
+/** What ran before a reset leaves nothing behind: the case ends as without it. */
+static void test_reset_leaves_nothing(void **state)
+{
+    uint32_t resets = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        struct scene s;
+        struct side a = {.backend = &model}, b = {.backend = &model};
+        struct difference d;
+        assert_int_equal(case_build(&c, &geometry, &s), 0);
+        struct scene alone = s;
+        alone.before = NULL;
+        if (s.before) {
+            resets++;
+            assert_int_equal(scene_run(&alone, &model, 0, NULL, &a.sim, &a.end), 0);
+            assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
+            assert_int_equal(compare(&s, &a, &b, true, &d), 0);
+            assert_int_equal(d.kind, DIFF_NONE);
+        }
+        side_free(&a);
+        side_free(&b);
+        scene_free(&s);
+    }
+    assert_in_range(resets, SEEDS / 12, SEEDS / 3);
+}
+
 static void test_same_seed_same_scene(void **state)
 {
     (void)state;
@@ -185,7 +212,8 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends_as_planned), cmocka_unit_test(test_items_left_out),
-        cmocka_unit_test(test_undisturbed_in_the_end), cmocka_unit_test(test_same_seed_same_scene),
+        cmocka_unit_test(test_undisturbed_in_the_end), cmocka_unit_test(test_reset_leaves_nothing),
+        cmocka_unit_test(test_same_seed_same_scene),
         cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_texts),
     };
     int r = cmocka_run_group_tests_name("program", tests, NULL, NULL) ? 1 : 0;

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify.h"
+#include "device.h"
 
-#define BLOCK_PAGES 512u /* whose dirty bits are a line */
-#define BUSY_POLLS 8192u
 #define SHOWN 16u /* bytes of a memory difference */
 
 const char *const difference_names[DIFF_KINDS] = {
@@ -160,38 +158,6 @@ static bool open_dirty(const struct open *x, uint64_t page)
     return saves(x, page);
 }
 
-/** One byte a page. The result lies in the last lines of memory for a while. */
-static int read_dirty(const struct scene *s, struct side *d, uint8_t *dirty)
-{
-    const struct tern_sim_api *api = d->backend->api;
-    const uint64_t pages = s->mem_bytes / PAGE, blocks = (pages + BLOCK_PAGES - 1) / BLOCK_PAGES;
-    const uint64_t names = (blocks + BLOCK_PAGES - 1) / BLOCK_PAGES, bytes = (names + blocks) * LINE;
-    const uint64_t target = s->mem_bytes - bytes;
-    uint8_t *const old = malloc(2 * bytes), *const result = old ? old + bytes : NULL;
-    const uint32_t writes[][2] = {
-        {TERN_REG_DIRTY_FIRST, 0}, {TERN_REG_DIRTY_COUNT, (uint32_t)pages},
-        {TERN_REG_DIRTY_TARGET_LO, (uint32_t)target}, {TERN_REG_DIRTY_TARGET_HI, (uint32_t)(target >> 32)},
-        {TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY},
-    };
-    uint32_t v = TERN_DIRTY_STATUS_BUSY_MASK;
-    int r = old ? api->mem_read(d->sim, target, old, bytes) : -ENOMEM;
-    for (uint32_t i = 0; i < sizeof writes / sizeof *writes && !r; i++) {
-        r = api->write32(d->sim, writes[i][0], writes[i][1]);
-    }
-    for (uint32_t tries = 0; !r && v & TERN_DIRTY_STATUS_BUSY_MASK; tries++) {
-        r = tries < BUSY_POLLS ? api->read32(d->sim, TERN_REG_DIRTY_STATUS, &v) : -ETIMEDOUT;
-    }
-    r = !r && v ? -EIO : r;
-    r = r ? r : api->mem_read(d->sim, target, result, bytes);
-    for (uint64_t p = 0; p < pages && !r; p++) {
-        const uint64_t b = p / BLOCK_PAGES, at = p % BLOCK_PAGES;
-        dirty[p] = result[b / 8] >> b % 8 & 1 && result[(names + b) * LINE + at / 8] >> at % 8 & 1;
-    }
-    r = r ? r : api->mem_write(d->sim, target, old, bytes);
-    free(old);
-    return r;
-}
-
 /** The first difference of a page, from `at` on; PAGE if there is none. */
 static uint32_t differs_at(const struct open *o, uint64_t page, const uint8_t *x, const uint8_t *y, uint32_t at)
 {
@@ -272,7 +238,8 @@ int compare(const struct scene *s, struct side *expected, struct side *got, bool
     if (!dirty) {
         return -ENOMEM;
     }
-    int a = read_dirty(s, expected, dirty), b = read_dirty(s, got, other);
+    int a = device_dirty(expected->backend->api, expected->sim, s->mem_bytes, false, dirty),
+        b = device_dirty(got->backend->api, got->sim, s->mem_bytes, false, other);
     if (a || b) {
         say(&d, DIFF_ENDING, "dirty plane: expected \"%s\", got \"%s\"\n", strerror(-a), strerror(-b));
     }

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "device.h"
 #include "pager.h"
 
 /** One engine's work: submit[of[i]], of which [ended, submitted) are in the HW queue; the first `again` of those were
@@ -48,7 +49,7 @@ struct runner {
     struct tern_sim *sim;
     const struct watch *watch;
     bool waves_on;
-    uint64_t start;
+    uint64_t start, limit;
     struct queue queue[ENGINES];
     uint64_t open;      /* gates, by number */
     struct ending end;
@@ -234,28 +235,6 @@ static void feed(struct runner *r, uint32_t e)
     }
 }
 
-static void read_indication(struct runner *r, uint32_t e, struct seen *out)
-{
-    uint32_t info = get(r, TERN_REG_ENGINE_IND_INFO(e));
-    *out = (struct seen){
-        .engine = e,
-        .kind = field(info, TERN_ENGINE_IND_INFO_KIND_MASK, TERN_ENGINE_IND_INFO_KIND_SHIFT),
-        .access = field(info, TERN_ENGINE_IND_INFO_ACCESS_MASK, TERN_ENGINE_IND_INFO_ACCESS_SHIFT),
-        .fault = field(info, TERN_ENGINE_IND_INFO_FAULT_MASK, TERN_ENGINE_IND_INFO_FAULT_SHIFT),
-        .lane = field(info, TERN_ENGINE_IND_INFO_LANE_MASK, TERN_ENGINE_IND_INFO_LANE_SHIFT),
-        .warp = field(info, TERN_ENGINE_IND_INFO_WARP_MASK, TERN_ENGINE_IND_INFO_WARP_SHIFT),
-        .va = get(r, TERN_REG_ENGINE_IND_VA(e)),
-        .pc = get(r, TERN_REG_ENGINE_IND_PC(e)),
-        .offset = get(r, TERN_REG_ENGINE_IND_OFFSET(e)),
-        .group = {get(r, TERN_REG_ENGINE_IND_GROUP_X(e)), get(r, TERN_REG_ENGINE_IND_GROUP_Y(e)),
-                  get(r, TERN_REG_ENGINE_IND_GROUP_Z(e))},
-        .fence = get64(r, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
-        .begin = get64(r, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
-        .end = get64(r, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),
-    };
-    put(r, TERN_REG_ENGINE_IND_POP(e), 1);
-}
-
 static int keep_cut(struct runner *r, const struct seen *seen)
 {
     if (r->end.cut_count == r->cut_room) {
@@ -276,7 +255,8 @@ static int take(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
     struct seen seen;
-    read_indication(r, e, &seen);
+    int error = device_indication(r->api, r->sim, e, &seen);
+    r->end.error = r->end.error ? r->end.error : error;
     if (q->received) { /* of the other queue, and as if it had happened there */
         q->received = false;
         q = &r->queue[!e];
@@ -302,12 +282,12 @@ static int take(struct runner *r, uint32_t e)
     if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
         const struct gate *gate = q->again == 0 ? closed(r, q) : NULL;
         if (gate && seen.begin && seen.offset == gate->offset) {
-            int error = open_gate(r, gate);
+            error = open_gate(r, gate);
             r->end.error = r->end.error ? r->end.error : error;
         }
         if (seen.fault == TERN_FAULT_PAGE_ABSENT) {
             r->pager.all = undisturbed(r);
-            int error = pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words);
+            error = pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words);
             r->end.error = r->end.error ? r->end.error : error;
         }
         q->begun[q->ended + q->again] |= seen.begin != 0;
@@ -352,7 +332,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 /** Runs to the next interrupt, or to what has to be done at a certain time. */
 static void advance(struct runner *r)
 {
-    uint64_t until = r->start + r->s->limit, time = now(r);
+    uint64_t until = r->start + r->limit, time = now(r);
     for (uint32_t e = 0; e < r->s->engines; e++) {
         const struct queue *q = &r->queue[e];
         until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
@@ -364,18 +344,6 @@ static void advance(struct runner *r)
     guard_device(r->backend, r->sim);
     int error = r->api->step(r->sim, until > time ? until - time : 1, NULL);
     r->end.error = r->end.error ? r->end.error : error;
-}
-
-/** Counts dirty pages while work goes on, and at once again, as a driver may that wants to know how fast it writes.
- *  Nothing comes of it: a range beyond memory is refused, and so is a question before the answer. Not a query: the
- *  scene has no memory for its result. */
-static void ask(struct runner *r, struct rng *random)
-{
-    uint32_t pages = (uint32_t)(r->s->mem_bytes / PAGE), count = 1 + rng_below(random, 8192);
-    put(r, TERN_REG_DIRTY_FIRST, rng_below(random, pages));
-    put(r, TERN_REG_DIRTY_COUNT, count);
-    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
-    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
 }
 
 static int run(struct runner *r)
@@ -396,7 +364,8 @@ static int run(struct runner *r)
         }
         if (working) {
             if (rng_one_in(&random, 8)) {
-                ask(r, &random);
+                int error = device_ask(r->api, r->sim, &random, r->s->mem_bytes);
+                r->end.error = r->end.error ? r->end.error : error;
             }
             result = waves(r);
             advance(r);
@@ -404,12 +373,11 @@ static int run(struct runner *r)
             for (uint32_t e = 0; e < r->s->engines && !result; e++) {
                 result = pending >> e & 1 ? collect(r, e) : 0;
             }
-            r->end.hung = now(r) - r->start > r->s->limit;
+            r->end.hung = now(r) - r->start > r->limit;
         }
     }
-    for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 &&
-         !r->end.error; tries++) {
-    }
+    int error = device_counted(r->api, r->sim);
+    r->end.error = r->end.error ? r->end.error : error;
     return result;
 }
 
@@ -447,64 +415,69 @@ static void gather(struct runner *r)
     r->end.cycles = now(r) - r->start;
 }
 
-#define PACE 8u /* cycles from one line to the next: where few transfers are outstanding, latency is short */
-
-static uint32_t lesser(uint32_t a, uint32_t b)
+static int runner_make(struct runner *r, const struct scene *s, uint64_t limit)
 {
-    return a < b ? a : b;
+    bool room = (r->end.seen = calloc(s->submits + 1, sizeof *r->end.seen)) != NULL;
+    r->s = s;
+    r->limit = limit;
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        struct queue *q = &r->queue[e];
+        q->of = calloc(s->submits + 1, sizeof *q->of);
+        q->begun = calloc(s->submits + 1, sizeof *q->begun);
+        q->seen = calloc(s->submits + 1, sizeof *q->seen);
+        room = room && q->of && q->begun && q->seen;
+    }
+    return room ? 0 : -ENOMEM;
 }
 
-/** One case in four has a memory that pushes back: a real one, or one of random numbers. */
-static void draw_memory(const struct scene *s, struct tern_sim_config *c)
+static void runner_free(struct runner *r)
 {
-    static const uint32_t latency[] = {1, 20, 60, 150}, outstanding[] = {1, 2, 3, 8, 32, 256},
-        stall[] = {0, 0, 64, 128, 192};
-    struct rng r = rng_of(s->seed, 0x6472616dull);
-    if (!rng_one_in(&r, 4)) {
-        return;
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        free(r->queue[e].of);
+        free(r->queue[e].begun);
+        free(r->queue[e].seen);
     }
-    c->memory = rng_below(&r, TERN_SIM_MEMORIES);
-    if (rng_one_in(&r, 3)) {
-        return; /* as it is: the default among them */
+    ending_free(&r->end);
+    pager_free(&r->pager);
+}
+
+/** Runs the scene of a runner whose device there is. */
+static int run_scene(struct runner *r)
+{
+    r->pager = (struct pager){.scene = r->s, .api = r->api, .sim = r->sim, .random = rng_of(r->s->seed, 0x70616765ull)};
+    r->start = now(r);
+    int result = load(r);
+    return result ? result : run(r);
+}
+
+/** What runs before the scene's own work, until its engines are reset. Nothing is left of it then. */
+static int run_before(struct runner *r)
+{
+    struct runner b = {.backend = r->backend, .api = r->api, .sim = r->sim};
+    if (!r->s->before) {
+        return 0;
     }
-    c->dram_latency = latency[rng_below(&r, COUNT(latency))];
-    c->dram_reads = outstanding[rng_below(&r, COUNT(outstanding))];
-    c->dram_writes = outstanding[rng_below(&r, COUNT(outstanding))];
-    c->dram_latency = lesser(c->dram_latency, PACE * lesser(c->dram_reads, c->dram_writes));
-    c->dram_stall = stall[rng_below(&r, COUNT(stall))];
-    c->dram_reorder_seed = rng_one_in(&r, 2) ? 1 + rng_below(&r, 1000000) : 0;
-    if (rng_one_in(&r, 2)) {
-        c->dram_refresh = 300 + rng_below(&r, 2000);
-        c->dram_refresh_cycles = 1 + rng_below(&r, 200);
-    }
+    int result = runner_make(&b, r->s->before, r->s->before_cycles);
+    result = result ? result : run_scene(&b);
+    r->end.error = result || b.end.error ? b.end.error : device_reset(r->api, r->sim, r->s);
+    runner_free(&b);
+    return result;
 }
 
 int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
               struct tern_sim **sim, struct ending *out)
 {
     struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
-    struct runner r = {.s = s, .backend = b, .api = b->api, .watch = watch};
-    int result = -ENOMEM;
-    draw_memory(s, &config);
-    r.end.seen = calloc(s->submits + 1, sizeof *r.end.seen);
-    bool room = r.end.seen != NULL;
-    for (uint32_t e = 0; e < ENGINES; e++) {
-        struct queue *q = &r.queue[e];
-        q->of = calloc(s->submits + 1, sizeof *q->of);
-        q->begun = calloc(s->submits + 1, sizeof *q->begun);
-        q->seen = calloc(s->submits + 1, sizeof *q->seen);
-        room = room && q->of && q->begun && q->seen;
-    }
-    result = room ? b->api->create(&config, &r.sim) : -ENOMEM;
+    struct runner r = {.backend = b, .api = b->api, .watch = watch};
+    device_memory(s->seed, &config);
+    int result = runner_make(&r, s, s->limit);
+    result = result ? result : b->api->create(&config, &r.sim);
     if (result) {
         goto out;
     }
-    result = watch && watch->observer ? b->api->observe(r.sim, watch->observer, watch->user) : 0;
-    r.pager = (struct pager){.scene = s, .api = b->api, .sim = r.sim,
-                              .random = rng_of(s->seed, 0x70616765ull)};
-    r.start = now(&r);
-    result = result ? result : load(&r);
-    result = result ? result : run(&r);
+    result = run_before(&r);
+    result = result || !watch || !watch->observer ? result : b->api->observe(r.sim, watch->observer, watch->user);
+    result = result || r.end.error ? result : run_scene(&r);
     guard_device(NULL, NULL);
     if (r.waves_on) {
         b->api->trace(r.sim, NULL);
@@ -519,16 +492,10 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
         r.end = (struct ending){0};
     }
 out:
-    for (uint32_t e = 0; e < ENGINES; e++) {
-        free(r.queue[e].of);
-        free(r.queue[e].begun);
-        free(r.queue[e].seen);
-    }
     if (r.sim) {
         b->api->destroy(r.sim);
     }
-    ending_free(&r.end);
-    pager_free(&r.pager);
+    runner_free(&r);
     return result;
 }
 

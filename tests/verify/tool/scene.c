@@ -7,6 +7,10 @@
 
 #include "verify.h"
 
+#define RESET_STREAM 0x6265666f7265ull
+#define RESETS 6u
+#define MOST_BEFORE 10u /* log2 of 16 device cycles */
+
 const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
 
 static const struct {
@@ -36,12 +40,42 @@ void case_size(struct test_case *c, const struct geometry *g)
     }
 }
 
-int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
+static int build(const struct test_case *c, const struct geometry *g, struct scene *out)
 {
     *out = (struct scene){.seed = c->seed, .engines = g->engines, .mem_bytes = g->mem_bytes};
     out->memory = calloc(1, g->mem_bytes);
     out->touched = calloc(1, g->mem_bytes / PAGE);
     int r = out->memory && out->touched ? kinds[c->kind].build(c, g, out) : -ENOMEM;
+    if (r) {
+        scene_free(out);
+    }
+    return r;
+}
+
+/** In one case of RESETS another case, of either kind, runs first, until a reset in its midst. */
+static int build_before(const struct test_case *c, const struct geometry *g, struct scene *s)
+{
+    struct rng r = rng_of(c->seed, RESET_STREAM + c->kind);
+    if (!rng_one_in(&r, RESETS)) {
+        return 0;
+    }
+    struct test_case *other = calloc(1, sizeof *other);
+    s->before = calloc(1, sizeof *s->before);
+    int result = other && s->before ? 0 : -ENOMEM;
+    if (result == 0) {
+        *other = (struct test_case){.kind = (enum kind)rng_below(&r, KINDS), .seed = rng_next(&r)};
+        case_size(other, g);
+        result = build(other, g, s->before);
+        s->before_cycles = 1 + rng_below(&r, 16u << rng_below(&r, MOST_BEFORE));
+    }
+    free(other);
+    return result;
+}
+
+int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
+{
+    int r = build(c, g, out);
+    r = r ? r : build_before(c, g, out);
     if (r) {
         scene_free(out);
     }
@@ -55,6 +89,10 @@ void case_item_text(const struct test_case *c, const struct geometry *g, uint32_
 
 void scene_free(struct scene *s)
 {
+    if (s->before) {
+        scene_free(s->before);
+        free(s->before);
+    }
     free(s->memory);
     free(s->touched);
     free(s->submit);
@@ -71,6 +109,12 @@ void scene_put(struct scene *s, uint64_t physical, const void *data, size_t byte
         memcpy(s->memory + physical, data, bytes);
         memset(s->touched + physical / PAGE, 1, (physical + bytes - 1) / PAGE - physical / PAGE + 1);
     }
+}
+
+/** The driver will write to that page, which no dirty bit tells. */
+static void touch(struct scene *s, uint64_t physical)
+{
+    scene_put(s, physical, &(uint64_t){0}, sizeof(uint64_t));
 }
 
 /** Room for one more of `count` elements, doubling at powers of two. */
@@ -121,6 +165,7 @@ int scene_gate(struct scene *s, const struct gate *gate)
     s->gate = array;
     if (r == 0) {
         s->gate[s->gates++] = *gate;
+        touch(s, gate->physical);
     }
     return r;
 }
@@ -144,6 +189,7 @@ int scene_paging(struct scene *s, uint64_t physical)
 {
     s->paging = physical;
     s->asks = true;
+    touch(s, physical);
     return scene_open(s, physical, PAGE, OPEN_PAGING, false);
 }
 

@@ -11,6 +11,7 @@
  *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
  *   mutants.c, mutant_*.c  on devices with seeded bugs  scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
+ *   device.c    what a run does with a device beside its work: its memory, registers, reset
  *   case.c, compare.c  a case on two, and its ends   shrink.c         the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped
  *   explain.c, history.c  first differing warp instruction, waveform    report.c  what is printed
@@ -131,6 +132,9 @@ struct scene {
     bool roams;
     /** Not 0: preempt each engine about that often (device cycles), at first; submit again with resume. */
     uint32_t stop_every;
+    /** Not NULL: what runs on the device first, for so many device cycles; then all engines are reset. */
+    struct scene *before;
+    uint64_t before_cycles;
 };
 
 /** Number of items that a case of this seed has in full; items and keep (all true) are set. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What another context runs between two parts of a buffer that was cut: a kernel with physical
- *  addresses that writes nothing to memory, but leaves registers, flags, call depth, local memory,
+/** What others run on an engine: a nop; and what another context runs between two parts of a buffer that was cut, a
+ *  kernel with physical addresses that writes nothing to memory, but leaves registers, flags, call depth, local memory,
  *  caches and TLBs full of what is its own. */
 #include "asm.h"
 #include "verify.h"
 
-#define CODE LINE * 8u
+#define NOP (LINE * 4u)
+#define CODE (LINE * 8u)
 #define FOREIGN_LOCAL 2048u
 
 int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical)
@@ -39,6 +40,11 @@ int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical)
         return -1;
     }
     scene_put(s, physical, words, sizeof words);
+    if (tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, words)) {
+        return -1;
+    }
+    s->nop = physical + NOP;
+    scene_put(s, s->nop, words, LINE);
     scene_put(s, physical + CODE, code, 4ull * n);
     s->foreign = (struct submit){.buffer = physical, .size = 2 * LINE, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
     return 0;

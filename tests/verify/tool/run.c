@@ -31,6 +31,8 @@ struct queue {
     bool *begun;
     uint32_t count, ended, submitted, again;
     bool stopping;
+    bool nop;               /* the buffer of others in the HW queue is a nop of the driver, */
+    uint64_t rung, takes;   /* rung at that time; from there to the indication of the last one: 0, not known */
     uint32_t brings;        /* packets of `words` that bring a page before its first buffer goes on */
     uint32_t words[16 * PAGER_PACKETS];
     uint32_t between;       /* buffers of others that are in the HW queue, between two parts */
@@ -38,7 +40,7 @@ struct queue {
     uint32_t granularity; /* of the stop */
     uint32_t cuts;        /* of the first buffer, in a row */
     uint64_t stop_at;     /* the next request; while stopping, one that is finer */
-    struct rng random;
+    struct rng random, meeting;
     struct seen *seen;
 };
 
@@ -50,6 +52,7 @@ struct runner {
     const struct watch *watch;
     bool waves_on;
     uint64_t start, limit;
+    bool meets;         /* doorbells meet the ends of buffers */
     struct queue queue[ENGINES];
     uint64_t open;      /* gates, by number */
     struct ending end;
@@ -58,6 +61,8 @@ struct runner {
 };
 
 #define HW_QUEUE 2u
+#define MEETS 4u    /* with one seed in so many doorbells meet the ends of buffers */
+#define MEETING 12u /* cycles of which such a doorbell comes in one */
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define NEVER UINT64_MAX
 
@@ -157,7 +162,8 @@ static void insist(struct runner *r, struct queue *q)
     }
 }
 
-static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume)
+/** Rings the doorbell at a certain time, or as soon as it can be. */
+static void ring_at(struct runner *r, uint32_t e, const struct submit *s, bool resume, uint64_t at)
 {
     put(r, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
     put(r, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32));
@@ -168,14 +174,40 @@ static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resu
     put(r, TERN_REG_ENGINE_SUB_CONTEXT(e), s->context);
     put(r, TERN_REG_ENGINE_SUB_SAVE(e), s->save);
     put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
+    if (now(r) < at) {
+        put(r, TERN_REG_DEV_IRQ_ENABLE, 0); /* no interrupt ends the wait */
+        int error = now(r) < at ? r->api->step(r->sim, at - now(r), NULL) : 0;
+        r->end.error = r->end.error ? r->end.error : error;
+    }
     put(r, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+    if (at) {
+        put(r, TERN_REG_DEV_IRQ_ENABLE, (1u << r->s->engines) - 1);
+    }
 }
 
-static void submit(struct runner *r, uint32_t e)
+static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume)
+{
+    ring_at(r, e, s, resume, 0);
+}
+
+static void submit_at(struct runner *r, uint32_t e, uint64_t at)
 {
     struct queue *q = &r->queue[e];
-    ring(r, e, &r->s->submit[q->of[q->submitted]], q->begun[q->submitted]);
+    ring_at(r, e, &r->s->submit[q->of[q->submitted]], q->begun[q->submitted], at);
     q->submitted++;
+}
+
+/** The next buffer comes when a nop that is alone in the HW queue ends: in that very cycle, or some cycles before or
+ *  after it. How long a nop takes was seen at the last one. */
+static void meet(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    const struct submit nop = {.buffer = r->s->nop, .size = LINE, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
+    ring(r, e, &nop, false);
+    q->rung = now(r);
+    q->nop = true;
+    q->between++;
+    submit_at(r, e, q->rung + (q->takes > MEETING ? q->takes - MEETING + rng_below(&q->meeting, MEETING) : 0));
 }
 
 /** Lets the other engine go on with what was cut. */
@@ -231,7 +263,11 @@ static void feed(struct runner *r, uint32_t e)
     }
     while (!q->stopping && !q->again && !q->between && !q->away && q->submitted < q->count &&
            q->submitted - q->ended < HW_QUEUE) {
-        submit(r, e);
+        if (r->meets && q->submitted == q->ended && rng_one_in(&q->meeting, 2)) {
+            meet(r, e);
+        } else {
+            submit_at(r, e, 0);
+        }
     }
 }
 
@@ -269,10 +305,13 @@ static int take(struct runner *r, uint32_t e)
         seen.engine = !e;
     }
     if (q->between) {
+        const bool nop = q->nop;
         q->between--;
+        q->nop = false;
+        q->takes = nop ? seen.end - q->rung : q->takes;
         seen.submit = r->s->submits;
         r->end.error = seen.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED ? r->end.error : -EPROTO;
-        return keep_cut(r, &seen);
+        return nop ? 0 : keep_cut(r, &seen);
     }
     if (q->ended + q->again == q->submitted) {
         r->end.error = r->end.error ? r->end.error : -EPROTO;
@@ -335,7 +374,7 @@ static void advance(struct runner *r)
     uint64_t until = r->start + r->limit, time = now(r);
     for (uint32_t e = 0; e < r->s->engines; e++) {
         const struct queue *q = &r->queue[e];
-        until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
+        until = q->ended == q->submitted || q->away || q->between ? until : sooner(until, q->stop_at);
     }
     if (r->watch && r->watch->waves) {
         until = time < r->watch->waves_from ? sooner(until, r->watch->waves_from)
@@ -358,7 +397,7 @@ static int run(struct runner *r)
             feed(r, e);
             insist(r, q);
             working |= q->ended < q->count;
-            if (q->ended < q->submitted && !q->away && now(r) >= q->stop_at) {
+            if (q->ended < q->submitted && !q->away && !q->between && now(r) >= q->stop_at) {
                 stop(r, e);
             }
         }
@@ -395,6 +434,7 @@ static int load(struct runner *r)
     for (uint32_t e = 0; e < r->s->engines; e++) {
         struct queue *q = &r->queue[e];
         q->random = rng_of(s->seed, 0x73746f70ull + e);
+        q->meeting = rng_of(s->seed, 0x6d656574ull + e);
         q->stop_at = draw_stop(r, q);
     }
     for (uint32_t i = 0; i < s->gates && !s->stop_every && !result; i++) {
@@ -420,6 +460,7 @@ static int runner_make(struct runner *r, const struct scene *s, uint64_t limit)
     bool room = (r->end.seen = calloc(s->submits + 1, sizeof *r->end.seen)) != NULL;
     r->s = s;
     r->limit = limit;
+    r->meets = s->seed % MEETS == 0;
     for (uint32_t e = 0; e < ENGINES; e++) {
         struct queue *q = &r->queue[e];
         q->of = calloc(s->submits + 1, sizeof *q->of);

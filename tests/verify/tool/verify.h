@@ -127,6 +127,7 @@ struct scene {
     uint64_t code, code_bytes;
     uint32_t code_va;
     uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
+    uint64_t nop;             /**< Physical address of a packet that does nothing. */
     struct submit foreign;    /**< Of another context, between two parts of a buffer that was cut; size 0: nothing. */
     /** What was cut may go on on the other engine: it waits for nothing that that one does. */
     bool roams;

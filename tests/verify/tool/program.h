@@ -167,6 +167,7 @@ void item_wide(struct code *c);
 void item_burst(struct code *c);
 void item_scatter(struct code *c);
 void item_alias(struct code *c);
+void item_replace(struct code *c);
 void item_same(struct code *c);
 void item_barrier(struct code *c);
 void item_exchange(struct code *c);

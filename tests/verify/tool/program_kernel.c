@@ -8,6 +8,8 @@
 #include "program.h"
 
 #define END_STREAM 0x656e64000000ull
+#define REPLACE_STREAM 0x7265706c0000ull
+#define REPLACES 16u /* one item in so many, where addresses are virtual */
 
 /** rd = (z * size_y + y) * size_x + x of CSRs. */
 static void linear(struct code *c, uint32_t rd, uint32_t id, uint32_t size)
@@ -114,6 +116,12 @@ void item_emit(struct code *c, uint32_t item)
     c->fresh[1] = any_value(c);
     c->last[0] = c->last[1] = c->fresh[0];
     c->pool_va = c->plan->va[REGION_POOL] + item * POOL;
+    struct rng replaces = rng_of(c->plan->seed, REPLACE_STREAM + item);
+    const bool replace = !c->plan->physical && rng_one_in(&replaces, REPLACES);
+    if (replace && item != c->kernel->fault_item) {
+        item_replace(c);
+        return;
+    }
     if (item == c->kernel->fault_item) {
         item_fault(c);
         return;

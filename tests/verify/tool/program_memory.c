@@ -7,6 +7,7 @@
 #include "program.h"
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+#define REPLACE 8u /* addresses of item_replace that are in registers at a time */
 
 /** A load of 1 << size bytes, with either sign. */
 static uint32_t load(struct code *c, uint32_t size, uint32_t imm, uint32_t base)
@@ -123,15 +124,23 @@ void item_scatter(struct code *c)
     }
 }
 
+/** Bytes from one address of a work-item's scratch to its next one in the alias region, and how many there are; *delta:
+ *  from its own address to the first of them. */
+static uint32_t aliases(const struct code *c, uint32_t *copies, uint32_t *delta)
+{
+    const uint32_t *bytes = &c->plan->bytes[FIRST_REGION + c->index * KERNEL_REGIONS];
+    uint32_t apart = (bytes[KERNEL_DATA] + PAGE - 1) / PAGE * PAGE;
+    *copies = c->plan->physical ? 1 : bytes[KERNEL_ALIAS] / apart;
+    *delta = kernel_va(c->plan, c->index, KERNEL_ALIAS) - kernel_va(c->plan, c->index, KERNEL_DATA);
+    return apart;
+}
+
 /** Scratch under another address: caches by virtual address need the fences, memory is one. There are many such
  *  addresses, so that it is most often the first access to a page there, and waits for the line of its entry; and a
  *  store by the first address, whose entry is known, comes behind it. */
 void item_alias(struct code *c)
 {
-    uint32_t region = FIRST_REGION + c->index * KERNEL_REGIONS;
-    uint32_t apart = (c->plan->bytes[region + KERNEL_DATA] + PAGE - 1) / PAGE * PAGE;
-    uint32_t copies = c->plan->physical ? 1 : c->plan->bytes[region + KERNEL_ALIAS] / apart;
-    uint32_t delta = kernel_va(c->plan, c->index, KERNEL_ALIAS) - kernel_va(c->plan, c->index, KERNEL_DATA);
+    uint32_t copies, delta, apart = aliases(c, &copies, &delta);
     code_say(c, "store and load by two addresses of one page");
     for (uint32_t n = 1 + rng_below(c->r, 3); n; n--) {
         emit_li(c, X7, delta + apart * (copies > 1 ? rng_below(c->r, copies) : 0));
@@ -142,6 +151,46 @@ void item_alias(struct code *c)
         emit(c, asm_sw(any_source(c), at, forth ? X4 : X7));
         emit(c, ASM_FENCE);
         emit(c, load(c, 2, at, forth ? X7 : X4));
+    }
+    emit(c, ASM_FENCE);
+}
+
+/** Loads from more pages than a TLB has entries, and between them stores to scratch by its many addresses. A store
+ *  waits for the walks before it, though the entry of its own page is known: these replace it meanwhile. The loads are
+ *  from the table alone, because caches by virtual address do not see the stores. */
+void item_replace(struct code *c)
+{
+    uint32_t copies, delta, apart = aliases(c, &copies, &delta), word = rng_below(c->r, SCRATCH / 4),
+        n = 12 + rng_below(c->r, 20), stores = 2 + rng_below(c->r, REPLACE - 3);
+    code_say(c, "%u loads from anywhere and stores by %u addresses of one page", n, copies);
+    for (uint32_t i = 0; i < REPLACE; i++) { /* registers with addresses, the first ones of scratch */
+        uint32_t rd = FIRST_VALUE + i;
+        emit_li(c, X8, rng_next(c->r) | 1u);
+        emit(c, asm_mul(X7, X9, X8));
+        if (i < stores) {
+            emit(c, asm_srli(X7, X7, 16));
+            emit_li(c, X8, copies);
+            emit(c, asm_remu(X7, X7, X8));
+            emit_li(c, X8, apart);
+            emit(c, asm_mul(X7, X7, X8));
+            emit_li(c, X8, delta);
+            emit(c, asm_add(X7, X7, X8));
+            emit(c, asm_add(rd, X7, X4));
+        } else {
+            emit(c, asm_srli(X7, X7, 32 - (WIDE_LOG2 - 12)));
+            emit(c, asm_slli(X7, X7, 12));
+            emit_li(c, X8, c->plan->va[REGION_WIDE]);
+            emit(c, asm_add(rd, X7, X8));
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t which = rng_below(c->r, REPLACE), base = FIRST_VALUE + which,
+            rd = FIRST_VALUE + REPLACE + i % (32 - FIRST_VALUE - REPLACE);
+        if (which < stores) { /* each to a word of its own: nothing orders stores by two addresses */
+            emit(c, asm_sw(any_source(c), (word + i) % (SCRATCH / 4) * 4, base));
+        } else {
+            emit(c, asm_lw(rd, 4 * rng_below(c->r, PAGE / 8), base));
+        }
     }
     emit(c, ASM_FENCE);
 }

@@ -144,6 +144,38 @@ static void test_reset_leaves_nothing(void **state)
     assert_in_range(resets, SEEDS / 12, SEEDS / 3);
 }
 
+/** A gate opens when a stop has found there who is awaited, and the case ends as without a stop. */
+static void test_gates(void **state)
+{
+    uint32_t gates = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        struct scene s;
+        struct side a = {.backend = &model}, b = {.backend = &model};
+        struct difference d;
+        assert_int_equal(case_build(&c, &geometry, &s), 0);
+        struct scene unstopped = s;
+        unstopped.stop_every = 0;
+        if (s.gates) {
+            assert_int_equal(scene_run(&unstopped, &model, 0, NULL, &a.sim, &a.end), 0);
+            assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
+            assert_int_equal(compare(&s, &a, &b, false, &d), 0);
+            assert_int_equal(d.kind, DIFF_NONE);
+            assert_true(b.end.cut_count > 0);
+        }
+        for (uint32_t i = 0; i < s.gates; i++) {
+            uint32_t count = 0;
+            assert_int_equal(model.api->mem_read(b.sim, s.gate[i].count, &count, sizeof count), 0);
+            gates += s.gate[i].awaited && count == s.gate[i].awaited;
+        }
+        side_free(&a);
+        side_free(&b);
+        scene_free(&s);
+    }
+    assert_true(gates >= SEEDS / 12);
+}
+
 static void test_same_seed_same_scene(void **state)
 {
     (void)state;
@@ -213,7 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends_as_planned), cmocka_unit_test(test_items_left_out),
         cmocka_unit_test(test_undisturbed_in_the_end), cmocka_unit_test(test_reset_leaves_nothing),
-        cmocka_unit_test(test_same_seed_same_scene),
+        cmocka_unit_test(test_gates), cmocka_unit_test(test_same_seed_same_scene),
         cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_texts),
     };
     int r = cmocka_run_group_tests_name("program", tests, NULL, NULL) ? 1 : 0;

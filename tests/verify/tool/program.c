@@ -61,6 +61,11 @@ static void build_code(const struct test_case *tc, struct plan *p, struct code *
             if (tc->keep[i]) {
                 item_emit(c, i);
             }
+            if (tc->keep[i] && i == p->kernel[k].gate_item) {
+                p->kernel[k].awaited = c->awaited;
+            } else if (i == p->kernel[k].gate_item) {
+                p->kernel[k].gate_item = UINT32_MAX;
+            }
         }
         kernel_end(c);
     }
@@ -154,7 +159,8 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
     uint32_t at = 0;
     for (uint32_t first = 0; first < p->kernels; first++) {
         const uint32_t engine = p->kernel[first].engine;
-        uint32_t begin = at;
+        uint32_t begin = at, offset[MAX_KERNELS];
+        bool in[MAX_KERNELS] = {false};
         bool taken = false;
         for (uint32_t k = 0; k < first; k++) { /* nothing of this engine since, and it joins: it is there already */
             taken = p->kernel[k].engine == engine || taken;
@@ -177,6 +183,8 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
             if (tern_pkt_dispatch_pack(&p->kernel[k].packet, words)) {
                 return -EINVAL;
             }
+            offset[k] = at - begin;
+            in[k] = true;
             space_put(a, REGION_BUFFER, at, words, 2 * LINE);
             space_put(a, REGION_BUFFER, BUFFER_ARGS + k * LINE, args, sizeof args);
             at += 2 * LINE;
@@ -186,6 +194,14 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
                              .save = space_pages(a, SAVE_PAGES),
                              .flags = p->physical ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
         int result = scene_submit(s, &sub);
+        for (uint32_t k = first; k < p->kernels && !result; k++) {
+            const uint64_t gate = in[k] ? space_physical(a, FIRST_REGION + k * KERNEL_REGIONS + KERNEL_LOCK, GATE) : 0;
+            if (in[k] && p->kernel[k].gate_item != UINT32_MAX) {
+                result = scene_gate(s, &(struct gate){
+                    .submit = s->submits - 1, .offset = offset[k], .physical = gate, .value = 1, .count = gate + 8,
+                    .awaited = p->kernel[k].awaited, .granularity = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION});
+            }
+        }
         if (result) {
             return result;
         }

@@ -36,6 +36,7 @@
 #define WIDE_LOG2 22u       /* addresses under which its pages come again and again, for the TLB */
 #define ALIAS_LOG2 19u      /* addresses under which a kernel's records come again and again, for walks */
 #define SHARED_WORDS 16u    /* in local memory, for items that share */
+#define GATE 2048u           /* in the lock region: 64 bits; who waits for others counts itself in the word behind */
 #define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */
 #define FIRST_REGION 12u
@@ -68,6 +69,7 @@ struct kernel_plan {
     bool spins;                       /* its first item waits by spinning; one group fills the device */
     uint32_t fault_item;              /* item that faults, or UINT32_MAX */
     enum fault_class fault;
+    uint32_t gate_item, awaited;      /* item at whose gate some wait until others have come to it, or UINT32_MAX */
 };
 
 struct plan {
@@ -106,6 +108,7 @@ struct code {
     bool only_fresh;                  /* no sources but the fresh ones */
     bool deep;                        /* sp is not where the work-item's AREA is */
     uint32_t fresh[2], last[2];       /* registers that were given a corner value, or a result, last */
+    uint32_t awaited;                 /* how many count themselves at the gate of the item */
     uint32_t exits[64], n_exits;      /* places of jumps to the end of the kernel */
     char *text;                       /* NULL: nobody asks */
     size_t text_size;
@@ -146,6 +149,13 @@ uint32_t any_condition(struct code *c);
 void share_local(struct code *c, uint32_t rd, uint32_t offset);
 void share_global(struct code *c, uint32_t rd);
 
+/** A work-item waits at the gate of its kernel, or counts itself there. X6 and X8 are lost. */
+void gate_wait(struct code *c);
+void gate_count(struct code *c);
+/** A group of the kernel of two work-items at least, if there is one; in all, work-items of group n. */
+uint32_t any_group(struct code *c);
+uint32_t group_items(const struct kernel_plan *k, uint32_t n);
+
 /* -------------------------------------- items, each with its text; program_*.c */
 void item_straight(struct code *c);
 void item_float(struct code *c);
@@ -170,6 +180,7 @@ void item_alias(struct code *c);
 void item_replace(struct code *c);
 void item_same(struct code *c);
 void item_barrier(struct code *c);
+void item_gate(struct code *c);
 void item_exchange(struct code *c);
 void item_histogram(struct code *c);
 void item_shared(struct code *c);

@@ -13,12 +13,22 @@ enum access { READ, WRITE, ATOMIC, EXECUTE, ACCESSES };
 static const char *const access_text[ACCESSES] = {"load from", "store to", "atomic on", "jump to"};
 
 /** Work-items of group number n of a range (x fastest). */
-static uint32_t group_items(const struct kernel_plan *k, uint32_t n)
+uint32_t group_items(const struct kernel_plan *k, uint32_t n)
 {
     const struct tern_pkt_dispatch *p = &k->packet;
     uint32_t x = n % p->groups_x, y = n / p->groups_x % p->groups_y, z = n / p->groups_x / p->groups_y;
     return (x == p->groups_x - 1 ? p->edge_x : p->local_x) * (y == p->groups_y - 1 ? p->edge_y : p->local_y) *
            (z == p->groups_z - 1 ? p->edge_z : p->local_z);
+}
+
+uint32_t any_group(struct code *c)
+{
+    const struct tern_pkt_dispatch *p = &c->kernel->packet;
+    uint32_t groups = p->groups_x * p->groups_y * p->groups_z, group = rng_below(c->r, groups);
+    for (uint32_t tries = 0; tries < groups && group_items(c->kernel, group) < 2; tries++) {
+        group = (group + 1) % groups;
+    }
+    return group;
 }
 
 /* ----------------------------------------------------------- illegal words */
@@ -238,6 +248,7 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
 {
     uint32_t first = group * c->kernel->full, over = code_hole(c), low = c->n, out[2];
     uint32_t delay = 1 + rng_below(c->r, c->plan->stop_every ? 500 : 63);
+    bool gate = c->item == c->kernel->gate_item;
     code_say(c, ", part of group %u waits at a lower address", group);
     emit(c, ASM_BARRIER);
     out[0] = code_hole(c);
@@ -247,12 +258,24 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
     uint32_t below = code_hole(c), behind = code_hole(c);
     emit_li(c, X7, bound);
     uint32_t part = code_hole(c);
+    if (gate) { /* all of these wait; now and then all but one where the others come */
+        code_say(c, ", behind a gate");
+        c->awaited = last - bound;
+        gate_count(c);
+        if (rng_one_in(c->r, 2)) {
+            emit(c, asm_b(BNE, X9, X7, (low - c->n) * 4));
+        }
+    }
     emit(c, ASM_BARRIER);
     out[1] = code_hole(c);
     code_branch(c, part, BLTU, X9, X7);
-    emit(c, asm_addi(X8, X0, delay));
-    emit(c, asm_addi(X8, X8, UINT32_MAX));
-    emit(c, asm_b(BNE, X8, X0, 0u - 4));
+    if (gate) {
+        gate_wait(c);
+    } else {
+        emit(c, asm_addi(X8, X0, delay));
+        emit(c, asm_addi(X8, X8, UINT32_MAX));
+        emit(c, asm_b(BNE, X8, X0, 0u - 4));
+    }
     emit(c, asm_jal(X0, (low - c->n) * 4));
     code_branch(c, below, BLTU, X9, X7);
     code_branch(c, behind, BGEU, X9, X8);
@@ -264,14 +287,10 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
 static void diverge(struct code *c)
 {
     const struct kernel_plan *k = c->kernel;
-    uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z,
-        group = rng_below(c->r, groups), tries;
-    for (tries = 0; tries < groups && group_items(k, group) < 2; tries++) {
-        group = (group + 1) % groups;
-    }
+    uint32_t group = any_group(c);
     uint32_t items = group_items(k, group), bound = group * k->full + 1 + rng_below(c->r, items > 1 ? items - 1 : 1);
     uint32_t kind = rng_below(c->r, 3), last = group * k->full + items;
-    if (rng_one_in(c->r, 2)) {
+    if (rng_one_in(c->r, 2) || c->item == k->gate_item) {
         diverge_back(c, group, bound, last);
         return;
     }

@@ -117,9 +117,9 @@ void item_emit(struct code *c, uint32_t item)
     c->last[0] = c->last[1] = c->fresh[0];
     c->pool_va = c->plan->va[REGION_POOL] + item * POOL;
     struct rng replaces = rng_of(c->plan->seed, REPLACE_STREAM + item);
-    const bool replace = !c->plan->physical && rng_one_in(&replaces, REPLACES);
-    if (replace && item != c->kernel->fault_item) {
-        item_replace(c);
+    const bool replace = !c->plan->physical && rng_one_in(&replaces, REPLACES), gate = item == c->kernel->gate_item;
+    if ((gate || replace) && item != c->kernel->fault_item) {
+        gate ? item_gate(c) : item_replace(c);
         return;
     }
     if (item == c->kernel->fault_item) {

@@ -13,6 +13,7 @@
 #define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
 #define PAIR_PAGES 0x3c00u         /* physical; with one bit changed they lie in the upper three quarters of memory */
 #define SLOTS 446u                /* below the windows; neither the first nor the last is used */
+#define GATE_STREAM (PLAN_STREAM + 3)
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
 {
@@ -247,6 +248,24 @@ static void plan_kernels(struct rng *r, const struct geometry *g, bool many, boo
     }
 }
 
+/** In cases that are stopped a kernel may have a gate, at which a stop finds some of a group at a barrier and others on
+ *  their way: in an item of its own, or where the barrier is one that some never come to. */
+static void plan_gates(struct plan *p)
+{
+    struct rng r = rng_of(p->seed, GATE_STREAM);
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        struct kernel_plan *k = &p->kernel[i];
+        const bool parts = k->fault_item != UINT32_MAX && k->fault == FAULT_BARRIER;
+        k->gate_item = UINT32_MAX;
+        if (p->stop_every && k->barriers && rng_one_in(&r, 2)) {
+            k->gate_item = parts && rng_one_in(&r, 2) ? k->fault_item : k->first_item + rng_below(&r, k->items);
+        }
+        if (k->gate_item == k->fault_item && !parts) {
+            k->gate_item = UINT32_MAX;
+        }
+    }
+}
+
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
 {
     struct rng r = rng_of(seed, PLAN_STREAM);
@@ -280,4 +299,5 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     if (fault && !many) {
         plan_fault(&r, p, &p->kernel[rng_below(&r, p->kernels)]);
     }
+    plan_gates(p);
 }

@@ -193,6 +193,60 @@ void item_exchange(struct code *c)
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
 }
 
+void gate_wait(struct code *c)
+{
+    emit_li(c, X8, kernel_va(c->plan, c->index, KERNEL_LOCK) + GATE);
+    emit(c, asm_amo(AMOOR, 0, X6, X0, X8));
+    emit(c, asm_b(BEQ, X6, X0, 0u - 4));
+}
+
+void gate_count(struct code *c)
+{
+    emit_li(c, X8, kernel_va(c->plan, c->index, KERNEL_LOCK) + GATE + 8);
+    emit(c, asm_addi(X6, X0, 1));
+    emit(c, asm_amo(AMOADD, 0, X0, X6, X8));
+}
+
+/** Part of a group waits at a barrier while the others wait at the gate, which opens when a stop has found that. The
+ *  others then write a word each and come to the barrier; behind it everybody reads the word of another work-item. */
+void item_gate(struct code *c)
+{
+    const struct kernel_plan *k = c->kernel;
+    bool local = k->local && rng_one_in(c->r, 2), below = rng_one_in(c->r, 2);
+    uint32_t group = any_group(c), items = group_items(k, group), first = group * k->full, lanes = c->plan->g.lanes,
+        bound = first + (items > 1 ? 1 + rng_below(c->r, items - 1) : 1), base = any_value(c), other = any_value(c);
+    if (items > lanes && rng_one_in(c->r, 2)) { /* whole warps */
+        bound = first + lanes * (1 + rng_below(c->r, (items - 1) / lanes));
+    }
+    c->awaited = below ? first + items - bound : bound - first;
+    code_say(c, "%u work-items of group %u wait at a barrier, the others at a gate before it", c->awaited, group);
+    local ? share_local(c, base, LOCAL_EXCHANGE) : share_global(c, base);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_shadd(2, X7, X7, base));
+    emit(c, asm_sw(X0, 0, X7));
+    emit(c, ASM_BARRIER);
+    emit_li(c, X7, first);
+    emit_li(c, X8, first + items);
+    uint32_t before = code_hole(c), behind = code_hole(c);
+    emit_li(c, X7, bound);
+    uint32_t part = code_hole(c);
+    gate_wait(c);
+    uint32_t late = code_hole(c);
+    code_branch(c, part, below ? BGEU : BLTU, X9, X7);
+    gate_count(c);
+    code_branch(c, before, BLTU, X9, X7);
+    code_branch(c, behind, BGEU, X9, X8);
+    code_jump(c, late, X0);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_shadd(2, X7, X7, base));
+    emit(c, asm_sw(any_value(c), 0, X7));
+    emit(c, ASM_BARRIER);
+    partner(c);
+    emit(c, asm_shadd(2, X7, X7, base));
+    emit(c, asm_lw(other == base ? X8 : other, 0, X7));
+    emit(c, ASM_BARRIER);
+}
+
 /** The group accumulates into local words, and reads them when all are done. */
 void item_histogram(struct code *c)
 {

@@ -102,6 +102,7 @@ static bool undisturbed(const struct runner *r)
     return now(r) - r->start > r->s->limit / 4;
 }
 
+#define MOST_AT_GATE 8192u /* cycles to the next request, while some wait at a gate or are on their way */
 #define MOST_PATIENCE 8u /* log2: intervals become so much longer */
 
 /** The gate at which the first buffer of a queue waits, or will; NULL: there is none, or it is open. */
@@ -121,14 +122,25 @@ static int open_gate(struct runner *r, const struct gate *g)
     return r->api->mem_write(r->sim, g->physical, &g->value, sizeof g->value);
 }
 
+/** A cut at a gate finds all there that it is to find. */
+static bool arrived(struct runner *r, const struct gate *g)
+{
+    uint32_t count = g->awaited;
+    int error = g->count ? r->api->mem_read(r->sim, g->count, &count, sizeof count) : 0;
+    r->end.error = r->end.error ? r->end.error : error;
+    return count == g->awaited;
+}
+
 static uint64_t draw_stop(struct runner *r, struct queue *q)
 {
-    const bool gate = closed(r, q);
-    uint32_t most = gate ? 2 : MOST_PATIENCE, patience = q->cuts < most ? q->cuts : most;
+    const struct gate *gate = closed(r, q);
+    uint32_t most = gate && !gate->count ? 2 : MOST_PATIENCE, patience = q->cuts < most ? q->cuts : most;
+    uint32_t cycles = 2 * r->s->stop_every << patience;
     if (!r->s->stop_every || (!gate && undisturbed(r))) {
         return NEVER;
     }
-    return now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every << patience);
+    cycles = gate && gate->count && cycles > MOST_AT_GATE ? MOST_AT_GATE : cycles;
+    return now(r) + 1 + rng_below(&q->random, cycles);
 }
 
 /** Asks an engine to stop, or to stop sooner. */
@@ -153,17 +165,18 @@ static void stop(struct runner *r, uint32_t e)
     q->stop_at = again ? draw_stop(r, q) : NEVER;
 }
 
-/** What waits at a gate came to its turn only after the request: that may have been too coarse for it. */
+/** Work that waits at a gate came behind the last request, or long before the next; or that was too coarse for it. */
 static void insist(struct runner *r, struct queue *q)
 {
-    const struct gate *gate = q->stopping && q->stop_at == NEVER && q->ended < q->submitted ? closed(r, q) : NULL;
-    if (gate && q->granularity < gate->granularity) {
+    const struct gate *gate = q->ended < q->submitted ? closed(r, q) : NULL;
+    const bool none = q->stop_at == NEVER && (!q->stopping || (gate && q->granularity < gate->granularity));
+    if (gate && (none || (!q->stopping && q->stop_at > now(r) + 4 * MOST_AT_GATE))) {
         q->stop_at = draw_stop(r, q);
     }
 }
 
 /** Rings the doorbell at a certain time, or as soon as it can be. */
-static void ring_at(struct runner *r, uint32_t e, const struct submit *s, bool resume, uint64_t at)
+static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume, uint64_t at)
 {
     put(r, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
     put(r, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32));
@@ -185,15 +198,10 @@ static void ring_at(struct runner *r, uint32_t e, const struct submit *s, bool r
     }
 }
 
-static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume)
-{
-    ring_at(r, e, s, resume, 0);
-}
-
-static void submit_at(struct runner *r, uint32_t e, uint64_t at)
+static void submit(struct runner *r, uint32_t e, uint64_t at)
 {
     struct queue *q = &r->queue[e];
-    ring_at(r, e, &r->s->submit[q->of[q->submitted]], q->begun[q->submitted], at);
+    ring(r, e, &r->s->submit[q->of[q->submitted]], q->begun[q->submitted], at);
     q->submitted++;
 }
 
@@ -203,11 +211,11 @@ static void meet(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
     const struct submit nop = {.buffer = r->s->nop, .size = LINE, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
-    ring(r, e, &nop, false);
+    ring(r, e, &nop, false, 0);
     q->rung = now(r);
     q->nop = true;
     q->between++;
-    submit_at(r, e, q->rung + (q->takes > MEETING ? q->takes - MEETING + rng_below(&q->meeting, MEETING) : 0));
+    submit(r, e, q->rung + (q->takes > MEETING ? q->takes - MEETING + rng_below(&q->meeting, MEETING) : 0));
 }
 
 /** Lets the other engine go on with what was cut. */
@@ -215,10 +223,10 @@ static bool leave(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e], *other = &r->queue[!e];
     bool idle = other->ended == other->submitted && !other->between && !other->away && !other->stopping;
-    if (!r->s->roams || !idle || !q->begun[q->ended] || !rng_one_in(&q->random, 3)) {
+    if (!r->s->roams || !idle || !q->begun[q->ended] || closed(r, q) || !rng_one_in(&q->random, 3)) {
         return false;
     }
-    ring(r, !e, &r->s->submit[q->of[q->ended]], true);
+    ring(r, !e, &r->s->submit[q->of[q->ended]], true, 0);
     q->submitted = q->ended + 1;
     q->away = other->received = true;
     return true;
@@ -234,7 +242,7 @@ static void bring(struct runner *r, uint32_t e)
     r->end.error = r->end.error ? r->end.error : error;
     q->brings = 0;
     q->between++;
-    ring(r, e, &s, false);
+    ring(r, e, &s, false, 0);
 }
 
 static void feed(struct runner *r, uint32_t e)
@@ -251,7 +259,7 @@ static void feed(struct runner *r, uint32_t e)
         }
         if (r->s->foreign.size && (q->between || !leave(r, e)) && rng_one_in(&q->random, 2)) {
             q->between++;
-            ring(r, e, &r->s->foreign, false);
+            ring(r, e, &r->s->foreign, false, 0);
         }
     }
     if (q->stopping && (q->away || q->ended == q->submitted)) {
@@ -266,7 +274,7 @@ static void feed(struct runner *r, uint32_t e)
         if (r->meets && q->submitted == q->ended && rng_one_in(&q->meeting, 2)) {
             meet(r, e);
         } else {
-            submit_at(r, e, 0);
+            submit(r, e, 0);
         }
     }
 }
@@ -320,7 +328,7 @@ static int take(struct runner *r, uint32_t e)
     seen.submit = q->of[q->ended + q->again];
     if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
         const struct gate *gate = q->again == 0 ? closed(r, q) : NULL;
-        if (gate && seen.begin && seen.offset == gate->offset) {
+        if (gate && seen.begin && seen.offset == gate->offset && arrived(r, gate)) {
             error = open_gate(r, gate);
             r->end.error = r->end.error ? r->end.error : error;
         }
@@ -414,6 +422,9 @@ static int run(struct runner *r)
             }
             r->end.hung = now(r) - r->start > r->limit;
         }
+    }
+    for (uint32_t i = 0; i < r->s->gates && !result && !r->end.error; i++) { /* work that faulted never came to some */
+        result = r->open >> i & 1u ? 0 : open_gate(r, &r->s->gate[i]);
     }
     int error = device_counted(r->api, r->sim);
     r->end.error = r->end.error ? r->end.error : error;

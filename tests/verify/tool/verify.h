@@ -98,6 +98,9 @@ struct open_range {
 struct gate {
     uint32_t submit, offset, granularity; /**< granularity: the coarsest that cuts it there. */
     uint64_t physical, value;
+    /** Not 0: a cut there counts only once the 32 bits at `count` say `awaited`; until then others are on their way. */
+    uint64_t count;
+    uint32_t awaited;
 };
 
 /** A page-table entry, of either level, that is absent until work asks for it; then the driver makes it `entry`. */

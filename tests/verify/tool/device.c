@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the runs of scenes do with a device beside their work: the memory that it gets, its registers, its reset. */
+/** Simulated memory, registers and resets of a device, for the run of a scene. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the runs of scenes do with a device beside their work (device.c). All give 0 or -errno. */
+/** Simulated memory, registers and resets of a device, for the run of a scene. An int is 0 or -errno. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -15,7 +15,7 @@ int device_indication(const struct tern_sim_api *api, struct tern_sim *sim, uint
 int device_ask(const struct tern_sim_api *api, struct tern_sim *sim, struct rng *random, uint64_t mem_bytes);
 /** Waits for the end of what device_ask began. */
 int device_counted(const struct tern_sim_api *api, struct tern_sim *sim);
-/** Which pages are dirty, a byte each; clear: they are not any more. */
+/** Reads the dirty bit of each page into a byte; clear: and clears it. */
 int device_dirty(const struct tern_sim_api *api, struct tern_sim *sim, uint64_t mem_bytes, bool clear, uint8_t *dirty);
 /** Resets all engines, whatever they do, one after the other, as a driver does when a time is up; then memory becomes
  *  that of the scene, and no page is dirty. */

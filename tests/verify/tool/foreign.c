@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What others run on an engine: a nop; and what another context runs between two parts of a buffer that was cut, a
- *  kernel with physical addresses that writes nothing to memory, but leaves registers, flags, call depth, local memory,
- *  caches and TLBs full of what is its own. */
+/** Work that is not of the scene: a nop, and a kernel of another context that runs between two parts of a buffer. The
+ *  kernel has physical addresses and writes nothing to memory, but leaves registers, flags, call depth, local memory,
+ *  caches and TLBs full of its own. */
 #include "asm.h"
 #include "verify.h"
 

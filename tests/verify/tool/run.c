@@ -502,7 +502,7 @@ static int run_scene(struct runner *r)
     return result ? result : run(r);
 }
 
-/** What runs before the scene's own work, until its engines are reset. Nothing is left of it then. */
+/** Runs the other scene that comes first, and resets the engines in its midst. Nothing is left of it then. */
 static int run_before(struct runner *r)
 {
     struct runner b = {.backend = r->backend, .api = r->api, .sim = r->sim};

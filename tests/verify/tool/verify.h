@@ -11,7 +11,7 @@
  *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
  *   mutants.c, mutant_*.c  on devices with seeded bugs  scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
- *   device.c    what a run does with a device beside its work: its memory, registers, reset
+ *   device.c    simulated memory, registers and resets of a device
  *   case.c, compare.c  a case on two, and its ends   shrink.c         the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped
  *   explain.c, history.c  first differing warp instruction, waveform    report.c  what is printed

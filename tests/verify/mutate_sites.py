@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the places of a SystemVerilog file that can be mutated, by its tokens: no parser is
-needed for RTL in one manner.
+"""Finds the places of a SystemVerilog file that can be mutated, by its tokens. The RTL has one style, so no parser is
+needed.
 
-Mutated are right-hand sides of `assign`, of assignments in always blocks and of port connections, conditions
-of `if`, and whole non-blocking assignments; not what elaboration uses (parameters, ranges, widths,
-generate), assertions or proofs.
+Mutated are right-hand sides of `assign`, of assignments in always blocks and of port connections; conditions of `if`;
+and whole non-blocking assignments. Not mutated is what elaboration uses (parameters, ranges, widths, generate), and
+assertions and proofs.
 """
 import re
 
@@ -18,13 +18,13 @@ OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 
 
 class Site:
-    """A mutant: text[start:end] becomes new; or, if guard is set, is a statement that is not run."""
+    """A mutant: text[start:end] becomes `new`; if guard is set, it is a statement that is not run."""
 
     def __init__(self, start, end, new, change, at, guard=False):
         self.start, self.end, self.new, self.change, self.at, self.guard = start, end, new, change, at, guard
 
     def edit(self, number):
-        """As tests/verify/mutate takes it."""
+        """Returns the edit that tests/verify/mutate takes."""
         if self.guard:
             return (self.start, self.end, number,
                     lambda body: f"begin if (tern_mutant_pkg::select != {number}) {body} end")
@@ -32,7 +32,7 @@ class Site:
 
 
 def blank(text):
-    """The text with comments, strings and what is only for proofs replaced by spaces, of the same length."""
+    """Returns the text with comments, strings and code for proofs replaced by spaces, of the same length."""
     def spaces(m):
         return re.sub(r"[^\n]", " ", m[0])
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", spaces, text, flags=re.S)
@@ -61,7 +61,7 @@ class Tokens:
 
 
 def frozen(t, first, last):
-    """Tokens of an expression that elaboration needs: ranges, widths of casts, counts of replications."""
+    """Returns the tokens of an expression that elaboration uses: ranges, widths of casts, counts of replications."""
     out = set()
     for i in range(first, last):
         if t[i] == "[":
@@ -80,7 +80,7 @@ def frozen(t, first, last):
 
 
 def literal(text):
-    """Others near a number that says its width, and all of one bit."""
+    """Returns other values of a literal with a width: both neighbours, and the one with the top bit inverted."""
     if text in ("'0", "'1"):
         return ["'1" if text == "'0" else "'0"]
     m = re.fullmatch(r"(\d+)'([bdh])([0-9a-fA-F_]+)", text)
@@ -92,7 +92,7 @@ def literal(text):
 
 
 def terms(t, first, last, operator):
-    """Spans (with the operator beside them) of terms of chains of && or ||, in this group and those within it."""
+    """Yields the spans of terms in chains of && or ||, with an operator beside them, in this group and nested ones."""
     groups = [(first, last)] + [(i + 1, t.match[i]) for i in range(first, last) if t[i] in ("(", "{") and i in t.match]
     for low, high in groups:
         depth, starts, ops = 0, [low], []
@@ -113,7 +113,7 @@ def terms(t, first, last, operator):
 
 
 def operands(t, first, last, at):
-    """The spans of both sides of a comparison."""
+    """Returns the spans of both sides of a comparison."""
     ends = {"&&", "||", "?", ":", ",", "=", "&", "|", "^"}
     low, depth = at, 0
     while low > first and not (depth == 0 and (t[low - 1] in OPEN or t[low - 1] in ends)):
@@ -127,7 +127,7 @@ def operands(t, first, last, at):
 
 
 def arms(t, first, last):
-    """(question, colon, end) of each ?: whose arms are in one group."""
+    """Yields (question, colon, end) of each ?: whose arms are in one group."""
     for q in range(first, last):
         if t[q] != "?":
             continue
@@ -149,7 +149,7 @@ def arms(t, first, last):
 
 
 def expression(t, first, last):
-    """The mutants of an expression, as sites that replace all of it."""
+    """Yields the mutants of an expression, as sites that replace all of it."""
     if first >= last:
         return
     (start, end), kept = t.span(first, last), frozen(t, first, last)
@@ -185,7 +185,7 @@ def expression(t, first, last):
 
 
 def statement_end(t, i):
-    """The token behind the statement at i."""
+    """Returns the index of the token behind the statement at i."""
     if t[i] == "begin":
         depth = 0
         while i < len(t.list):
@@ -207,7 +207,7 @@ def statement_end(t, i):
 
 
 def reset_spans(t, first, last):
-    """What stands under `if (rst_i ...)`: undoing it shows only before the first work."""
+    """Returns the tokens under `if (rst_i ...)`, whose mutants show only before the first work."""
     out = set()
     for i in range(first, last):
         if t[i] == "if" and "rst_i" in [t[k] for k in range(i + 2, t.match[i + 1])]:
@@ -216,7 +216,7 @@ def reset_spans(t, first, last):
 
 
 def assignment(t, first, end):
-    """The = or <= of a statement; None: it is no assignment."""
+    """Returns the index of the = or <= of a statement; None if it is no assignment."""
     depth = 0
     for i in range(first, end):
         depth += (t[i] in OPEN) - (t[i] in CLOSE)
@@ -258,7 +258,7 @@ def always(t, first, last):
 
 
 def inside(t, first, at):
-    """{at} if that token is within brackets or the arms of a ?: that begin behind first."""
+    """Returns {at} if that token is in brackets or in the arms of a ?: that begin behind first."""
     depth = question = 0
     for i in range(first, at):
         depth += (t[i] in OPEN) - (t[i] in CLOSE)
@@ -267,7 +267,7 @@ def inside(t, first, at):
 
 
 def sites(source):
-    """All mutants of a file, in the order of their places."""
+    """Returns all mutants of a file, in the order of their places."""
     t = Tokens(blank(source))
     out, i = [], 0
     while i < len(t.list):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/verify/caught in a tree of its own: which mutants it runs, what passes, and what it records.
+"""Tests of tests/verify/caught in a tree of its own: which mutants it runs, what passes, and what it records.
 
-The program is a script that writes down the mutants that it is asked for; a file says what it tells of each.
+The program is a script that writes down the mutants it is asked for; a file has its output for each.
 """
 import os
 import pathlib
@@ -52,7 +52,7 @@ class Caught(unittest.TestCase):
         self.write(f"says/{name}", f"{name:32} {what}\n")
 
     def expect(self, status, lines, *args, asked=None):
-        """asked: the names that the program was given; None: it was not run."""
+        """asked: the names given to the program; None: it was not run."""
         (self.root / "asked").unlink(missing_ok=True)
         done = subprocess.run(["/usr/bin/python3", self.root / "tests/verify/caught", "--tool", "./tool", *args],
                               cwd=self.root, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
@@ -100,7 +100,7 @@ class Caught(unittest.TestCase):
         self.assertEqual(self.recorded(), ["one", "three"])
 
     def test_run_that_says_too_little(self):
-        """An end that is no result, a mutant of which nothing is said, an unchanged RTL that differs: no record."""
+        """Nothing is recorded if the program fails, if its output lacks a mutant, or if the unchanged RTL differs."""
         for what, status, lines, expected in (
                 ("", "0", [], 2), ("", "3", [], 2), ("TOO SLOW", "4", [], 2),
                 ("program  7  1  90", "1", ["PASS one", "PASS two", "PASS three"], 1)):
@@ -125,7 +125,7 @@ class Caught(unittest.TestCase):
         self.assertIn("no such mutant: three", self.expect(2, [], "three"))
 
     def test_record_of_the_tree(self):
-        """Nobody has edited it, and what it says is of mutants that there are."""
+        """The record was not edited by hand, and its mutants exist."""
         found = record.read(ROOT / RECORD, "record of mutants", ("small",), "tests/verify/caught --record")["small"]
         text = (ROOT / "tests/verify/mutants.list").read_text()
         self.assertEqual([n for n in found if f"\n{n}: " not in text], [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern-verify on the model, and on a device that is wrong on purpose: exit status, JSON, reports, mutants, crashes."""
+"""Tests of tern-verify on the model and on a device with known bugs: exit status, JSON, reports, mutants, crashes."""
 import json
 import os
 import pathlib
@@ -39,7 +39,7 @@ class Command(unittest.TestCase):
         self.assertGreater(j["warp_instructions"], 1000)
         self.assertGreater(j["indications"], 40)
         self.assertGreater(j["page_requests"], 5)
-        self.assertGreater(j["pages_taken"], 2)  # away again, while kernels use them
+        self.assertGreater(j["pages_taken"], 2)  # taken away again, while kernels use them
         self.assertGreater(j["cycles"], j["warp_instructions"] / 2)  # two engines, at most one instruction a cycle each
         self.assertGreater(j["cpu_seconds"], 0)
         self.assertFalse(self.out.exists())
@@ -49,7 +49,7 @@ class Command(unittest.TestCase):
         self.assertIn("no difference", text)
 
     def test_difference(self):
-        """Found, the same with any number of jobs, shrunk, explained, and found again by the command that is printed.
+        """A difference is found, shrunk and explained, for any number of jobs, and found again by the printed command.
         """
         d = self.wrong("--kind", "program", "--seeds", "500", "--jobs", "3", mutant=2)["differences"]
         self.assertEqual(len(d), 1)
@@ -80,7 +80,7 @@ class Command(unittest.TestCase):
             self.assertNotIn("shrunk_items", d)
 
     def test_crash_is_a_difference(self):
-        """A simulator that dies costs its case, not the run."""
+        """A simulator that dies fails its case and not the run."""
         j = self.wrong("--kind", "stream", "--seeds", "6", "--jobs", "2", "--keep-going", mutant=3)
         self.assertEqual((j["cases"], len(j["differences"])), (6, 6))
         self.assertEqual(j["differences"][0]["what"], "crash")
@@ -88,7 +88,8 @@ class Command(unittest.TestCase):
         self.assertEqual(j["differences"][0]["shrunk_items"], 0 if not j["differences"][0]["kept"] else 1)
 
     def test_too_slow(self):
-        """A simulator that loops inside a call, and one that takes long: neither differs, and nothing is shrunk."""
+        """A simulator that loops in a call and a slow one are too slow. They do not count as different, and nothing is
+        shrunk."""
         args = ["--kind", "program", "--seeds", "2", "--patience", "1"]
         for wrong in LOOPS, SLOW:
             j = self.wrong(*args, "--jobs", "1", mutant=wrong, status=4)
@@ -98,7 +99,7 @@ class Command(unittest.TestCase):
             self.assertEqual(j["too_slow"][0]["again"],
                              "tern verify --kind program --seed 1 --seeds 1 --rtl wrong_small")
             r = self.verify("--rtl", "wrong_small", *args, "--jobs", "1", status=4, TERN_WRONG=str(wrong))
-            # One that takes long comes to a cycle that depends on the host; one that loops, always to the same.
+            # A slow simulator's cycle depends on the host. That of a simulator that loops does not.
             cycle = j["too_slow"][0]["cycles"] if wrong == LOOPS else "[0-9]+"
             self.assertRegex(r.stdout, "program seed 1 too slow: no end in 1 s of processor time; wrong_small had come "
                                        f"to cycle {cycle}\n    again: tern verify ")
@@ -108,11 +109,11 @@ class Command(unittest.TestCase):
         j = self.wrong(*args, "--jobs", "2", "--keep-going", mutant=LOOPS, status=4)
         self.assertEqual((j["cases"], [s["seed"] for s in j["too_slow"]]), (2, [1, 2]))
         self.assertGreater(j["too_slow"][0]["cycles"], 0)
-        j = self.wrong(*args[:4], mutant=SLOW, status=0)  # given the time, it is right
+        j = self.wrong(*args[:4], mutant=SLOW, status=0)  # with enough time its results are right
         self.assertEqual((j["cases"], j["differences"], j["too_slow"]), (2, [], []))
 
     def test_difference_and_too_slow(self):
-        """Shrinking a difference ends at a run that is too slow, and does not take that run for a difference."""
+        """Shrinking ends at a run that is too slow, and does not count that run as a difference."""
         found = self.wrong("--kind", "program", "--seeds", "150", "--keep-going", mutant=2)["differences"]
         for seed in (d["seed"] for d in found):
             args = ["--kind", "program", "--seed", str(seed), "--patience", "1"]
@@ -128,7 +129,7 @@ class Command(unittest.TestCase):
         self.assertRegex(r.stdout, r": 1 differs, 2 too slow\n$")
 
     def test_too_slow_elsewhere(self):
-        """The unchanged device, on what caught a mutant; and what is stopped."""
+        """The unchanged device is too slow with the case that caught a mutant, and a stopped run is too slow."""
         args = ["--rtl", "wrong_small", "--patience", "1"]
         mutant = [*args, "--kind", "program", "--mutants", "cpop-is-ctz"]
         text = self.verify(*mutant, status=4, TERN_WRONG=str(LOOPS)).stdout
@@ -159,24 +160,24 @@ class Command(unittest.TestCase):
         self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(),
                          ["no-bug", "cpop-is-ctz", "crash", "resume-loses"])
         self.assertIn("2 mutants, 2 caught, 0 not", self.verify(*args, "--mutants", "cpop-is-ctz", "crash").stdout)
-        r = self.verify(*args, "--mutants", "--json", status=1)  # one of them is no bug, and so it is not caught
+        r = self.verify(*args, "--mutants", "--json", status=1)  # "no-bug" cannot be caught
         m = json.loads(r.stdout)["mutants"]
         self.assertEqual([(x["name"], x["caught"]) for x in m],
                          [("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True),
                           ("(unchanged)", False)])
         self.assertEqual(m[0]["cases"], 100)
-        self.assertEqual(m[4]["cases"], 3)  # each that caught one, again without the bug
+        self.assertEqual(m[4]["cases"], 3)  # the cases that caught a mutant, repeated without the bug
         self.assertIn("--mutants cpop-is-ctz", m[1]["difference"]["again"])
         self.assertIn("NOT CAUGHT", self.verify(*args, "--mutants", "no-bug", status=1).stdout)
         self.assertIn("there is no mutant 'x'", self.verify(*args, "--mutants", "x", status=2).stderr)
         self.assertIn("first find out why", self.verify(*args, "--mutants", status=1, TERN_WRONG="2").stderr)
 
     def test_mutants_of_preemption(self):
-        """One with a test of its own in the list; and what --kind preempt says, for any."""
+        """A mutant with a test of its own in the list, and any mutant with --kind preempt."""
         args = ["--rtl", "wrong_small", "--mutants", "resume-loses"]
         m = json.loads(self.verify(*args, "--json").stdout)["mutants"]
         self.assertEqual([(x["name"], x["caught"]) for x in m], [("resume-loses", True), ("(unchanged)", False)])
-        self.assertGreater(m[1]["stops"], 0)  # that stop again, without the bug
+        self.assertGreater(m[1]["stops"], 0)  # the stops that are repeated without the bug
         self.assertEqual(m[0]["difference"]["kernel"], "barriers")
         again = m[0]["difference"]["again"].split()
         self.assertIn("--mutants resume-loses --kernel barriers", " ".join(again))
@@ -192,7 +193,7 @@ class Command(unittest.TestCase):
         self.assertRegex(text, r"(?m)^resume-loses +preempt +[0-9]+ +[0-9]+ +fill$")
 
     def test_hints(self):
-        """What caught a bug the last time is tried first, and believed only if it does so again."""
+        """The case that caught a bug the last time is tried first, and counts only if it catches the bug again."""
         args = ["--rtl", "wrong_small", "--seeds", "60", "--hints", "hints", "--mutants"]
         first = json.loads(self.verify(*args, "--record", "--json", status=1).stdout)["mutants"]  # no-bug is not caught
         hints = self.dir / "hints"
@@ -211,7 +212,7 @@ class Command(unittest.TestCase):
 
         hints.write_text("small cpop-is-ctz stream 1\nsmall crash program 999999\n"
                          "small resume-loses preempt barriers 1\n"
-                         "small no-bug program 1\ndefault crash stream 7\n")  # the first and third show nothing
+                         "small no-bug program 1\ndefault crash stream 7\n")  # the first and third catch nothing
         again = json.loads(self.verify(*args, "--json", "--record", status=1).stdout)["mutants"]
         self.assertEqual([(x["caught"], x["hinted"]) for x in again[:4]],
                          [(False, False), (True, False), (True, True), (True, False)])
@@ -231,7 +232,7 @@ class Command(unittest.TestCase):
         self.assertGreater(sum(counts), 1000)
 
     def test_preempt(self):
-        """Every cycle of a run; what differs is named, with the command that stops there again."""
+        """A run is stopped at every cycle. A difference is reported with the command that repeats that stop."""
         args = ["--kind", "preempt", "--rtl", "wrong_small", "--kernel", "barriers", "--json"]
         runs = json.loads(self.verify(*args, "--seeds", "2").stdout)["runs"]
         self.assertEqual([r["stopped_on"] for r in runs], ["wrong_small", "model_small", "long runs"])
@@ -292,7 +293,7 @@ class Command(unittest.TestCase):
             self.assertEqual((r.stdout, r.stderr.count("\n")), ("", 1))
 
     def test_lists(self):
-        """Of kernels and mutants, as text and as JSON."""
+        """Lists of kernels and mutants, as text and as JSON."""
         for kind in ([], ["--kind", "preempt"]):
             names = self.verify("--rtl", "wrong_small", "--kernel", "list", *kind).stdout.split()
             self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--kernel", "list",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Running a scene and comparing two ends, on the functional model twice: test_compare. What is equal must be called
- * equal, and each kind of difference must be seen, unless it is in an open range.
+ * Tests of running a scene and of comparing two ends, with the functional model on both sides. Equal ends compare
+ * equal, and each kind of difference is found unless it is in an open range.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -15,9 +15,9 @@
 
 #include "verify.h"
 
-#define TARGET 0x200000u /* what fills write */
+#define TARGET 0x200000u /* memory that the fills write */
 #define BUFFERS 0x100000u
-#define SAVES 0x300u     /* page */
+#define SAVES 0x300u     /* page number */
 #define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
 
 static struct backend model;
@@ -31,7 +31,7 @@ static struct scene new_scene(void)
     return s;
 }
 
-/** Appends a buffer of one packet, physical. */
+/** Appends a paging buffer of one packet. */
 static void add(struct scene *s, uint32_t engine, const uint32_t *w, uint32_t lines)
 {
     uint64_t at = BUFFERS + s->submits * PAGE;
@@ -58,7 +58,7 @@ static void add_wait(struct scene *s, uint32_t engine, uint32_t at, uint32_t val
     add(s, engine, w, 1);
 }
 
-/** Four fills an engine, and a packet that faults. */
+/** Makes a scene of four fills on each engine and a packet that faults. */
 static struct scene usual(void)
 {
     struct scene s = new_scene();
@@ -76,7 +76,7 @@ static struct side run(const struct scene *s)
     return d;
 }
 
-/** Compares, expects that kind, and frees both. */
+/** Compares, checks the kind of the difference, and frees both sides. */
 static struct difference expect(const struct scene *s, struct side *a, struct side *b, bool every_page,
                                 enum difference_kind kind)
 {
@@ -158,7 +158,7 @@ static void test_open_memory(void **state)
     scene_free(&s);
 }
 
-/** One device writes zeros over zeros, the other nothing. */
+/** One device writes zeros over zeros, and the other one nothing. */
 static void test_dirty(void **state)
 {
     (void)state;
@@ -214,11 +214,11 @@ static void test_hang(void **state)
     assert_in_range(b.end.cycles, 20000, 30000);
     expect(&s, &a, &b, false, DIFF_ENDING);
     struct side c = run(&s), d = run(&s);
-    expect(&s, &c, &d, false, DIFF_ENDING); /* both: nothing was shown, so it is no success */
+    expect(&s, &c, &d, false, DIFF_ENDING); /* neither has ended, so nothing was compared */
     scene_free(&s);
 }
 
-/** Preempted often, it ends as it does when left alone; where it was cut is open. */
+/** A scene that is preempted often ends as without preemption. The saved state is open. */
 static void test_preemption(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void test_what_a_model_cannot(void **state)
     struct side a = {.backend = &model};
     const struct watch waves = {.waves = "/nonexistent/x.fst", .waves_from = 0, .waves_to = 1000};
     assert_int_equal(scene_run(&s, &model, 0, &waves, &a.sim, &a.end), -ENOTSUP);
-    assert_int_not_equal(scene_run(&s, &model, 1, NULL, &a.sim, &a.end), 0); /* it has no mutants */
+    assert_int_not_equal(scene_run(&s, &model, 1, NULL, &a.sim, &a.end), 0); /* the model has no mutants */
     assert_null(a.sim);
     scene_free(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where two histories of warp instructions part, on histories made by hand. */
+/** Tests of the comparison of two histories of warp instructions, on histories that the test makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const struct seen done[] = {{.kind = TERN_ENGINE_IND_INFO_KIND_COMPLETED,
 static struct submit submits[2];
 static const struct scene scene = {.submit = submits, .submits = 2};
 
-/** A run of the program above by two warps, all lanes together; the result of an instruction is its number. */
+/** Makes a run of the program above by two warps, with all lanes together. Each instruction's result is its number. */
 static struct history usual(uint64_t time)
 {
     struct history h = {0};
@@ -58,7 +58,7 @@ static struct parting part_usual(struct history *a, struct history *b)
     return part(a, b, &e, &e);
 }
 
-/** Two warps in one order here, in another there, and one of them split: the same. */
+/** Two warps run in another order, and one of them is split: no difference. */
 static void test_order_is_open(void **state)
 {
     (void)state;
@@ -81,15 +81,15 @@ static void test_order_is_open(void **state)
     assert_int_equal(part_usual(&a, &b).kind, PART_NONE);
 }
 
-/** The cause is named, not what follows from it, though that is seen in another work-item earlier. */
+/** The cause of a difference is found, not its consequences, even if these were seen earlier in another work-item. */
 static void test_value(void **state)
 {
     (void)state;
     struct history a = usual(100), b = usual(500);
-    b.r[1].value[5] = 77;  /* add, warp 1 */
+    b.r[1].value[5] = 77;  /* the add of warp 1 */
     b.r[1].value[2] = 76;
-    b.r[3].value[5] = 78;  /* what reads it */
-    b.r[8].value[0] = 5;   /* a load, later */
+    b.r[3].value[5] = 78;  /* an instruction that reads the result */
+    b.r[8].value[0] = 5;   /* a later load */
     struct parting p = part_usual(&a, &b);
     assert_int_equal(p.kind, PART_VALUE);
     assert_int_equal(p.pc[1], CODE);
@@ -107,9 +107,9 @@ static void test_what_follows_is_not_first(void **state)
 {
     (void)state;
     struct history a = usual(100), b = usual(500);
-    b.r[8].value[3] = 9;                  /* the cause, late: a load of warp 0 */
-    b.r[4].value[3] = 1000;               /* an atomic, earlier: open */
-    b.r[6].value[3] = 1001;               /* and what reads it */
+    b.r[8].value[3] = 9;                  /* the cause comes late: a load of warp 0 */
+    b.r[4].value[3] = 1000;               /* an earlier atomic, whose result is open */
+    b.r[6].value[3] = 1001;               /* and an instruction that reads it */
     struct parting p = part_usual(&a, &b);
     assert_int_equal(p.pc[1], CODE + 4 * LOAD);
     a = usual(100);
@@ -118,7 +118,7 @@ static void test_what_follows_is_not_first(void **state)
     assert_int_equal(part_usual(&a, &b).pc[1], CODE + 4 * ADD_AMO);
     a = usual(100);
     b = usual(500);
-    b.r[4].value[3] = 1000; /* nothing else differs: better than nothing */
+    b.r[4].value[3] = 1000; /* nothing else differs, so the atomic is reported */
     assert_int_equal(part_usual(&a, &b).pc[1], CODE + 4 * AMO);
 }
 
@@ -158,7 +158,7 @@ static void test_ends_early_or_late(void **state)
     assert_int_equal(p.pc[1], CODE + 4 * EXIT);
 }
 
-/** Of work that faults, what had not come to its end is open; but who should have faulted and went on is found. */
+/** Instructions that faulting work did not reach are open. Work that should have faulted and went on is found. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void test_faults(void **state)
     assert_int_equal(p.pc[1], CODE + 4 * LOAD);
 }
 
-/** The same work-item of two submissions is two: the first may have lost its end. */
+/** A work-item's steps in two submissions are separate: the end of the first may be lost. */
 static void test_submissions(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void test_submissions(void **state)
         history_add(&a, &c.r[i]);
         history_add(&b, &c.r[i]);
     }
-    b.r[b.count - 4].value[7] = 99; /* the load of warp 0 in the second */
+    b.r[b.count - 4].value[7] = 99; /* the load of warp 0 in the second submission */
     history_free(&c);
     struct parting p = part(&a, &b, &e, &e);
     assert_int_equal(p.kind, PART_VALUE);

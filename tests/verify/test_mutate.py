@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tools that put mutants into RTL: which mutants they find, that edits may lie within each other,
-that reviews do not go stale.
+"""Tests of the tools that put mutants into RTL: which mutants they find, nested edits, and reviews that no longer fit.
 """
 import importlib.machinery
 import importlib.util
@@ -78,7 +77,7 @@ class Sites(unittest.TestCase):
         self.assertEqual(text(14, "arms swapped: b_i").split(), "a_i ? 1'b0 : b_i".split())
 
     def test_all_of_the_device(self):
-        """Every module of ours has some, and all can be in one text: none cuts another one."""
+        """Every module of the device has mutants, and all fit in one text: none cuts another one."""
         files = collected = 0
         for file in sorted((ROOT / "rtl").rglob("*.sv")):
             if not file.name.endswith("_pkg.sv") and file.parent.name not in ("check", "cells"):

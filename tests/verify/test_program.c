@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random programs on the functional model: test_program. They end, they fault where and how their plan says and nowhere
- * else, whatever items are left out, and together they run every instruction that there is.
+ * Tests of random programs (kind PROGRAM) on the functional model. The programs end, and they fault where and how their
+ * plan says and nowhere else, with any items left out. Together they run every instruction.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ static struct test_case new_case(uint64_t seed)
     return c;
 }
 
-/** Runs a case. The faults that came are those of the kernels that were planned to have one, if its item is kept: as
- *  many of each kind. Their number. */
+/** Runs a case. Its faults must be those of the planned kernels whose faulting item is kept, as many of each kind.
+ *  Returns the number of faults. */
 static uint32_t run(const struct test_case *c, const struct watch *watch)
 {
     static const uint32_t code[FAULT_CLASSES] = {
@@ -55,7 +55,7 @@ static uint32_t run(const struct test_case *c, const struct watch *watch)
         got[d.end.seen[i].fault % 32]++;
         faults += d.end.seen[i].fault != TERN_FAULT_NONE;
     }
-    expected[TERN_FAULT_NONE] = got[TERN_FAULT_NONE]; /* several kernels may be in one buffer */
+    expected[TERN_FAULT_NONE] = got[TERN_FAULT_NONE]; /* one buffer may have several kernels */
     if (memcmp(expected, got, sizeof got) != 0) {
         print_message("seed %llu\n", (unsigned long long)c->seed);
     }
@@ -91,8 +91,8 @@ static void test_items_left_out(void **state)
     }
 }
 
-/** After a quarter of the limit nothing is stopped any more, and a kernel that asks for a page gets all of them. The
- *  result stays the same. */
+/** After a quarter of the limit no engine is stopped any more, and a page request brings all pages. The result does not
+ *  change. */
 static void test_undisturbed_in_the_end(void **state)
 {
     uint32_t cuts = 0, fewer = 0;

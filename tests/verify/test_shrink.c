@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shrinking by itself, on made-up rules for what still differs. */
+/** Tests of shrinking alone, with a rule in place of a case that differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "verify.h"
 
-/** Differs if all of `needed` are there, or `any` of the items from 100 on. */
+/** A case differs if all items of `needed` are kept, and `any` of the items from 100 on. */
 struct rule {
     bool keep[MAX_ITEMS];
     uint32_t needed[4], count, any, asked;
@@ -82,7 +82,7 @@ static void test_one_item(void **state)
     assert_int_equal(run(&r, 0, 3000), 0);
 }
 
-/** Many sets would do: what is left must be such that no single item can go. */
+/** Many sets satisfy the rule. The result must be one from which no single item can be removed. */
 static void test_any_of_many(void **state)
 {
     (void)state;

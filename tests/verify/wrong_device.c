@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device that is wrong on purpose: the small functional model, with what config.mutant says on top of it. To the
- * command it is an RTL with seeded bugs, but needs no RTL.
+ * A device with known bugs for tests of the command: the small functional model with the bug that config.mutant
+ * selects. To the command it is an RTL with mutants.
  *
- * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that
- * from who reads memory); "crash" ends the process at the first interrupt; "resume-loses", which is for the signature
- * test, loses a bit of what it resumes. TERN_WRONG=number: a device that is so without being asked; or one of these,
- * which are no mutants: it never returns from a step when the program has begun; it returns, but takes a second of
- * processor time for each of the first steps; it is cpop-is-ctz, and never returns if there is no such instruction.
+ * "no-bug" (and mutant 0) is the model itself. "cpop-is-ctz" replaces that instruction in code as it is loaded, and
+ * hides this from reads of memory. "crash" ends the process at the first interrupt. "resume-loses", for the signature
+ * test, inverts a bit of the state that it resumes.
+ *
+ * The environment variable TERN_WRONG=number selects a bug without config.mutant. Besides the above it can be one of
+ * these, which are no mutants: the device never returns from a step when the program has begun; each of its first steps
+ * takes a second of processor time; it is cpop-is-ctz, and never returns if there is no such instruction.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +28,7 @@ __attribute__((visibility("default"))) extern const char *const tern_sim_mutant_
 const char *const tern_sim_mutant_tests[] = {NULL, NULL, NULL, "barriers 40", NULL};
 
 static const struct tern_sim_api *model;
-static uint32_t mutant; /* of the one device that there is at a time */
+static uint32_t mutant; /* of the only device that exists at a time */
 static uint64_t changed[4096];
 static size_t changes, steps;
 
@@ -42,7 +44,7 @@ static int create(const struct tern_sim_config *config, struct tern_sim **out)
 
 #define CPOP_TO_CTZ 0x00300000u
 
-/** cpop rd, rs becomes ctz rd, rs. */
+/** Replaces cpop rd, rs by ctz rd, rs. */
 static int mem_write(struct tern_sim *sim, uint64_t address, const void *data, size_t size)
 {
     uint32_t words[1024];
@@ -77,7 +79,7 @@ static int mem_read(struct tern_sim *sim, uint64_t address, void *data, size_t s
     return r;
 }
 
-/** A buffer that is to go on in the middle of a packet: one bit of the last line of its state. */
+/** Inverts a bit in the last line of the state of a buffer that is resumed in the middle of a packet. */
 static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
 {
     uint32_t engine = (offset - TERN_REG_ENGINE_SUB_FLAGS(0)) / 0x400u, save, lines, entry, header[16], word;
@@ -98,7 +100,7 @@ static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
     return model->write32(sim, offset, value);
 }
 
-/** Processor time, in seconds. */
+/** Uses so many seconds of processor time. */
 static void take_time(double seconds)
 {
     const double end = (double)clock() / CLOCKS_PER_SEC + seconds;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * RV32 instruction words. Formats by their letters in the RISC-V specification; immediates are taken modulo their
- * width, so negative ones are passed as unsigned. Named instructions only where generators use them for bookkeeping:
- * random ones are built from formats and function codes.
+ * RV32 instruction words. Formats are named by their letters in the RISC-V specification. Immediates are taken modulo
+ * their width, so negative ones are passed as unsigned. Only instructions that generators use for bookkeeping have
+ * names; random ones are built from formats and function codes.
  */
 #ifndef ASM_H
 #define ASM_H
@@ -36,7 +36,7 @@ static inline uint32_t asm_i(uint32_t op, uint32_t f3, uint32_t rd, uint32_t rs1
     return imm << 20 | rs1 << 15 | f3 << 12 | rd << 7 | op;
 }
 
-/** Stores of 1 << size bytes. */
+/** A store of 1 << size bytes. */
 static inline uint32_t asm_s(uint32_t size, uint32_t rs2, uint32_t imm, uint32_t rs1)
 {
     return (imm >> 5 & 127u) << 25 | rs2 << 20 | rs1 << 15 | size << 12 | (imm & 31u) << 7 | 0x23u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Finds and loads a device library, as the driver's hal does: in TERN_LIB_DIR if that is set, and only there; else
- * beside this program (bin/../lib, lib/tern/..).
+ * Finds and loads a device library as the driver's hal does: only in TERN_LIB_DIR if that is set, else beside this
+ * program (bin/../lib, lib/tern/..).
  */
 #include <dlfcn.h>
 #include <errno.h>

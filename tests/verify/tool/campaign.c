@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Cases in worker processes. A simulator that crashes is a finding about one case and must not end the run, so workers
- * are processes, not threads; what they share is one page of counters. They draw case numbers from it in order, each
- * finishes what it drew, and so the lowest case that differs is known whoever was faster. A case that is too slow
- * (guard.c) has shown nothing: it is told apart from those that differ.
+ * Cases in worker processes. A simulator that crashes is the result of one case and must not end the run, so workers
+ * are processes, not threads. They share one page of counters, from which they draw case numbers in order. Each worker
+ * finishes the case that it has drawn, so the lowest case that differs does not depend on their speed. A case that is
+ * too slow (guard.c) has no result and is reported apart from those that differ.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,12 +21,12 @@
 #include "command.h"
 
 struct shared {
-    _Atomic uint64_t next, end;             /* cases [next, end) are to do */
+    _Atomic uint64_t next, end;             /* cases [next, end) remain */
     _Atomic uint64_t cases, instructions, indications, faults, requests, taken, cycles;
     _Atomic uint32_t failures, slows;
     struct failure failure[MAX_FAILURES], slow[MAX_FAILURES];
-    _Atomic uint64_t drawn[MAX_JOBS];       /* what a worker does now: case + 1; 0: none */
-    struct slow guard[MAX_JOBS];            /* why a worker ended that took too long for it */
+    _Atomic uint64_t drawn[MAX_JOBS];       /* case that a worker runs, plus 1; 0: none */
+    struct slow guard[MAX_JOBS];            /* set if the guard has ended the worker */
 };
 
 struct crew {
@@ -36,7 +36,7 @@ struct crew {
     enum kind kind[KINDS];
     uint32_t kinds;
     pid_t pid[MAX_JOBS];
-    uint32_t spawned;      /* workers ever: names of coverage files */
+    uint32_t spawned;      /* workers started so far: numbers coverage files */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -66,7 +66,7 @@ static void stop_after(struct shared *s, uint64_t index)
     }
 }
 
-/** Puts a case on a list. */
+/** Adds a case to a list. */
 static void put(const struct crew *w, uint64_t index, struct failure f, _Atomic uint32_t *count, struct failure *list)
 {
     struct test_case c = case_at(w, index);
@@ -120,7 +120,7 @@ static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
     }
 }
 
-/** What this process covered: functional bins, and the RTL's own counts if it was built to have some. */
+/** Writes this process's coverage: functional bins, and the RTL's own counts if it was built with some. */
 static int write_coverage(const struct crew *w, uint32_t worker, const struct cover *cover)
 {
     char path[4096];
@@ -186,7 +186,7 @@ static int start(struct crew *w, uint32_t i)
     return pid > 0 ? 0 : -errno;
 }
 
-/** Looks after one worker: well, or gone. -errno if the run cannot go on. */
+/** Checks one worker, and starts another in its place if it died in a case. -errno: the run cannot go on. */
 static int look(struct crew *w, uint32_t i)
 {
     int status;
@@ -281,7 +281,7 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/** A list, by index; how many there are without it: *more. NULL: no memory. */
+/** Returns a list sorted by index. *more: how many cases are not on it. NULL: out of memory. */
 static struct failure *sorted(const struct crew *w, const struct failure *list, uint32_t all, uint32_t *count,
                               uint32_t *more)
 {
@@ -316,7 +316,7 @@ static int gather(const struct crew *w, struct campaign *out)
     return 0;
 }
 
-/** Processor time of the children that have ended. */
+/** Returns the processor time of the children that have ended, in seconds. */
 static double cpu_of_children(void)
 {
     struct rusage u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Follows the registers of every work-item through the instructions that end, and counts the bins of each. */
+/** Follows the registers of every work-item through its retired instructions, and counts the bins of each. */
 #include "cover.h"
 
 #include <cjson/cJSON.h>
@@ -15,7 +15,7 @@
 #define PATTERNS 4u
 #define WINDOWS 3u
 #define MODES 6u
-#define WARPS 1024u      /* followed at once; what is beyond is not counted */
+#define WARPS 1024u      /* followed at once; instructions of further ones are not counted */
 #define EXIT 0x0000100bu
 
 static const char *const int_class[CLASSES] = {"zero", "one", "minus_one", "min", "max", "other"};
@@ -28,7 +28,8 @@ static const char *const pattern_name[PATTERNS] = {"same", "unit", "stride", "sc
 static const char *const branch_name[] = {"taken", "not_taken", "split"};
 static const char *const imm_name[] = {"imm=zero", "imm=positive", "imm=negative"};
 
-/** Places of an instruction's bins, in this order; what it has not is skipped when written. */
+/** Offsets of an instruction's bins, in this order. Aspects that it does not have are skipped when the bins are
+ * written. */
 enum {
     AT_PART = 0,
     AT_ALIAS = AT_PART + 3,
@@ -45,12 +46,12 @@ enum {
 
 #define MAX_OPS 160u
 
-/** The registers of a warp, as far as they were seen to be written. */
+/** The registers of a warp, as far as writes to them were seen. */
 struct shadow {
     bool used;
     uint32_t engine, group[3], warp;
-    uint32_t known[32];        /* lanes, by register */
-    uint32_t x[32][32];        /* register, lane */
+    uint32_t known[32];        /* mask of lanes, by register */
+    uint32_t x[32][32];        /* by register and lane */
 };
 
 struct cover {

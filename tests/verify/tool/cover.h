@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What functional coverage (cover.c; its functions are in verify.h) knows about instructions.
+ * Instructions of functional coverage (cover.c; its functions are in verify.h).
  *
- * Counted is which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
+ * Coverage counts which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
  *
  * Bins are named op.ASPECT, e.g. "mulh.rs1=min,rs2=minus_one", "lw.private.scatter", "fadd_s.rm=rdn", "bltu.split".
- * Pipeline events are counted in the RTL (sim/rtl/cover); scripts/coverage puts both into one report.
+ * Pipeline events are counted in the RTL (sim/rtl/cover); scripts/coverage combines both in one report.
  */
 #ifndef COVER_H
 #define COVER_H
 
 #include <stdint.h>
 
-/** What an instruction has; it decides which bins there are. */
+/** Properties of an instruction, which decide its bins. */
 enum {
     HAS_RD = 1u << 0,
     HAS_RS1 = 1u << 1,
@@ -20,13 +20,13 @@ enum {
     HAS_RS3 = 1u << 3,
     HAS_CROSS = 1u << 4,   /* classes of rs1 x rs2 */
     HAS_FP1 = 1u << 5,     /* rs1 is floating point */
-    HAS_FP2 = 1u << 6,     /* rs2 and rs3 are */
+    HAS_FP2 = 1u << 6,     /* rs2 and rs3 are floating point */
     HAS_RM = 1u << 7,
-    HAS_ADDRESS = 1u << 8, /* rs1 + imm_i */
-    HAS_STORE = 1u << 9,   /* ... imm_s */
-    HAS_AMO = 1u << 10,    /* ... 0 */
+    HAS_ADDRESS = 1u << 8, /* address rs1 + imm_i */
+    HAS_STORE = 1u << 9,   /* address rs1 + imm_s */
+    HAS_AMO = 1u << 10,    /* address rs1 */
     HAS_BRANCH = 1u << 11,
-    HAS_IMM = 1u << 12,    /* imm_i */
+    HAS_IMM = 1u << 12,    /* has imm_i */
 };
 
 struct cover_op {

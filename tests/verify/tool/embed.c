@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A step of the build: compiles OpenCL C for a fixed address and writes C that holds the code: embed SOURCE.cl OUT.c.
- *  So the command that runs it needs no compiler, and sees bytes only. */
+/** A build step: compiles OpenCL C for a fixed address and writes C source that holds the code (embed SOURCE.cl OUT.c).
+ *  The command that runs the code then needs no compiler. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

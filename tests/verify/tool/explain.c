@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A case that differs is run again with both devices observed, to find the instruction where they part,
- * and once more for a waveform of the time around it: a waveform of everything would be large and slow,
- * and nobody knows where to look.
+ * A case that differs is run again with both devices observed, to find the first instruction that differs. Another run
+ * writes a waveform of the time around that instruction, since a waveform of the whole run would be large and slow.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +9,12 @@
 
 #include "explain.h"
 
-#define BEFORE 200u    /* cycles of waveform */
+#define BEFORE 200u    /* cycles of waveform before the difference */
 #define AFTER 100u
-#define UNKNOWN 6000u  /* the last cycles, if no time is known */
+#define UNKNOWN 6000u  /* the last cycles, if the time is not known */
 #define AROUND 4u      /* instructions before and after */
 
-/** Both devices on the scene, observed if they can be. */
+/** Runs both devices on the scene, observed if they support it. */
 static int run_both(const struct scene *s, const struct pair *p, struct side *model, struct side *rtl,
                     struct history *h, struct study *out)
 {
@@ -49,7 +48,8 @@ static void code_around(const struct scene *s, uint32_t pc, struct study *out)
     }
 }
 
-/** The time to look at: of the instruction, else of the indication that differs, else the last part of the run. */
+/** Sets the time of the waveform: around the instruction, else the indication that differs, else the last part of the
+ * run. */
 static void window(struct study *out, const struct side *rtl)
 {
     uint64_t end = rtl->end.cycles + 1000, at = out->parting.kind ? out->parting.time[1] : out->difference.time;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The guard against a simulator that does not return from a call. Device cycles alone decide what is right and wrong.
- * The guard ends a process that has used far more processor time than a case needs; all that is then reported is that
- * the case was too slow. The guard counts processor time, not the time of day: other processes do not matter.
+ * The guard against a simulator that does not return from a call. Only device cycles decide whether a case is right.
+ * The guard ends a process that has used far more processor time than a case needs, and reports only that the case was
+ * too slow. It measures processor time, not the time of day, so other processes do not matter.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct slow *volatile report;
 static const struct backend *volatile device;
 static struct tern_sim *volatile simulated;
 
-/** Reads one number of the device and ends the process. */
+/** Reads the device's cycles and ends the process. */
 static void too_slow(int number)
 {
     if (report && device) {
@@ -38,7 +38,7 @@ void guard_start(unsigned seconds, struct slow *out)
 
 void guard_device(const struct backend *b, struct tern_sim *sim)
 {
-    device = NULL; /* never the one with the other's simulation */
+    device = NULL; /* never one device's name with the other one's simulation */
     simulated = sim;
     device = sim ? b : NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two histories of warp instructions, compared by work-item: devices may group lanes and order warps as they like, but
- * what one work-item runs is fixed. A work-item is named by engine, submission, group and number in its group; the
- * dispatches of a submission follow one another, so no name is needed for them.
+ * Compares two histories of warp instructions by work-item. Devices may group lanes and order warps in any way, but the
+ * instructions of one work-item are fixed. A work-item is named by engine, submission, group and number in its group.
+ * The dispatches of a submission run one after the other, so they need no name.
  *
- * Everything after the first wrong value is wrong too, so registers that differ are followed: an instruction is where
- * the devices part if what it reads is equal and what it gives is not.
+ * Everything that depends on a wrong value is wrong too, so registers that differ are tracked. An instruction is the
+ * cause of a difference if its sources are equal and its result is not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 /** One lane of one warp instruction. */
 struct step {
     uint32_t engine, submit, group[3], item;
-    uint32_t index, lane; /* history.r[index], its lane */
+    uint32_t index, lane; /* history.r[index], and its lane */
 };
 
 struct steps {
@@ -24,7 +24,7 @@ struct steps {
     uint32_t count;
 };
 
-/** What is compared, and the best parting so far. rank: 0 follows from nothing else, 1 follows, 2 open. */
+/** State of the comparison, and the best difference so far. rank: 0 a cause, 1 a consequence, 2 open. */
 struct walk {
     const struct history *h[2];
     const struct ending *end[2];
@@ -56,7 +56,8 @@ void history_free(struct history *h)
 
 /* ------------------------------------------------- steps of each work-item */
 
-/** The submission that an engine ran at a time: that of the last part begun until then, or the one after it. */
+/** Returns the submission that an engine ran at a time: that of the last part that began until then, or the next
+ * one. */
 static uint32_t submission_at(const struct scene *s, const struct ending *e, uint32_t engine, uint64_t time)
 {
     const struct seen *last = NULL;
@@ -112,9 +113,9 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
         struct step step = {.engine = r->engine, .submit = submission_at(s, e, r->engine, r->time), .index = i,
                             .group = {r->group[0], r->group[1], r->group[2]}};
         if (step.submit < s->submits) {
-            step.engine = s->submit[step.submit].engine; /* it may have run on the other one */
+            step.engine = s->submit[step.submit].engine; /* it may have run on the other engine */
         }
-        /* not the foreign work */
+        /* foreign work is not compared */
         for (step.lane = step.submit == s->submits ? lanes : 0; step.lane < lanes; step.lane++) {
             if (r->mask >> step.lane & 1) {
                 step.item = r->warp * lanes + step.lane;
@@ -128,7 +129,8 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
 
 /* ------------------------------------------------------ what an instruction is */
 
-/** Registers that an instruction reads, one bit each; for those that read fewer, more than it does. */
+/** Returns the registers that an instruction reads, one bit each. It may include registers that the instruction does
+ * not read. */
 static uint32_t sources(uint32_t word)
 {
     uint32_t rd = 1u << (word >> 7 & 31), rs1 = 1u << (word >> 15 & 31), rs2 = 1u << (word >> 20 & 31),
@@ -138,14 +140,14 @@ static uint32_t sources(uint32_t word)
     case 0x13:
     case 0x67:
         return rs1;
-    case 0x73: /* CSRs: from a register below funct3 4 */
+    case 0x73: /* CSRs: rs1 if funct3 is below 4 */
         return word >> 14 & 1 ? 0 : rs1;
     case 0x23: /* stores, branches, register operations */
     case 0x33:
     case 0x53:
     case 0x63:
         return rs1 | rs2;
-    case 0x2f: /* atomics; compare-and-swap reads rd */
+    case 0x2f: /* atomics; compare-and-swap also reads rd */
         return rs1 | rs2 | (word >> 27 == 5 ? rd : 0);
     case 0x43: /* fused multiply-add */
     case 0x47:
@@ -157,7 +159,7 @@ static uint32_t sources(uint32_t word)
     }
 }
 
-/** True if its result may differ: the clock, the hardware thread, and atomics, which come in any order. */
+/** Returns true if the result may differ: the clock, the hardware thread, and atomics, whose order is open. */
 static bool open_result(uint32_t word)
 {
     static const uint32_t csr[] = {TERN_CSR_CYCLE, TERN_CSR_TIME, TERN_CSR_CYCLEH, TERN_CSR_TIMEH, TERN_CSR_THREAD};
@@ -181,7 +183,7 @@ static const struct seen *fault_of(const struct ending *e, uint32_t submit)
     return NULL;
 }
 
-/** Takes it if it comes before the best so far; other lanes of the same warp instruction are added to that. */
+/** Replaces the best difference by an earlier one. Other lanes of the same warp instruction are added. */
 static void offer(struct walk *w, uint32_t rank, const struct parting *p)
 {
     struct parting *best = &w->best;
@@ -221,7 +223,7 @@ static void fill(struct parting *p, const struct step *a, const struct step *b, 
     }
 }
 
-/** A work-item that goes on where the other side's does not. */
+/** A work-item goes on where the other side's has ended. */
 static void uneven(struct walk *w, struct parting *p, const struct step *a, const struct step *b, uint64_t last)
 {
     int lacks = a ? 1 : 0;
@@ -231,7 +233,7 @@ static void uneven(struct walk *w, struct parting *p, const struct step *a, cons
     bool here = f && f->pc == r->pc && f->warp == r->warp && f->lane == more->lane &&
                 memcmp(f->group, r->group, sizeof f->group) == 0;
     if (f && !here) {
-        return; /* cut off by another work-item's fault */
+        return; /* cut off by the fault of another work-item */
     }
     p->kind = a ? PART_NOT_RUN : PART_EXTRA;
     fill(p, a, b, w);
@@ -242,7 +244,7 @@ static void uneven(struct walk *w, struct parting *p, const struct step *a, cons
 static void walk_item(struct walk *w, const struct step *a, uint32_t na, const struct step *b, uint32_t nb)
 {
     struct parting p = {0};
-    uint32_t differ = 0; /* registers */
+    uint32_t differ = 0; /* mask of registers */
     uint64_t last = 0;
     for (uint32_t i = 0; i < na || i < nb; i++) {
         if (i >= na || i >= nb) {

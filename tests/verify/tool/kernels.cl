@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels for `tern verify --kind preempt`: each leans on another part of what a stop has to save. What they leave in
- * memory must not depend on the order in which work-items run. All have the same arguments: words to read, words to
- * write (zero at the start), and a number that is the kernel's affair.
+ * Kernels for `tern verify --kind preempt`. Each depends on another part of the state that a stop saves. The memory
+ * that they leave must not depend on the order of work-items. All have the same arguments: words to read, words to
+ * write (zero at first), and a number.
  */
 #define MOST 64 /* work-items of a group, at most */
 
@@ -79,10 +79,10 @@ __kernel void atomics(__global const uint *in, volatile __global uint *out, uint
     }
 }
 
-/** Compare and swap on words that a work-item has alone, four at a time of which none waits for another, in global and
- *  in local memory. Each lane compares with a value of its own: what is there, or that with one bit changed, in all
- *  positions over lanes and turns. If there are few, each word has a line of memory to itself: then the requests are so
- *  many that some wait when a stop comes to its end. */
+/** Compare-and-swap on words that each work-item has alone, four at a time of which none waits for another, in global
+ *  and in local memory. Each lane compares with the word's value, or with that value with one bit changed; the bit's
+ *  position differs by lane and round. If there are few work-items, each word has a line of memory of its own. Then so
+ *  many requests exist that some still wait when a stop ends. */
 __kernel void swaps(__global const uint *in, volatile __global uint *out, uint turns)
 {
     volatile __local uint words[4 * MOST];
@@ -127,8 +127,8 @@ __kernel void floats(__global const uint *in, __global uint *out, uint turns)
     out[2 * i + 1] = (uint)(int)y;
 }
 
-/** A recursion as deep as each work-item's data says. In assembly, as the compiler would make loops or nothing of any
- *  call that is short enough for a test. It takes 16 bytes of stack a level. */
+/** A recursion to a depth that each work-item's data gives. It is in assembly, since the compiler would inline any call
+ *  that is short enough for a test. A level takes 16 bytes of stack. */
 __kernel void calls(__global const uint *in, __global uint *out, uint unused)
 {
     size_t i = get_global_id(0);
@@ -167,7 +167,7 @@ __kernel void stack(__global const uint *in, __global uint *out, uint turns)
     out[i] = v;
 }
 
-/** A lock of lr and sc around a sum that is not atomic. */
+/** A lock by lr and sc around a sum that is not atomic. */
 __kernel void lock(__global const uint *in, volatile __global uint *out, uint unused)
 {
     uint v = in[get_global_id(0)] & 0xff;
@@ -214,8 +214,8 @@ __kernel void many(__global const uint *in, __global uint *out, uint unused)
     out[get_global_id(0)] = tile[get_local_size(0) - 1 - l] + (uint)get_group_id(0);
 }
 
-/** Reads all over the input: chains of them, a page a step; then so many that wait for nothing that some have not begun
- *  when a stop comes to its end. The number of words is a power of two. */
+/** Dependent reads all over the input, then so many independent reads that some have not begun when a stop ends. The
+ *  number of words is a power of two. */
 __kernel void gather(__global const uint *in, __global uint *out, uint words)
 {
     __global const uchar *bytes = (__global const uchar *)in;
@@ -234,7 +234,7 @@ __kernel void gather(__global const uint *in, __global uint *out, uint words)
     out[i] = sum;
 }
 
-/** Rounding modes and flags, a pair for each work-item. */
+/** Rounding modes and flags, different ones for each work-item. */
 __kernel void flags(__global const uint *in, __global uint *out, uint turns)
 {
     size_t i = get_global_id(0);
@@ -263,7 +263,7 @@ __kernel void chain(__global const uint *in, volatile __global uint *out, uint u
     atomic_xchg(&out[i], (before * 5 + v) | 1);
 }
 
-/** Stores that touch a line a lane, and loads that are all under way before the first is used. */
+/** Each lane stores to a line of its own. All loads are in flight before the first result is used. */
 __kernel void scatter(__global const uint *in, __global uint *out, uint step)
 {
     size_t i = get_global_id(0);
@@ -274,8 +274,8 @@ __kernel void scatter(__global const uint *in, __global uint *out, uint step)
     out[i * step + 34] = b | c;
 }
 
-/** Some wait at a barrier while others are on their way, in each turn others: what is read behind
- * it, the last wrote before. */
+/** Some work-items wait at a barrier while others are late, and different ones in each round. Values cross the
+ * barrier. */
 __kernel void late(__global const uint *in, __global uint *out, uint turns)
 {
     __local uint word[MOST];
@@ -292,9 +292,9 @@ __kernel void late(__global const uint *in, __global uint *out, uint turns)
     out[get_global_id(0)] = v;
 }
 
-/** A barrier that cannot open, which shows when the last work-item comes: all come to one, each later than
- *  the one before, but a work-item of the first warp waits at another one, behind it. A fault: the first of
- *  those at the one is named. */
+/** Diverged barriers: all work-items but one come to a barrier, each later than the one before. A work-item of the
+ *  first warp waits at another barrier behind it. When the last one has come, the first work-item of the first barrier
+ *  is reported as faulting. */
 __kernel void parted(__global const uint *in, __global uint *out, uint turns)
 {
     size_t l = get_local_id(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern-verify, which `tern verify` starts: a campaign, and what it found. */
+/** tern-verify, which `tern verify` starts: runs a campaign and reports its result. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STUDIED 8u
 
-/** Studies and tells the failures; the first few in full. */
+/** Studies and reports the failures, the first few of them in full. */
 static int tell(const struct options *o, const struct pair *p, const struct campaign *c)
 {
     cJSON *j = cJSON_CreateObject(), *list;
@@ -89,7 +89,7 @@ static int verify(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o;
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes is an error like any other */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes is then an error */
     int r = options_parse(argc, argv, &o);
     if (r) {
         return r == -ECANCELED ? EXIT_CLEAN : EXIT_USAGE;

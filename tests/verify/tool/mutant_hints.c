@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The file of hints: a line says which case, or which stop of which kernel, caught a mutant last. It only saves time:
- *  what does not catch it any more is not believed. */
+/** The file of hints. A line names the case, or the stop of a kernel, that caught a mutant last. Hints only save time:
+ *  a hint that does not catch the mutant is ignored. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

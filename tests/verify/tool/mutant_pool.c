@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Many mutants at a time: each needs a few cases only, too few for several processes to share. So a mutant has a
- *  process, and one worker; what it found is in memory that all share. */
+/** Runs many mutants at a time. Each needs only a few cases, too few to share among processes. Each mutant therefore
+ *  has one process with one worker, which writes its result to shared memory. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 #include "mutants.h"
 
 struct slot {
-    pid_t pid;               /* 0: not begun, or taken */
+    pid_t pid;               /* 0: not started, or finished and taken */
     bool ended;
     int result;
-    struct trial trial;      /* campaign.failure is of the process: the first is here */
+    /* campaign.failure points to memory of the process; the first one is copied to `failure` */
+    struct trial trial;
     struct failure failure;
 };
 
@@ -35,7 +36,7 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
     one.quiet = true;
     pid_t pid = child_fork(SIG_DFL);
     if (pid == 0) {
-        static struct trial t; /* not in the shared memory: it points to memory of this process */
+        static struct trial t; /* not in shared memory: it has pointers to memory of this process */
         int r = mutant_try(&one, p, l, mutant, hint, &t);
         if (r == 0 && t.campaign.failures) {
             s->failure = t.campaign.failure[0];
@@ -49,7 +50,7 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
     return pid > 0 ? 0 : -errno;
 }
 
-/** What the process of a slot found, or that it died. */
+/** Takes the result of a slot's process, or the fact that it died. */
 static void take_over(struct slot *s, int status)
 {
     s->ended = true;

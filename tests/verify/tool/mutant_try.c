@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One mutant: by seeds, or by the signature test; and what caught it once more on the unchanged RTL. */
+/** Runs one mutant, by seeds or by the signature test. What catches it is repeated on the unchanged RTL. */
 #include <errno.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static int try_preempt(const struct options *o, struct pair *p, struct trial *t)
     return r;
 }
 
-/** Of the kernel, stops of the RTL at one cycle, or at cycle 0 at every Nth. */
+/** Options for stops of the RTL in one kernel: at one cycle, or with cycle 0 at every Nth. */
 static struct options one_kernel(const struct options *o, const char *kernel, uint64_t every, uint64_t cycle)
 {
     struct options of = *o;
@@ -95,8 +95,8 @@ static struct options one_kernel(const struct options *o, const char *kernel, ui
     return of;
 }
 
-/** The stop that caught a mutant, of the unchanged RTL. What differs without a stop is no
- * stop: then all of the test. */
+/** Repeats the stop that caught a mutant on the unchanged RTL. If the mutant already differs without a stop, the whole
+ * test of that kernel is repeated. */
 static int preempt_unchanged(const struct options *all, struct pair *p, struct trial *t)
 {
     const struct options of = one_kernel(all, t->end.kernel, t->end.at ? 1 : all->every, t->end.at);

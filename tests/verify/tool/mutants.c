@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Is the test any good? Each mutant is the RTL with one seeded bug, which the seeds must catch. The case that
- * catches it is run again with the bug off: there the RTL must be clean. A mutant that is not caught is a hole in
- * what the cases do, not in the RTL.
+ * Measures the tests: each mutant is the RTL with one seeded bug, which the seeds must catch. The case that catches it
+ * is repeated with the bug off, where both devices must agree. A mutant that is not caught shows a gap in the cases,
+ * not a bug in the RTL.
  *
- * libtern_sim_rtl_mutants.so, and for the default geometry libtern_sim_rtl_mutants_default.so, hold all of them
- * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array
- * tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last; tern_sim_mutant_tests, if
- * there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that kernel, every Nth
- * cycle, stopped by the RTL) and not the seeds.
+ * libtern_sim_rtl_mutants.so, and for the default geometry libtern_sim_rtl_mutants_default.so, have all mutants
+ * (tests/verify/mutate makes them). tern_sim_config.mutant selects one; 0 is the unchanged RTL. The array
+ * tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last. tern_sim_mutant_tests, if it
+ * exists, has "KERNEL N" for mutants that a run of the signature test catches and the seeds do not (preempt.h: that
+ * kernel, every Nth cycle, stopped by the RTL).
  *
- * A run of several mutants tries on each first what caught it the last time (mutants.h).
+ * A run of several mutants first tries on each what caught it the last time (mutants.h).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static const char *library_of(const struct options *o)
     return strcmp(o->geometry, "small") == 0 ? "rtl_mutants" : "rtl_mutants_default";
 }
 
-/** The build tree that this program lies in, and its sources. False: it is installed, and there are none. */
+/** Finds the build tree of this program, and its sources. Returns false if the program is installed. */
 static bool find_tree(char tree[1024], char source[1024])
 {
     char path[1100], line[1200];
@@ -56,7 +56,7 @@ static bool find_tree(char tree[1024], char source[1024])
     return found;
 }
 
-/** Builds a library if it is missing or older than what it is made of. Where there are no sources it is what it is. */
+/** Builds a library if it is missing or older than its sources. Without sources the library is used as it is. */
 static int build(const char *name)
 {
     struct stat st;
@@ -116,7 +116,7 @@ static void print_trial(const struct list *l, const struct trial *t)
     fflush(stdout);
 }
 
-/** What differs, in full. */
+/** Prints the difference in full. */
 static void print_difference(const struct options *o, const struct pair *p, const struct trial *t)
 {
     if (t->preempt) {
@@ -182,7 +182,7 @@ struct sums {
     const struct list *list;
     cJSON *trials;
     uint32_t tried, missed, hinted, slow;
-    struct campaign unchanged; /* the cases that caught something, without the bug */
+    struct campaign unchanged; /* the cases that caught mutants, without the bug */
     uint64_t unchanged_stops;
     char path[1200];           /* of the hints */
     struct hints hints;
@@ -199,7 +199,7 @@ static int remember(struct sums *s, const struct trial *t)
     return hints_put(&s->hints, &h);
 }
 
-/** Counts and tells a trial that has been made, or has not: r. True: the run may go on. */
+/** Counts and reports a trial; r not 0: it could not be made. Returns true if the run may go on. */
 static bool take(void *user, struct trial *t, int r)
 {
     struct sums *s = user;
@@ -219,7 +219,7 @@ static bool take(void *user, struct trial *t, int r)
         fprintf(stderr, "tern verify: the unchanged RTL is too slow: see --patience\n");
         s->status = EXIT_TOO_SLOW;
     }
-    s->pair->mutant = t->mutant; /* for what is said of it */
+    s->pair->mutant = t->mutant; /* for messages about it */
     s->pair->mutant_name = mutant_name(s->list, t->mutant);
     s->tried += t->mutant != 0;
     s->missed += t->mutant != 0 && !t->caught && !t->slow;
@@ -253,7 +253,7 @@ static void try_one(struct sums *s, uint32_t mutant)
     }
 }
 
-/** All that were asked for, but for one alone: that may use all jobs, and is studied. */
+/** Tries all mutants that were asked for. A single one may use all jobs, and is studied. */
 static void try_all(struct sums *s)
 {
     const struct list *l = s->list;
@@ -271,7 +271,7 @@ static void try_all(struct sums *s)
             hint[n++] = ask ? hints_find(&s->hints, s->o->geometry, l->names[m - 1]) : NULL;
         }
     }
-    struct hints old = s->hints; /* hint points into it */
+    struct hints old = s->hints; /* the elements of `hint` point into it */
     s->hints = (struct hints){0};
     for (uint32_t i = 0; i < old.count && s->status == EXIT_CLEAN; i++) {
         s->status = hints_put(&s->hints, &old.hint[i]) ? EXIT_CANNOT : EXIT_CLEAN;
@@ -289,7 +289,7 @@ static void try_all(struct sums *s)
     free(hint);
 }
 
-/** What caught mutants found nothing in the unchanged RTL: it has been said if it did. */
+/** Reports the runs of the unchanged RTL, which had no difference. A difference has been reported before. */
 static void tell_unchanged(struct sums *s)
 {
     struct trial seeds = {.campaign = s->unchanged}, stops = {.preempt = true, .end.stops = s->unchanged_stops};
@@ -301,7 +301,7 @@ static void tell_unchanged(struct sums *s)
     }
 }
 
-/** The file of hints: that of the options, or of the sources; none if somebody else's device is tested. */
+/** Finds the file of hints: that of the options or of the sources. A device given by --rtl has none. */
 static int find_hints(struct sums *s)
 {
     char tree[1024], source[1024];

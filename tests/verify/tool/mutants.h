@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of --mutants: one mutant (mutant_try.c), several at a time (mutant_pool.c), what is known
- * of each (mutant_hints.c). */
+/** Parts of --mutants: one mutant (mutant_try.c), several at a time (mutant_pool.c), and hints (mutant_hints.c). */
 #ifndef MUTANTS_H
 #define MUTANTS_H
 
 #include "command.h"
 #include "preempt.h"
 
-/** The mutants of a library: names and tests end with NULL. tests may be NULL. */
+/** The mutants of a library. names and tests end with NULL; tests may be NULL. */
 struct list {
     const char *const *names, *const *tests;
 };
@@ -25,22 +24,22 @@ struct hints {
     uint32_t count;
 };
 
-/** Of a file that is missing there are none. 0, -ENOMEM, or -EINVAL with a message. */
+/** Reads the hints; a missing file has none. Returns 0, -ENOMEM, or -EINVAL with a message. */
 int hints_read(const char *path, struct hints *out);
 void hints_free(struct hints *h);
-/** NULL: none. */
+/** Returns NULL if there is no hint. */
 const struct hint *hints_find(const struct hints *h, const char *geometry, const char *name);
-/** Adds it, or puts it in the place of that of the same geometry and name. 0 or -ENOMEM. */
+/** Adds a hint, or replaces that of the same geometry and name. Returns 0 or -ENOMEM. */
 int hints_put(struct hints *h, const struct hint *hint);
-/** In order of geometry and name. 0 or -errno. */
+/** Writes the hints sorted by geometry and name. Returns 0 or -errno. */
 int hints_write(const char *path, struct hints *h);
 
 /* ----------------------------------------------------------- mutant_try.c */
 
 struct trial {
     uint32_t mutant;
-    bool preempt;             /**< By the signature test. */
-    bool hinted;              /**< Caught by what the hint says. */
+    bool preempt;             /**< Tried by the signature test. */
+    bool hinted;              /**< Caught by the hint. */
     bool caught, interrupted;
     bool slow;                /**< Not caught, and something was too slow; or what caught it was, without the bug. */
     bool false_alarm;         /**< What caught it differs without the bug, too. */
@@ -52,21 +51,21 @@ struct trial {
     struct preempt_end end;
 };
 
-/** Of mutant 0 too, in the table. */
+/** Returns the name of a mutant, or of the unchanged RTL (0). */
 const char *mutant_name(const struct list *l, uint32_t mutant);
-/** True if it was asked for. */
+/** Returns true if the mutant was asked for. */
 bool mutant_wanted(const struct options *o, const char *name);
-/** Tries one on the hint, which may be NULL, and if that does not catch it on what the options say and the list asks
- *  for. What catches it is run on the unchanged RTL, too. mutant 0: the unchanged RTL by --kind preempt. 0 or -errno;
- *  then nothing is to be freed. */
+/** Tries a mutant on its hint, which may be NULL. If that does not catch it, tries what the options and the list say.
+ *  What catches it is also run on the unchanged RTL. mutant 0: the unchanged RTL by --kind preempt. Returns 0, or
+ *  -errno with nothing to free. */
 int mutant_try(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const struct hint *hint,
                struct trial *out);
 
 /* ---------------------------------------------------------- mutant_pool.c */
 
-/** Tries many, each in a process of its own, as many at a time as there are jobs; hint[i] is that of
- *  mutant[i]. take gets them in order, with what mutant_try gave; if it says false, what still runs is ended.
- *  0, -EINTR: interrupted; or -errno. */
+/** Tries many mutants, each in a process of its own, as many at a time as there are jobs. hint[i] is that of mutant[i].
+ *  take gets them in order, with the result of mutant_try; when it returns false, the remaining processes are ended.
+ *  Returns 0, -EINTR if interrupted, or -errno. */
 int mutants_pool(const struct options *o, struct pair *p, const struct list *l, const uint32_t *mutant,
                  const struct hint *const *hint, uint32_t count, bool (*take)(void *user, struct trial *t, int r),
                  void *user);

@@ -9,7 +9,7 @@
 
 #include "command.h"
 
-#define PATIENCE 600u /* seconds: a hundred times what a case takes where CASE_CYCLES are five */
+#define PATIENCE 600u /* seconds: a hundred times what a case takes if CASE_CYCLES take five */
 
 static const char help[] =
 "NAME\n"
@@ -159,7 +159,7 @@ static int kind(const char *text, bool *out, bool *preempt)
     return any ? 0 : wrong("there is no kind", text);
 }
 
-/** Which of two, both or none: a mask. */
+/** Parses a name of two, which can be combined, to a mask. */
 static int one_of(const char *text, const char *first, const char *second, uint32_t *mask)
 {
     const char *const names[] = {"none", first, second, "all"};
@@ -168,7 +168,7 @@ static int one_of(const char *text, const char *first, const char *second, uint3
     return *mask < 4 ? 0 : wrong("not one of them:", text);
 }
 
-/** Options of the kind preempt. */
+/** Takes an option of the kind preempt. */
 static int take_preempt(int option, struct options *o)
 {
     switch (option) {
@@ -183,7 +183,7 @@ static int take_preempt(int option, struct options *o)
         return one_of(optarg, "rtl", "model", &o->stop);
     case OPT_GRANULARITY:
         return one_of(optarg, "instruction", "group", &o->granularity);
-    default: /* getopt has said what is wrong */
+    default: /* getopt has printed a message */
         fprintf(stderr, "see tern verify --help\n");
         return -EINVAL;
     }
@@ -264,7 +264,7 @@ static const char *name_of(int option)
     return o->name;
 }
 
-/** What would be ignored is refused: nobody shall take for tested what was not. */
+/** Refuses options that would be ignored, so that a run tests what its options say. */
 static int check_together(const struct options *o)
 {
     const uint32_t of_preempt = BIT(OPT_KERNEL) | BIT(OPT_EVERY) | BIT(OPT_CYCLE) | BIT(OPT_STOP) |

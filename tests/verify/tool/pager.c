@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver's answer when a kernel asks for a page. It finds the entry that is absent, and makes it what the scene
- * says by a buffer of a packet, which runs before the kernel goes on. Now and then the buffer makes an entry absent
- * again that was brought for the same address space, and flushes: pages go while kernels run that use them. What is
- * there is kept, so who still has the translation, as the other engine may, does no harm. A case takes MOST_TAKEN away
- * at most: one instruction may need several pages at once, and would wait forever for two that take turns.
+ * The driver's part in page requests. When a kernel requests a page, the pager finds the absent entry and replaces it
+ * by the scene's entry. A paging buffer does this before the kernel goes on. At times the buffer also makes an entry
+ * absent again that was brought for the same address space, and flushes its translation, so that pages are taken away
+ * while kernels use them. The contents of pages do not change, so a stale translation, as the other engine may have,
+ * does no harm. A case takes at most MOST_TAKEN pages away: an instruction that needs several pages at once might wait
+ * forever if they alternate.
  *
- * An absent entry that is not in scene.absent stands for no page: a mistake of the work. It is made an entry without
- * the absent bit, so that the work ends with fault page; when it has ended, the entry is as before, for whatever
- * else meets it. No flush is needed for either: devices read an entry again before they report it (docs/spec/pte.yaml).
+ * An absent entry that is not in scene.absent stands for no page, which is an error of the work. It becomes an entry
+ * without the absent bit, so that the work ends with a page fault, and is restored afterwards, since other work may
+ * meet it. No flush is needed for either: devices read an entry again before they report it (docs/spec/pte.yaml).
  *
- * A request costs a save and a resume of the work; so a case that has taken long gets all of its pages with the next.
+ * A request costs a save and a resume of the work. In a case that has run for long the next request therefore brings
+ * all pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ static bool is_absent(uint32_t entry)
     return !(entry & TERN_PTE_VALID_MASK) && entry & TERN_PTE_ABSENT_MASK;
 }
 
-/** The place and contents of the absent entry on the way to va. 0; -ENOENT: there is none (any more). */
+/** Finds the place and the contents of the absent entry for va. Returns 0; -ENOENT if there is none (any more). */
 static int find(const struct pager *p, uint32_t root, uint32_t va, uint64_t *at, uint32_t *entry)
 {
     *at = (uint64_t)root * PAGE + (va >> 22) * 4u;
@@ -47,7 +49,7 @@ static const struct absent *known(const struct scene *s, uint64_t at)
     return NULL;
 }
 
-/** Remembers what an entry was until its submission has ended. */
+/** Saves an entry until its submission has ended, and removes its absent bit. */
 static int deny(struct pager *p, uint32_t submit, uint64_t at, uint32_t entry)
 {
     const uint32_t none = entry & ~TERN_PTE_ABSENT_MASK;
@@ -60,7 +62,8 @@ static int deny(struct pager *p, uint32_t submit, uint64_t at, uint32_t entry)
     return p->api->mem_write(p->sim, at, &none, sizeof none);
 }
 
-/** Packets that take away one of the entries that were brought for the address space, if there is one: how many. */
+/** Adds packets that take away one of the entries brought for the address space, if there is one. Returns their
+ * number. */
 static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
 {
     const uint32_t known = p->brings < COUNT(p->brought) ? p->brings : COUNT(p->brought);
@@ -75,7 +78,7 @@ static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
     int r = tern_pkt_pte_update_pack(
         &(struct tern_pkt_pte_update){.table_lo = (uint32_t)b->at, .table_hi = (uint32_t)(b->at >> 32), .count = 1,
                                       .pte = (b->entry & ~TERN_PTE_VALID_MASK) | TERN_PTE_ABSENT_MASK}, words);
-    /* an entry of the first level is of 1024 pages */
+    /* an entry of the first level is for 1024 pages */
     const bool first = b->at / PAGE == root;
     r = r ? r : tern_pkt_tlb_flush_pack(
         &(struct tern_pkt_tlb_flush){.root = root, .first = all ? 0 : first ? b->va / PAGE & ~1023u : b->va / PAGE,
@@ -84,7 +87,7 @@ static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
     return r ? 0 : 2;
 }
 
-/** Makes all absent entries what the scene says, without a packet: needs no flush either, as above. */
+/** Replaces all absent entries by the scene's, without a packet; no flush is needed, as above. */
 static int bring_all(struct pager *p)
 {
     int r = 0;
@@ -129,7 +132,7 @@ int pager_ended(struct pager *p, uint32_t submit)
 {
     int r = 0;
     uint32_t kept = 0;
-    for (uint32_t i = p->count; i-- && !r;) { /* the last first: what was there before comes back */
+    for (uint32_t i = p->count; i-- && !r;) { /* the last one first, which restores the original contents */
         const struct denied *d = &p->denied[i];
         r = d->submit == submit ? p->api->mem_write(p->sim, d->at, &d->entry, sizeof d->entry) : 0;
     }

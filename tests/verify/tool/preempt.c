@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * All stops of all kernels. A task is one kernel: its short run, stopped by one side, or its long runs. Tasks run
- * in processes of their own, several at a time. A short run is made once, cycle by cycle, and at each cycle the
- * process is copied (fork): the copy stops the run there and resumes it, the original goes on. So a simulator
- * that dies costs one stop too.
+ * All stops of all kernels. A task is one kernel: its short run, stopped on one side, or its long runs. Tasks run in
+ * processes of their own, several at a time. A short run is made once, cycle by cycle. At each cycle the process forks:
+ * the child stops the run there and resumes it, and the parent goes on. A simulator that dies therefore costs only one
+ * stop.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,18 +18,18 @@
 #include "command.h"
 #include "preempt.h"
 
-#define GROUP_EVERY 8u  /* one stop in so many is for groups to end */
+#define GROUP_EVERY 8u  /* one stop in so many lets groups end */
 #define CROSS_EVERY 16u /* one of the model's states in so many is resumed by the RTL, which takes long */
 #define MAX_TASKS 256u
 
 struct task {
     uint32_t kernel;
-    uint32_t side;          /* who is stopped; SIDES: the long runs */
+    uint32_t side;          /* side that is stopped; SIDES: the long runs */
     pid_t pid;
     bool begun, ended;
-    _Atomic uint64_t at;    /* the cycle or seed it has come to */
-    uint64_t cycles;        /* of the uninterrupted short run */
-    uint32_t granularity;   /* of what differs */
+    _Atomic uint64_t at;    /* current cycle or seed */
+    uint64_t cycles;        /* cycles of the uninterrupted short run */
+    uint32_t granularity;   /* of the stop that differs */
     struct tally tally;
 };
 
@@ -40,7 +40,7 @@ struct crew {
     uint32_t tasks;
 };
 
-/** What a copy of the process is to do. */
+/** The work of a forked child. */
 struct stop {
     struct arena *arena;
     struct machine *machine;
@@ -65,7 +65,7 @@ static int one_stop(void *user)
     return s->task->tally.text[0] != '\0';
 }
 
-/** True if nothing differs, and it was not too slow. */
+/** Makes a stop. Returns true if nothing differs and it was not too slow. */
 static bool stop(const struct crew *w, struct stop s)
 {
     struct task *t = s.task;
@@ -78,7 +78,7 @@ static bool stop(const struct crew *w, struct stop s)
     return !t->tally.text[0] && !t->tally.too_slow;
 }
 
-/** The stops of one cycle. */
+/** Makes the stops of one cycle. */
 static bool stops(const struct crew *w, struct arena *a, struct machine *m, struct task *t, uint64_t cycle)
 {
     const struct options *o = w->o;
@@ -178,7 +178,7 @@ static const char *side_name(const struct crew *w, const struct task *t)
     return is_long(t) ? "long runs" : t->side ? w->pair->model.name : w->pair->rtl.name;
 }
 
-/** How many runs differ, and how many were too slow. */
+/** Counts the runs that differ and those that were too slow. */
 static void count(const struct crew *w, uint32_t *failures, uint32_t *slows)
 {
     *failures = *slows = 0;
@@ -277,7 +277,7 @@ static void begin(struct crew *w, struct task *t)
     }
 }
 
-/** Takes a process that has ended. */
+/** Takes the end of a process. */
 static void end(struct crew *w)
 {
     int status;
@@ -344,12 +344,12 @@ static void run_all(struct crew *w)
     }
 }
 
-/** Which runs there are to be. -EINVAL: the kernel is none. */
+/** Plans the runs. Returns -EINVAL if there is no such kernel. */
 static int plan(struct crew *w)
 {
     const struct options *o = w->o;
     bool known = false;
-    for (uint32_t side = 0; side <= SIDES; side++) { /* what takes longest first */
+    for (uint32_t side = 0; side <= SIDES; side++) { /* the longest tasks first */
         for (uint32_t k = 0; k < work_count(); k++) {
             bool named = !o->kernel || strcmp(o->kernel, work_name(k)) == 0;
             known |= named;
@@ -364,7 +364,7 @@ static int plan(struct crew *w)
     return known ? 0 : -EINVAL;
 }
 
-/** Plans and runs. 0, -EINVAL or -ENOMEM; then w->task is to be unmapped. */
+/** Plans and runs all tasks. Returns 0, after which w->task must be unmapped, -EINVAL or -ENOMEM. */
 static int run(struct crew *w)
 {
     struct sigaction old, action = {.sa_handler = on_interrupt};
@@ -392,7 +392,7 @@ int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out
     if (r) {
         return r;
     }
-    for (uint32_t i = w.tasks; i-- > 0;) { /* so the first is what stays */
+    for (uint32_t i = w.tasks; i-- > 0;) { /* backwards, so that the first failure remains */
         const struct task *t = &w.task[i];
         out->stops += t->tally.stops;
         out->cuts += t->tally.cuts;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The kernels of the signature test, and executors that are no kernels, each with memory, an address space and a
- *  buffer of three packets: a signal before, the work, a signal behind. */
+/** The work of the signature test: kernels, and packets of other executors. Each has memory, an address space and a
+ *  buffer of three packets: a signal, the work, a signal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "preempt.h"
 
-/* physical; data is at DATA_VA + that */
+/* Physical addresses; data is at DATA_VA + these. */
 #define BUFFER 0x1000u
 #define ARGS 0x2000u
 #define ROOT 0x3000u
@@ -28,9 +28,9 @@
 
 enum what { A_KERNEL, A_COPY, A_FILL, A_USER };
 
-/* A group is so many full warps, but for `missing` work-items at the end of the range in x. With `slow` memory takes
- * eight cycles and more for a line: so when the executor has waited long enough for its lines to begin (LINGER in
- * simt_executor), some have not, and memory instructions are cut. */
+/* A group has so many full warps, except for `missing` work-items at the end of the range in x. With `slow`, memory
+ * takes eight cycles or more for a line. When the executor has waited as long as it may for its lines to begin (LINGER
+ * in simt_executor), some have not, and memory instructions are cut. */
 static const struct row {
     const char *name;
     enum what what;
@@ -169,7 +169,7 @@ static int put_buffer(struct scene *s, const struct row *row, bool longer, const
     return r ? r : scene_submit(s, &sub);
 }
 
-/** Words with small and large values; as floating point, no NaN. */
+/** Fills the words with small and large values; as floating point, none is a NaN. */
 static void put_data(struct scene *s)
 {
     struct rng r = rng_of(1, 0x7072656570ull);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device that runs one buffer: loaded, submitted, stopped, and what it says. Stepping asks for nothing through the
- *  registers, as an access takes time of its own. */
+/** A device that runs one buffer: loading, submission, stops, and indications. Steps do not access registers, since an
+ *  access takes device time. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One stop and what comes of it: the state is resumed, and memory is to be what it would have been without. */
+/** One stop: the state is resumed, and memory must be as it would have been without the stop. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "preempt.h"
 
 #define LIMIT CASE_CYCLES /* device cycles after which a part hangs */
-#define FOREIGN_EVERY 2u /* after so many stops one has work of another context follow */
-#define AGAIN_EVERY 3u   /* of so many stops one is repeated at once */
-#define TEXT 160u        /* of an outcome */
+#define FOREIGN_EVERY 2u /* one stop in so many is followed by work of another context */
+#define AGAIN_EVERY 3u   /* one stop in so many is repeated at once */
+#define TEXT 160u        /* bytes of an outcome's text */
 
 const struct backend *arena_side(const struct arena *a, uint32_t side)
 {
@@ -23,7 +23,7 @@ int arena_open(const struct arena *a, uint32_t side, const struct work *w, const
     return machine_open(arena_side(a, side), side == 0 ? a->pair->mutant : 0, w, memory, out);
 }
 
-/** Says what differs, the first of it. */
+/** Records a difference; only the first is kept. */
 __attribute__((format(printf, 2, 3)))
 static void say(struct tally *t, const char *format, ...)
 {
@@ -80,7 +80,7 @@ static const char *outcome_text(struct outcome o, char *text, size_t size)
     return text;
 }
 
-/** What came is what comes without a stop. */
+/** Returns true if the outcome is that of a run without a stop. */
 static bool as_expected(const struct arena *a, struct outcome o)
 {
     return o.kind == a->end.kind && (o.kind != TERN_ENGINE_IND_INFO_KIND_FAULTED ||
@@ -88,7 +88,7 @@ static bool as_expected(const struct arena *a, struct outcome o)
             memcmp(o.where, a->end.where, sizeof o.where) == 0));
 }
 
-/** The work runs to its end, and leaves what it should. */
+/** Runs the work to its end and checks its outcome and its memory. */
 static void finish(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
 {
     struct outcome o = machine_wait(m, engine, LIMIT);
@@ -107,7 +107,7 @@ static void finish(const struct arena *a, struct machine *m, uint32_t engine, co
 bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
 {
     uint32_t lines[SIDES] = {0};
-    for (uint32_t side = SIDES; side-- > 0;) { /* the model first: it says what is expected */
+    for (uint32_t side = SIDES; side-- > 0;) { /* the model first: it gives the expected result */
         struct machine m;
         const struct work none = {.scene = {.mem_bytes = PREEMPT_MEMORY}};
         uint32_t granularity = 0;
@@ -167,7 +167,7 @@ void arena_free(struct arena *a)
 
 /* -------------------------------------------------------------- one stop */
 
-/** Stops what runs. True: it is to be submitted again, with *resume if it had begun. */
+/** Stops the running work. Returns true if it must be submitted again; *resume is set if it had begun. */
 static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint32_t granularity, const char *what,
                 bool *resume, struct tally *t)
 {
@@ -189,7 +189,7 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     }
     uint64_t took = o.end > begin ? o.end - begin : 0;
     if (!o.begun) {
-        return true; /* cancelled: what there was to resume still is */
+        return true; /* cancelled: the state to resume, if any, is still there */
     }
     *resume = true;
     m->backend->api->mem_read(m->sim, a->work.save, words, sizeof words);
@@ -206,8 +206,9 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     return true;
 }
 
-/** What is resumed and stopped again before any instruction must be saved as it was. Memory instructions that were cut
- *  may be done meanwhile, so nothing is said about states with any; nor if groups were launched into free slots. */
+/** Work that is resumed and stopped again before any instruction must be saved with the same state. Memory instructions
+ *  that were cut may proceed meanwhile, so states with any are not compared; neither are they if groups were launched
+ *  into free slots. */
 static bool saved_again(const struct arena *a, struct machine *m, uint32_t engine, uint64_t cycle, const char *what,
                         struct tally *t)
 {
@@ -259,7 +260,7 @@ static bool foreign(struct machine *m, uint32_t engine, const char *what, struct
     return true;
 }
 
-/** Another machine with the memory of this one. */
+/** Makes another machine with the memory of this one. */
 static bool moved(const struct arena *a, struct machine *m, uint32_t side, struct machine *out, struct tally *t)
 {
     uint8_t *memory = malloc(a->work.scene.mem_bytes);
@@ -282,7 +283,7 @@ void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, 
     char what[160];
     bool resume = false;
     struct machine n;
-    /* groups that had not begun when the others were let end come into slots that are free then */
+    /* groups that had not begun when the others were stopped at their end use other slots */
     a->stacks = a->work.resident && granularity == TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
     snprintf(what, sizeof what, "stopped by %s at cycle %llu", m->backend->name, (unsigned long long)cycle);
     if (!cut(a, m, 0, granularity, what, &resume, t)) {
@@ -328,7 +329,7 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
     }
     for (uint32_t part = 0; more && !t->text[0]; part++) {
         const uint64_t begin = m.backend->api->cycles(m.sim);
-        if (spent > LIMIT / 4) { /* it has been stopped often enough */
+        if (spent > LIMIT / 4) { /* it has been stopped for long enough */
             snprintf(what, sizeof what, "part %u, on %s, engine %u, to the end", part, m.backend->name, engine);
             machine_submit(&m, engine, resume);
             finish(a, &m, engine, what, t);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two saved states of a dispatch (docs/spec/context.yaml): are they the same? A register may be saved as a vector or
- *  as a word, and lanes that are not live hold anything, so registers are compared lane by lane. */
+/** Compares two saved states of a dispatch (docs/spec/context.yaml). A register may be saved as a vector or as a word,
+ *  and lanes that are not live have any value, so registers are compared lane by lane. */
 #include <string.h>
 
 #include "preempt.h"
 
 #define LINE_WORDS 16u
 
-/** Reads lines one after the other. */
+/** Reads vectors one after the other. */
 struct reader {
     const uint32_t *at;
-    uint32_t lanes, lines; /**< Of the device; of a vector. */
+    uint32_t lanes, lines; /**< Lanes of the device, and lines of a vector. */
 };
 
 static const uint32_t *next_vector(struct reader *r)
@@ -20,14 +20,14 @@ static const uint32_t *next_vector(struct reader *r)
     return v;
 }
 
-/** Whether a warp has vector k of registers that hold one value in all lanes. */
+/** Returns whether a warp has vector k of registers with the same value in all lanes. */
 static bool has_scalars(const struct tern_ctx_simt_head *h, uint32_t lanes, uint32_t warp, uint32_t k)
 {
     const uint32_t words[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
     return words[k % 4] >> (warp + k / 4 * 4 * lanes) & 1u;
 }
 
-/** Lines of the live warps, which come last. */
+/** Returns the lines of the live warps, which come last. */
 static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_head *h, const uint32_t *masks)
 {
     uint32_t n = 0;
@@ -42,7 +42,7 @@ static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_
     return n * ((g->lanes + LINE_WORDS - 1) / LINE_WORDS);
 }
 
-/** A warp's words: simt_lane, pc, then 32 registers, each in all lanes. */
+/** Reads a warp: simt_lane, pc, then 32 registers, each in all lanes. */
 static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint32_t warp, uint32_t mask,
                       uint32_t out[34][32])
 {

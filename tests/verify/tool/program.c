@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Builds a case of kind PROGRAM from its plan: code, data, page tables, buffers. program.h says how it is divided. */
+/** Builds a case of kind PROGRAM from its plan: code, data, page tables, buffers. program.h lists its parts. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ void program_item_text(uint64_t seed, const struct geometry *g, uint32_t item, c
     free(word);
 }
 
-/** All kernels, one behind the other, with words between them that nobody runs. */
+/** Generates all kernels, one behind the other, with words between them that are never run. */
 static void build_code(const struct test_case *tc, struct plan *p, struct code *c, uint32_t *pools)
 {
     struct rng r = rng_of(p->seed, DATA_STREAM);
@@ -71,7 +71,7 @@ static void build_code(const struct test_case *tc, struct plan *p, struct code *
     }
 }
 
-/** Random values, mostly at the corners, over a whole region. */
+/** Fills a region with random values, mostly corner values. */
 static void fill(struct space *a, struct rng *r, uint32_t region, uint32_t bytes)
 {
     for (uint32_t at = 0; at < bytes; at += 4) {
@@ -80,7 +80,7 @@ static void fill(struct space *a, struct rng *r, uint32_t region, uint32_t bytes
     }
 }
 
-/** Regions of kernel k. What it writes is open if it faults. */
+/** Maps the regions of kernel k. The memory that it writes is open if it faults. */
 static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool faults, struct rng *r)
 {
     uint32_t region = FIRST_REGION + k * KERNEL_REGIONS;
@@ -97,7 +97,7 @@ static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool fa
     return result;
 }
 
-/** Entries that no access may pass: absent, or malformed in the ways of pte.yaml. */
+/** Makes entries that no access may pass: absent ones, and those malformed in the ways of pte.yaml. */
 static int map_traps(struct space *a, const struct plan *p, struct rng *r)
 {
     const uint32_t v = TERN_PTE_VALID_MASK, rd = TERN_PTE_READ_MASK, w = TERN_PTE_WRITE_MASK, x = TERN_PTE_EXEC_MASK;
@@ -110,7 +110,7 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
         big | v | w, big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
     const uint32_t second[] = {page | v, page | v | w, page | v | w | x, page | v | rd | reserved, page | v | rd | z,
                                page | v | rd | w | x | reserved, page | v | z};
-    uint32_t absent = rng_next(r) & ~v; /* with the absent bit or without: the driver knows of no page */
+    uint32_t absent = rng_next(r) & ~v; /* with or without the absent bit: the scene has no page for it */
     int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
     result = result ? result : space_entry(a, REGION_BAD_FIRST, true,
                                            first[rng_below(r, sizeof first / sizeof *first)]);
@@ -153,7 +153,7 @@ static int map_shared(struct space *a, const struct plan *p, const struct code *
     return 0;
 }
 
-/** Dispatches, alone or several in a buffer, now and then with a packet between. */
+/** Submits the dispatches, alone or several in a buffer, at times with a packet between. */
 static int submit(struct scene *s, struct space *a, const struct plan *p, struct rng *r)
 {
     uint32_t at = 0;
@@ -162,7 +162,7 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
         uint32_t begin = at, offset[MAX_KERNELS];
         bool in[MAX_KERNELS] = {false};
         bool taken = false;
-        for (uint32_t k = 0; k < first; k++) { /* nothing of this engine since, and it joins: it is there already */
+        for (uint32_t k = 0; k < first; k++) { /* an earlier buffer of its engine includes it */
             taken = p->kernel[k].engine == engine || taken;
         }
         if (taken && !p->kernel[first].own_buffer) {

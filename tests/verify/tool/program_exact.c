@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating point where one bit decides: sums that are exactly zero, whose sign is that of the rounding mode;
- * sums halfway between two numbers; quotients a unit of the remainder away from exact; operands from each
- * class of numbers with each, a pair a lane; fused operations whose sources come at different times. Random
- * operands hardly ever meet these.
+ * Floating point where one bit decides: sums that are exactly zero, whose sign the rounding mode gives; sums halfway
+ * between two numbers; quotients a unit of the remainder away from exact; operands of each class of numbers with each
+ * other, one pair a lane; fused operations whose sources arrive at different times. Random operands hardly ever give
+ * these.
  */
 #include "program.h"
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
-#define QUOTIENT_BITS 25u /* of binary32, that of rounding included */
+#define QUOTIENT_BITS 25u /* of binary32, with the rounding bit */
 
 enum { ADD = 0x00, SUB = 0x04, MUL = 0x08, DIV = 0x0c, SQRT = 0x2c };
 enum { RNE = 0, DYNAMIC = 7 };
@@ -18,13 +18,13 @@ static uint32_t real(uint32_t rm, uint32_t f7, uint32_t rd, uint32_t a, uint32_t
     return asm_r(0x53, rm, f7, rd, a, b);
 }
 
-/** fmadd, fmsub, fnmsub, fnmadd for k from 0 to 3. */
+/** fmadd, fmsub, fnmsub or fnmadd for k from 0 to 3. */
 static uint32_t fused(uint32_t k, uint32_t rm, uint32_t rd, uint32_t a, uint32_t b, uint32_t addend)
 {
     return asm_r(0x43 + 4 * k, rm, addend << 2, rd, a, b);
 }
 
-/** Any rounding mode, by frm as well, those that tell signs of zero and halves apart more often. */
+/** Any rounding mode, also by frm. Modes that distinguish signs of zero and halves are more frequent. */
 static uint32_t rounding(struct code *c)
 {
     static const uint8_t modes[] = {0, 0, 1, 2, 2, 3, 4};
@@ -36,14 +36,14 @@ static uint32_t rounding(struct code *c)
     return rm;
 }
 
-/** x - x, in the ways there are to write it, for any finite x. */
+/** x - x in all its forms, for a finite x. */
 static void cancel(struct code *c)
 {
     uint32_t x = any_value(c), y = any_value(c), rd = any_dest(c), rm = rounding(c), kind = rng_below(c->r, 5);
     emit(c, asm_andi(X8, any_source(c), 0x7ff));
     emit(c, asm_slli(X8, X8, rng_below(c->r, 20)));
     emit(c, asm_addi(x, X8, rng_below(c->r, 2)));
-    if (rng_one_in(c->r, 2)) { /* negative */
+    if (rng_one_in(c->r, 2)) { /* makes x negative */
         emit_li(c, X8, 0x80000000u);
         emit(c, asm_r(0x33, 6, 0, x, x, X8));
     }
@@ -56,14 +56,14 @@ static void cancel(struct code *c)
         emit(c, asm_r(0x53, 1, 0x10, y, x, x));
         emit(c, real(rm, ADD, rd, x, y));
         break;
-    default: /* x * 1 and x: cancels, or doubles it */
+    default: /* x * 1 and x: cancels or doubles it */
         emit_li(c, y, 0x3f800000u | (rng_one_in(c->r, 2) ? 0x80000000u : 0));
         emit(c, fused(rng_below(c->r, 4), rm, rd, kind == 2 ? x : y, kind == 2 ? y : x, x));
         break;
     }
 }
 
-/** x + half of its last place. */
+/** x + half a unit in its last place. */
 static void tie(struct code *c)
 {
     uint32_t x = any_value(c), y = any_value(c), rd = any_dest(c), rm = rng_one_in(c->r, 2) ? RNE : rounding(c);
@@ -80,7 +80,7 @@ static void tie(struct code *c)
     }
 }
 
-/** a / b such that a * 2^25 leaves the rest 1, or b - 1: a is the inverse of 2^25 modulo b. */
+/** a / b such that the remainder of a * 2^25 is 1 or b - 1: a is the inverse of 2^25 modulo b. */
 static void quotient(struct code *c)
 {
     uint32_t a = 0, b = 0, x = any_value(c), y = any_value(c), rd = any_dest(c), rm = rounding(c);
@@ -98,8 +98,8 @@ static void quotient(struct code *c)
     emit(c, real(rm, DIV, rd, x, y));
 }
 
-/** A fused operation all of whose sources are under way when it comes: from memory, from the
- * divider, from one before it. */
+/** A fused operation whose sources are all in flight when it issues: from memory, from the divider, from an earlier
+ * operation. */
 static void chain(struct code *c)
 {
     uint32_t source[3], n = 2 + rng_below(c->r, 2), k = rng_below(c->r, 3), rm = rounding(c);
@@ -133,13 +133,13 @@ void item_exact(struct code *c)
     code_say(c, "%u times sums or quotients at the edge of exact", n);
     while (n--) {
         kinds[rng_below(c->r, COUNT(kinds))](c);
-        if (rng_one_in(c->r, 2)) { /* the flags of it alone */
+        if (rng_one_in(c->r, 2)) { /* only the flags of the last operation */
             emit(c, asm_i(0x73, 1, any_dest(c), X0, TERN_CSR_FFLAGS));
         }
     }
 }
 
-/** Registers a and b, by lane: words of the item's constants, in two orders that meet in other pairs each time. */
+/** Registers a and b, by lane: words of the item's constants in two orders, which give other pairs each time. */
 static void pair(struct code *c, uint32_t a, uint32_t b, bool both)
 {
     emit_li(c, X8, c->pool_va);
@@ -193,7 +193,7 @@ void item_classes(struct code *c)
         if (i == n / 2) {
             pair(c, a, b, false);
         }
-        if (!is_real && rng_one_in(c->r, 4)) { /* over the next one */
+        if (!is_real && rng_one_in(c->r, 4)) { /* sometimes overwrites a source */
             emit(c, asm_b(any_condition(c), swap ? b : a, swap ? a : b, 8));
         }
         two_sources(c, is_real, rd, swap ? b : a, swap ? a : b);

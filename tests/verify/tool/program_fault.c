@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Faults on purpose. One work-item of the range meets the faulting instruction, or all of its warp in lockstep
- * where the lowest lane is reported, so that whatever runs first the same fault is indicated. Only diverged
- * barriers need a whole group.
+ * Faults on purpose. One work-item of the range, or all lanes of its warp in lockstep (of which the lowest is
+ * reported), meet the faulting instruction. The indicated fault therefore does not depend on what runs first. Only
+ * diverged barriers need a whole group.
  */
 #include "program.h"
 
@@ -12,7 +12,7 @@
 enum access { READ, WRITE, ATOMIC, EXECUTE, ACCESSES };
 static const char *const access_text[ACCESSES] = {"load from", "store to", "atomic on", "jump to"};
 
-/** Work-items of group number n of a range (x fastest). */
+/** Returns the work-items of group n of a range (x fastest). */
 uint32_t group_items(const struct kernel_plan *k, uint32_t n)
 {
     const struct tern_pkt_dispatch *p = &k->packet;
@@ -33,7 +33,7 @@ uint32_t any_group(struct code *c)
 
 /* ----------------------------------------------------------- illegal words */
 
-/** A word that RV32IMA_Zfinx_Zba_Zbb, amocas.w and the custom instructions of simt.yaml leave reserved. */
+/** Returns a word that RV32IMA_Zfinx_Zba_Zbb, amocas.w and the custom instructions of simt.yaml leave reserved. */
 static uint32_t illegal_word(struct code *c)
 {
     static const uint32_t fixed[] = {
@@ -56,13 +56,13 @@ static uint32_t illegal_word(struct code *c)
     case 0:
     case 20:
         return PICK(c, fixed);
-    case 1: /* compressed: not there */
+    case 1: /* compressed instructions do not exist */
         return (v & ~3u) | rng_below(c->r, 3);
     case 2: /* whole opcodes: loads and stores of floating-point registers, RV64, custom, vectors */
         return (v & ~0x7fu) | PICK(c, opcodes);
     case 3:
     case 21:
-    case 22: /* loads of 8 bytes, and unsigned of 4 or 8 */
+    case 22: /* loads of 8 bytes, and unsigned ones of 4 or 8 */
         return asm_i(0x03, (uint32_t[]){3, 6, 7}[rng_below(c->r, 3)], rd, X5, 0);
     case 4:
     case 23:
@@ -74,7 +74,7 @@ static uint32_t illegal_word(struct code *c)
         return asm_i(0x67, 1 + rng_below(c->r, 7), rd, a, v);
     case 7:
         return asm_r(0x33, rng_below(c->r, 8), PICK(c, funct7), rd, a, b);
-    case 8: /* halves of Zbb, Zba and the base that have no other funct3 */
+    case 8: /* halves of Zbb, Zba and the base without another funct3 */
         return asm_r(0x33, (uint32_t[]){1, 2, 3}[rng_below(c->r, 3)], 0x20, rd, a, b);
     case 9: /* shifts by 32 and more */
         return asm_i(0x13, rng_one_in(c->r, 2) ? 1 : 5, rd, a, (v & 0x41fu) | 0x20u);
@@ -85,7 +85,7 @@ static uint32_t illegal_word(struct code *c)
                                                          : 0x680u | rng_below(c->r, 24));
     case 12: /* atomics */
         return asm_amo(PICK(c, amos), rng_below(c->r, 4), rd, b, X5);
-    case 13: /* LR with a second source; of other widths */
+    case 13: /* LR with a second source, or of another width */
         return rng_one_in(c->r, 2) ? asm_amo(LR, 0, rd, 1 + rng_below(c->r, 31), X5)
                                    : asm_r(0x2f, (uint32_t[]){0, 1, 3, 4}[rng_below(c->r, 4)], AMOADD, rd, X5, b);
     case 14: /* reserved rounding modes */
@@ -108,14 +108,15 @@ static uint32_t illegal_word(struct code *c)
         default:
             return asm_r(0x53, 0, rng_one_in(c->r, 2) ? 0x70 : 0x2c, rd, a, 1 + rng_below(c->r, 31));
         }
-    case 17: /* CSRs: absent, or written though they can only be read */
+    case 17: /* CSRs that do not exist, or writes to read-only ones */
         return rng_one_in(c->r, 2) ? asm_i(0x73, 1 + rng_below(c->r, 3), rd, a, PICK(c, absent))
                                    : asm_i(0x73, rng_one_in(c->r, 2) ? 1 : 5, rd, a, PICK(c, read_only));
     case 18:
-        /* set and clear bits of a read-only one: with a register that is not x0 it is a write, whatever it holds */
+        /* setting and clearing bits of a read-only CSR: with a register other than x0 this is a write, whatever its
+         * value */
         return asm_i(0x73, (uint32_t[]){2, 3, 6, 7}[rng_below(c->r, 4)], rd, 1 + rng_below(c->r, 31),
                      PICK(c, read_only));
-    default: /* custom-0: fields that must be zero, functions that there are not */
+    default: /* custom-0: fields that must be zero, functions that do not exist */
         return rng_one_in(c->r, 2) ? 0x0bu | (2 + rng_below(c->r, 6)) << 12
                                    : 0x0bu | rng_below(c->r, 2) << 12 |
                                          1u << (uint32_t[]){7, 9, 15, 19, 20, 25, 31}[rng_below(c->r, 7)];
@@ -124,7 +125,7 @@ static uint32_t illegal_word(struct code *c)
 
 /* ------------------------------------------------------------ faulting code */
 
-/** The faulting access. Mixed: x8 is 0 in the lanes that fault, the others do it on their scratch. */
+/** The faulting access. Mixed: x8 is 0 in the lanes that fault; the others access their scratch memory. */
 static void access_at(struct code *c, enum access access, uint32_t va, uint32_t size)
 {
     uint32_t offset = c->mixed || rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 0x700) - 0x380u;
@@ -198,7 +199,7 @@ static void local(struct code *c)
 static void page(struct code *c)
 {
     uint32_t at = c->plan->va[REGION_HOLE] + 4 * rng_below(c->r, 1024);
-    if (rng_one_in(c->r, 3)) { /* nothing in the first level */
+    if (rng_one_in(c->r, 3)) { /* no entry in the first level */
         at = rng_one_in(c->r, 2) ? 4 * rng_below(c->r, 0x1000) : TERN_WIN_LOCAL_BASE - 4 - 4 * rng_below(c->r, 0x1000);
     }
     access_at(c, rng_below(c->r, ACCESSES), at, 2);
@@ -243,7 +244,8 @@ static void beyond(struct code *c)
     access_at(c, rng_below(c->r, ACCESSES), PICK(c, places), 2);
 }
 
-/** Work-items of a group from number bound on wait; those below it come to a barrier at a lower address, later. */
+/** Work-items of a group from number `bound` on wait at a barrier. Those below come later, to a barrier at a lower
+ * address. */
 static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_t last)
 {
     uint32_t first = group * c->kernel->full, over = code_hole(c), low = c->n, out[2];
@@ -283,7 +285,7 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
     code_jump(c, out[1], X0);
 }
 
-/** Some of a group wait where the others never come. */
+/** Some work-items of a group wait at a barrier that the others never reach. */
 static void diverge(struct code *c)
 {
     const struct kernel_plan *k = c->kernel;
@@ -373,8 +375,8 @@ void item_fault(struct code *c)
     uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
     uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;
     bool memory = c->kernel->fault != FAULT_ILLEGAL && c->kernel->fault != FAULT_CALL;
-    bool together = k->barriers || c->item == k->first_item; /* the lanes of a warp are */
-    if (c->kernel->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp, too */
+    bool together = k->barriers || c->item == k->first_item; /* the lanes of a warp are together */
+    if (c->kernel->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp faults too */
         last = (first / lanes + 1) * lanes - 1;
         last = last < items ? last : items - 1;
     }

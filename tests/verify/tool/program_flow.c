@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Control flow that differs from lane to lane: nested conditions and loops, switches, calls, recursion,
- * early ends. How many trips and levels there are is bounded by construction. x6 counts outer loops, x8
- * inner ones, x7 is for plain code.
+ * Control flow that differs by lane: nested conditions and loops, switches, calls, recursion, early ends. The numbers
+ * of trips and levels are bounded by construction. x6 counts outer loops, x8 inner ones, and plain code uses x7.
  */
 #include "program.h"
 
@@ -39,7 +38,7 @@ static void if_else(struct code *c, uint32_t depth, uint32_t loops)
     code_say(c, ")");
 }
 
-/** Up to 8 trips, as many as a lane's register says; now and then with a way out in the middle. */
+/** A loop of up to 8 trips, as many as a lane's register says; at times with a break in the middle. */
 static void loop(struct code *c, uint32_t depth, uint32_t loops)
 {
     uint32_t counter = loops == LOOPS_BOTH ? X6 : X8, mask = rng_one_in(c->r, 3) ? 7 : 3, leave = 0, condition = 0,
@@ -68,7 +67,7 @@ static void loop(struct code *c, uint32_t depth, uint32_t loops)
     code_say(c, ")");
 }
 
-/** A branch that is not taken may lead to a misaligned place. */
+/** A branch that is not taken may have a misaligned target. */
 static void branch_nowhere(struct code *c)
 {
     emit(c, asm_b(BNE, X0, X0, 4 * rng_below(c->r, 500) + 2));
@@ -120,7 +119,7 @@ void item_loop(struct code *c)
     loop(c, DEPTH - 1, LOOPS_BOTH);
 }
 
-/** A jump to one of four cases by a register, or by a table of addresses in memory. */
+/** A jump to one of four cases, by a register or by a table of addresses in memory. */
 void item_switch(struct code *c)
 {
     uint32_t size_log2 = 2 + rng_below(c->r, 2), size = 1u << size_log2, ends[4], stub;
@@ -138,7 +137,7 @@ void item_switch(struct code *c)
         emit(c, asm_auipc(X7, 0));
         emit(c, asm_add(X7, X7, X8));
         stub = code_hole(c);
-        /* the lowest bit is dropped */
+        /* the lowest bit is ignored */
         c->word[stub] = asm_jalr(rng_one_in(c->r, 2) ? X0 : X8, 12 + rng_below(c->r, 2), X7);
     }
     for (uint32_t i = 0; i < 4; i++) {
@@ -154,7 +153,7 @@ void item_switch(struct code *c)
     }
 }
 
-/** A function behind a jump around it: its place. */
+/** Generates a function, which straight code must jump around. Returns its place. */
 static uint32_t function(struct code *c, uint32_t link)
 {
     uint32_t at = c->n;
@@ -166,7 +165,7 @@ static uint32_t function(struct code *c, uint32_t link)
     return at;
 }
 
-/** Calls, direct or by a pointer that differs from lane to lane, perhaps within a condition or a loop. */
+/** Calls, direct or by a pointer that differs by lane, perhaps in a condition or a loop. */
 void item_call(struct code *c)
 {
     uint32_t skip = code_hole(c), link = rng_one_in(c->r, 4) ? X6 : RA;
@@ -205,7 +204,8 @@ void item_call(struct code *c)
              conditional ? ", under a condition" : "", twice ? ", in a loop" : "", link == RA ? "" : ", link in x6");
 }
 
-/** f(n) = n ? f(n - 1) with something before and after : nothing, on the stack below what plain code uses. */
+/** A recursive function: f(n) calls f(n - 1), with plain code before and after, if n is not 0. Its stack is below that
+ * of plain code. */
 void item_recursion(struct code *c)
 {
     uint32_t room = (1u << c->kernel->packet.stack_log2) - AREA, mask = 7;
@@ -237,7 +237,7 @@ void item_recursion(struct code *c)
     }
 }
 
-/** Blocks that follow each other in another order than in memory, some lanes leaving them earlier. */
+/** Blocks that run in another order than they have in memory. Some lanes leave early. */
 void item_zigzag(struct code *c)
 {
     uint32_t to_a, to_b, to_c, out, condition = any_condition(c), a = any_source(c), b = any_source(c);
@@ -256,8 +256,7 @@ void item_zigzag(struct code *c)
     code_branch(c, out, condition, a, b);
 }
 
-/** Two functions as far apart as the instruction cache is large, called in turns; between
- * them words that nobody runs. */
+/** A loop over two functions, as far apart as the instruction cache is large. The words between are never run. */
 void item_far(struct code *c)
 {
     code_say(c, "a loop over functions %u bytes apart:", FAR_BYTES);
@@ -275,7 +274,7 @@ void item_far(struct code *c)
     emit(c, asm_b(BGE, X6, X0, (top - c->n) * 4));
 }
 
-/** Goes to the last words of a page of code, and over its end. */
+/** Jumps to the last words of a page of code, and runs across its end. */
 void item_page_end(struct code *c)
 {
     uint32_t before = 1 + rng_below(c->r, 3), n = 6 + rng_below(c->r, 4), hole = code_hole(c);
@@ -296,5 +295,5 @@ void item_exit(struct code *c)
     if (c->n_exits < sizeof c->exits / sizeof *c->exits) {
         c->exits[c->n_exits++] = c->n;
     }
-    emit(c, ASM_NOP); /* the jump, once the end is known */
+    emit(c, ASM_NOP); /* replaced by the jump when the end is known */
 }

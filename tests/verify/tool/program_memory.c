@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Patterns of addresses over the lanes of a warp: what coalescing, the caches and the TLB see. Loads are
- * from a table that nobody writes or from pages of zeros; stores go to words that one work-item alone has,
- * though they share lines and pages.
+ * Patterns of addresses over the lanes of a warp, for coalescing, caches and TLB. Loads are from a read-only table or
+ * from zero pages. Stores go to words that one work-item has alone, which share lines and pages.
  */
 #include "program.h"
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define REPLACE 8u /* addresses of item_replace that are in registers at a time */
 
-/** A load of 1 << size bytes, with either sign. */
+/** A load of 1 << size bytes, signed or unsigned. */
 static uint32_t load(struct code *c, uint32_t size, uint32_t imm, uint32_t base)
 {
     return asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), base, imm);
 }
 
-/** x7 = offset in the table, a multiple of 1 << size. */
+/** x7 = an offset in the table, a multiple of 1 << size. */
 static void table_offset(struct code *c, uint32_t size)
 {
     static const uint16_t strides[] = {4, 8, 12, 28, 60, 64, 68, 128, 252, 260, 1020, 1092};
@@ -50,7 +49,7 @@ static void table_offset(struct code *c, uint32_t size)
     emit(c, asm_andi(X7, X7, 0u - (1u << size)));
 }
 
-/** Loads from the read-only table, or from zero pages, that cross lines and pages by lanes. */
+/** Loads from the read-only table or from zero pages that cross lines and pages, by lane. */
 void item_load(struct code *c)
 {
     uint32_t size = rng_below(c->r, 3), zero = rng_one_in(c->r, 4), n = 1 + rng_below(c->r, 3);
@@ -60,7 +59,7 @@ void item_load(struct code *c)
     emit_li(c, X8, c->plan->va[zero ? REGION_ZERO : REGION_TABLE]);
     emit(c, asm_add(X7, X7, X8));
     emit(c, load(c, size, 0, X7));
-    while (--n) { /* the table is a page longer than the offsets reach */
+    while (--n) { /* the table has a page more than the offsets reach */
         uint32_t next = rng_below(c->r, 0x7ff) & ~((1u << size) - 1);
         emit(c, load(c, size, next, X7));
         if (rng_one_in(c->r, 2)) {
@@ -69,7 +68,7 @@ void item_load(struct code *c)
     }
 }
 
-/** Loads from pages that a register chooses: as many translations as there are lanes. */
+/** Loads from pages that a register selects: as many translations as there are lanes. */
 void item_wide(struct code *c)
 {
     uint32_t n = 1 + rng_below(c->r, 4), log2 = c->plan->physical ? TABLE_LOG2 : WIDE_LOG2;
@@ -86,8 +85,7 @@ void item_wide(struct code *c)
     }
 }
 
-/** Memory instructions one after the other, to what the work-item has alone: they overtake
- * each other if anything can. */
+/** Memory instructions in a row to the work-item's own memory, which must not overtake each other. */
 void item_burst(struct code *c)
 {
     uint32_t n = 4 + rng_below(c->r, 10);
@@ -97,8 +95,7 @@ void item_burst(struct code *c)
     }
 }
 
-/** Each work-item has a word of the item's place in the scatter region, in an order of its own; it
- * is written and read back. */
+/** Each work-item writes and reads back a word in the item's part of the scatter region, in a permuted order. */
 void item_scatter(struct code *c)
 {
     const struct kernel_plan *k = c->kernel;
@@ -135,9 +132,9 @@ static uint32_t aliases(const struct code *c, uint32_t *copies, uint32_t *delta)
     return apart;
 }
 
-/** Scratch under another address: caches by virtual address need the fences, memory is one. There are many such
- *  addresses, so that it is most often the first access to a page there, and waits for the line of its entry; and a
- *  store by the first address, whose entry is known, comes behind it. */
+/** Scratch memory by a second virtual address. Caches by virtual address would need the fences; memory is the same.
+ *  There are many such addresses, so that the access is mostly the first one to its page and waits for its page-table
+ *  entry. A store by the first address, whose entry is known, follows it. */
 void item_alias(struct code *c)
 {
     uint32_t copies, delta, apart = aliases(c, &copies, &delta);
@@ -195,8 +192,8 @@ void item_replace(struct code *c)
     emit(c, ASM_FENCE);
 }
 
-/** One instruction of a crowd: to a word that the work-item has alone, of which the register holds
- * a value if it is to swap. */
+/** One instruction of a crowd, to a word that the work-item has alone. If it swaps, the register holds the value to
+ * compare with. */
 static void crowd_one(struct code *c, uint32_t kind, uint32_t base, uint32_t at, uint32_t reg)
 {
     static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
@@ -219,9 +216,9 @@ static void crowd_one(struct code *c, uint32_t kind, uint32_t base, uint32_t at,
     }
 }
 
-/** All work-items do memory instructions of one kind, none of which waits for another: a line for each lane, or words
- *  of one line, where atomics wait for each other. Whoever stops then finds many of them begun and not ended. Swaps
- *  compare with what is there, or with something else. */
+/** All work-items run memory instructions of one kind, none of which waits for another: each lane to a line of its own,
+ *  or words of one line, where atomics wait for each other. A stop then finds many of them begun and not ended. Swaps
+ *  compare with the memory's value or with another. */
 void item_crowd(struct code *c)
 {
     static const char *const kinds[] = {"compare and swap", "atomic", "store", "load"};

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Addresses that differ in exactly one bit, in every bit position over the cases, and in two bits that are
- * PAIR_APART places apart, which hashed indexes map to one place: what compares addresses, tags or page numbers
- * and leaves out a bit takes one for the other. The pages differ likewise in physical memory, and each has
- * contents of its own, code and data.
+ * Addresses that differ in exactly one bit, in every bit position over the cases, and in two bits PAIR_APART places
+ * apart, which hashed indexes map to one place. A comparison of addresses, tags or page numbers that leaves out a bit
+ * confuses them. The pages also differ in such bits physically, and each has its own contents, code and data.
  */
 #include "program.h"
 
 #define LINE_WORDS (LINE / 4u)
 #define PAIR_STREAM (1ull << 35)
 #define PAIR_APART 8u
-#define MEMORY_BITS 14u /* of a physical page number */
+#define MEMORY_BITS 14u /* bits of a physical page number */
 
-/** Number i of the masks of whole pages; 0: there are no more. */
+/** Returns mask number i of whole pages; 0: there are no more. */
 static uint32_t page_mask(uint32_t i)
 {
     const uint32_t first = 12, single = 32 - first, two = 32 - PAIR_APART - first;
@@ -49,7 +48,7 @@ void pairs_fill(const struct plan *p, uint32_t page, uint32_t words[PAGE / 4])
     }
 }
 
-/** One bit, or two, that are neither below `least` nor beyond the addresses that there are. */
+/** Returns one bit, or two, not below `least` and within the address space. */
 static uint32_t draw_mask(const struct code *c, uint32_t least)
 {
     uint32_t most = c->plan->physical ? 12 + MEMORY_BITS : 32, low = least < 6 ? 6 : least;
@@ -60,7 +59,7 @@ static uint32_t draw_mask(const struct code *c, uint32_t least)
     return 1u << (least + rng_below(c->r, most - least));
 }
 
-/** x7 = place or place ^ mask: where the bit of the work-item's number is set, or everywhere. Uses x6. */
+/** x7 = place, or place ^ mask where a bit of the work-item's number is set, or everywhere. Uses x6. */
 static void address(struct code *c, uint32_t place, uint32_t mask, bool by_lane)
 {
     if (by_lane) {
@@ -81,7 +80,7 @@ static void load_pair(struct code *c, uint32_t place, uint32_t mask, bool by_lan
     uint32_t rd = any_value(c);
     address(c, place, mask, by_lane);
     emit(c, asm_lw(rd, 0, X7));
-    if (rng_one_in(c->r, 2)) { /* the next one comes when this line is there */
+    if (rng_one_in(c->r, 2)) { /* waits, so that the next load finds this line in the cache */
         emit(c, asm_b(BEQ, rd, rd, 4));
     }
 }
@@ -95,7 +94,8 @@ static void call_pair(struct code *c, uint32_t place, uint32_t mask, bool by_lan
     emit(c, asm_add(any_value(c), X7, any_source(c)));
 }
 
-/** LR here and SC there: it fails, wherever the LR was lost to. In local memory others may write what the LR reads. */
+/** LR of one word and SC of the other: the SC fails in any case. In local memory other work-items may write the word
+ * that LR reads. */
 static void reserve_pair(struct code *c, bool local, uint32_t place, uint32_t other)
 {
     uint32_t rd = local ? X6 : any_value(c), flag = any_value(c);
@@ -103,7 +103,7 @@ static void reserve_pair(struct code *c, bool local, uint32_t place, uint32_t ot
     emit_li(c, X8, other);
     emit(c, asm_amo(LR, rng_below(c->r, 4), rd, X0, X7));
     emit(c, asm_amo(SC, rng_below(c->r, 4), X6, any_value(c), X8));
-    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* which code a failure has is open */
+    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* the code of a failure is open */
     emit(c, asm_add(flag, flag, X6));
 }
 

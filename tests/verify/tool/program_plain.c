@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Straight code: every instruction of RV32IMA_Zfinx_Zba_Zbb that neither branches nor waits, with operands
- * biased to where implementations go wrong. Memory instructions stay in what belongs to the work-item
- * alone, so their result is defined.
+ * Straight code: every instruction of RV32IMA_Zfinx_Zba_Zbb that neither branches nor waits, with operands biased to
+ * corner values. Memory instructions access only the work-item's own memory, so their result is defined.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,7 +74,7 @@ uint32_t any_source(struct code *c)
     if (c->only_fresh || rng_one_in(c->r, 3)) {
         return c->fresh[rng_below(c->r, 2)];
     }
-    if (rng_one_in(c->r, 4)) { /* a result that may still be under way */
+    if (rng_one_in(c->r, 4)) { /* a result that may be in flight */
         return c->last[rng_below(c->r, 2)];
     }
     return rng_one_in(c->r, 8) ? rng_below(c->r, FIRST_VALUE) : any_value(c);
@@ -95,7 +94,7 @@ uint32_t any_condition(struct code *c)
     return conditions[rng_below(c->r, COUNT(conditions))];
 }
 
-/** Destination and two sources; now and then the same register twice. */
+/** A destination and two sources; at times the same register twice. */
 struct three {
     uint32_t rd, rs1, rs2;
 };
@@ -163,7 +162,7 @@ static uint32_t corner_float(struct rng *r)
         return sign | special[rng_below(r, COUNT(special))];
     case 2: /* near one: cancellation */
         return sign | 0x3f800000u | (v & 7u);
-    case 3: /* exponents within the width of a significand of each other */
+    case 3: /* exponents that differ by at most the width of a significand */
         exponent = 115 + rng_below(r, 26);
         break;
     case 4: /* few bits: sums and products that are exact, or halfway */
@@ -235,7 +234,7 @@ void plain_integer(struct code *c)
     }
 }
 
-/** fflags, frm and fcsr; the rounding mode is a legal one at the end. */
+/** Accesses to fflags, frm and fcsr. At the end the rounding mode is a legal one. */
 static void float_status(struct code *c)
 {
     uint32_t number = 1 + rng_below(c->r, 3);
@@ -249,7 +248,7 @@ static void float_status(struct code *c)
     case 2:
         emit(c, asm_i(0x73, 1 + rng_below(c->r, 3), any_dest(c), any_source(c), TERN_CSR_FFLAGS));
         break;
-    case 3: /* write anything, look at it, make it legal again */
+    case 3: /* writes any value, reads it, and makes it legal again */
         emit(c, asm_i(0x73, 1 + rng_below(c->r, 3), any_dest(c), any_source(c), number));
         emit(c, asm_csrr(any_dest(c), 1 + rng_below(c->r, 3)));
         emit(c, asm_i(0x73, 5, X0, rng_below(c->r, 5), TERN_CSR_FRM));
@@ -269,7 +268,7 @@ void plain_float(struct code *c)
     switch (kind) {
     case 0:
     case 1:
-    case 2: /* fused */
+    case 2: /* fused operations */
         k = rng_below(c->r, 4);
         emit(c, asm_r(0x43 + 4 * k, rm, any_source(c) << 2, t.rd, t.rs1, t.rs2));
         break;
@@ -306,7 +305,7 @@ void plain_address(struct code *c, uint32_t base, uint32_t size)
     uint32_t mask = ((base == X4 ? SCRATCH : AREA) - 1) & ~((1u << size) - 1);
     uint32_t by = rng_below(c->r, 3) ? X9 : any_value(c),
         shift = by == X9 ? size + rng_below(c->r, 2) : rng_below(c->r, 8);
-    if (by == X9 && rng_one_in(c->r, 2)) { /* begins with the first lane, one way or the other */
+    if (by == X9 && rng_one_in(c->r, 2)) { /* counts lanes from the first or from the last */
         emit(c, asm_lw(X7, RECORD_LID, X5));
         by = X7;
     }
@@ -355,7 +354,7 @@ void plain_memory(struct code *c)
     case 3:
         emit(c, asm_s(size, any_source(c), offset, base));
         break;
-    default: /* amocas with the value that is there, or not */
+    default: /* amocas with the memory's value, or another one */
         op = amos[rng_below(c->r, COUNT(amos))];
         if (op == AMOCAS && rd != X7 && rng_one_in(c->r, 2)) {
             emit(c, asm_lw(rd, 0, X7));
@@ -373,17 +372,17 @@ static void plain_csr(struct code *c)
     case 0:
         number = TERN_CSR_ARGS + rng_below(c->r, TERN_CSR_USER1 - TERN_CSR_ARGS + 1);
         break;
-    case 1: /* what differs from run to run is not kept */
+    case 1: /* values that differ by run are not kept */
         emit(c, asm_csrr(X0, unequal[rng_below(c->r, COUNT(unequal))]));
         return;
     default:
         break;
     }
-    uint32_t how = rng_below(c->r, 4);  /* all the ways to read that do not write */
+    uint32_t how = rng_below(c->r, 4);  /* all ways to read without a write */
     emit(c, asm_i(0x73, how == 0 ? 2 : how == 1 ? 3 : how == 2 ? 6 : 7, any_dest(c), X0, number));
 }
 
-/** A fresh value: the same for all lanes, or of each lane's own. */
+/** Gives a register a new value: the same in all lanes, or one by lane. */
 static void plain_value(struct code *c)
 {
     uint32_t rd = any_value(c);
@@ -398,7 +397,7 @@ static void plain_value(struct code *c)
 void plain(struct code *c)
 {
     uint32_t k = rng_below(c->r, 16);
-    if (k == 0 && rng_one_in(c->r, 4)) { /* of the instructions, or any set of predecessors and successors */
+    if (k == 0 && rng_one_in(c->r, 4)) { /* fence.i, or a fence with any set of predecessors and successors */
         emit(c, rng_one_in(c->r, 3) ? ASM_FENCE_I : asm_i(0x0f, 0, X0, X0, rng_below(c->r, 256)));
     } else if (k == 0) {
         plain_csr(c);
@@ -434,7 +433,7 @@ void item_straight(struct code *c)
     }
 }
 
-/** Flags add up: to see which an operation raises, they are taken away now and then. */
+/** Flags accumulate. They are read and cleared at times, so that the flags of each operation show. */
 static void look_at_flags(struct code *c)
 {
     if (rng_one_in(c->r, 3)) {
@@ -455,7 +454,7 @@ void item_float(struct code *c)
     }
 }
 
-/** Both sources from the very corners, in all combinations sooner or later. */
+/** Both sources are corner values, in all combinations over the cases. */
 void item_corner(struct code *c)
 {
     static const uint32_t integers[] = {0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu};

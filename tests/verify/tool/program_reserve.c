@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reservations: what LR and SC promise whoever comes first. A loop of them succeeds sooner or later on a word that
- * nobody else touches; an SC fails without LR, for another word, and after somebody else has stored to the word. An SC
- * that the architecture lets succeed may fail all the same, so that alone is never looked at.
+ * Reservations: guarantees of LR and SC that do not depend on order. A loop of LR and SC on a word that no other
+ * work-item accesses succeeds in the end. An SC fails without LR, for another word, and after another work-item has
+ * stored to the word. An SC that the architecture allows to succeed may also fail, so its result alone is never
+ * compared.
  */
 #include "program.h"
 
-/** LR and SC on a word that nobody else touches: SC succeeds sooner or later, and a second one fails. */
+/** LR and SC on a word that no other work-item accesses: SC succeeds in the end, and a second SC fails. */
 void item_reserve(struct code *c)
 {
     static const char *const texts[] = {"once more", "after a store in between", "elsewhere, then here"};
-    bool row = rng_one_in(c->r, 4); /* the word of this item that each work-item has, one behind the other */
+    /* the work-item's word of this item in the scatter region, next to those of others */
+    bool row = rng_one_in(c->r, 4);
     uint32_t base = row ? X4 : (uint32_t[]){SP, X3, X4}[rng_below(c->r, 3)], kind = row ? 0 : rng_below(c->r, 3);
     uint32_t rd = rng_one_in(c->r, 6) ? X0 : any_value(c);
     code_say(c, "LR and SC on a private word of %s memory, then SC %s",
@@ -22,7 +24,7 @@ void item_reserve(struct code *c)
     } else {
         plain_address(c, base, 2);
     }
-    emit(c, asm_i(0x13, 4, X6, X7, 4u << rng_below(c->r, 3))); /* another word of the same */
+    emit(c, asm_i(0x13, 4, X6, X7, 4u << rng_below(c->r, 3))); /* another word of the same region */
     uint32_t top = c->n;
     emit(c, asm_amo(LR, rng_below(c->r, 4), rd, X0, X7));
     emit(c, asm_amo(SC, rng_below(c->r, 4), X8, any_value(c), X7));
@@ -30,18 +32,18 @@ void item_reserve(struct code *c)
     if (kind == 1) {
         emit(c, asm_amo(LR, 0, any_value(c), X0, X7));
         emit(c, asm_sw(any_value(c), 0, X6));
-        emit(c, asm_amo(SC, 0, X8, any_value(c), X6)); /* another word than the reserved one */
+        emit(c, asm_amo(SC, 0, X8, any_value(c), X6)); /* not the reserved word */
     } else if (kind == 2) {
         emit(c, asm_amo(LR, 0, any_dest(c), X0, X7));
         emit(c, asm_amo(SC, 0, X8, any_value(c), X6));
     }
-    if (rng_one_in(c->r, 3)) { /* the result over the address, or nowhere */
+    if (rng_one_in(c->r, 3)) { /* the result overwrites the address, or is dropped */
         emit(c, asm_amo(SC, 0, rng_one_in(c->r, 2) ? X7 : X0, any_value(c), X7));
         emit(c, asm_r(0x33, 3, 0, X7, X0, X7));
     } else {
         emit(c, asm_amo(SC, 0, X6, any_value(c), X7));
     }
-    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* which code a failure has is open */
+    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* the code of a failure is open */
     emit(c, asm_r(0x33, 3, 0, X8, X0, X8));
 }
 
@@ -57,8 +59,9 @@ static void group_line(struct code *c, uint32_t word, uint32_t index)
     emit(c, asm_add(word, word, X7));
 }
 
-/** Who does not reserve stores to a word of the line, the work-item where x8 is not 0 to the word itself: one store
- *  instruction for each warp. x6 is 0 there, and counts on from it in the order of work-items. */
+/** Work-items that do not reserve store to a word of the line; the one with x8 not 0 stores to the reserved word
+ *  itself. This is one store instruction for each warp. x6 is 0 in that work-item and counts on in the order of
+ *  work-items. */
 static void disturb_row(struct code *c, uint32_t word, uint32_t index)
 {
     uint32_t size = rng_below(c->r, 3);
@@ -72,12 +75,12 @@ static void disturb_row(struct code *c, uint32_t word, uint32_t index)
     code_branch(c, skip, BEQ, X7, X0);
 }
 
-/** The work-item where x8 is not 0 stores to the word. */
+/** The work-item with x8 not 0 stores to the word. */
 static void disturb(struct code *c, uint32_t word)
 {
     uint32_t skip = code_hole(c), top = c->n, size = rng_below(c->r, 2), value = any_value(c);
     switch (rng_below(c->r, 6)) {
-    case 0: /* part of it */
+    case 0: /* a part of the word */
         emit(c, asm_s(size, value, size ? 2 * rng_below(c->r, 2) : rng_below(c->r, 4), word));
         break;
     case 1:
@@ -88,15 +91,14 @@ static void disturb(struct code *c, uint32_t word)
         emit(c, asm_amo(SC, 0, X7, value, word));
         emit(c, asm_b(BNE, X7, X0, (top - c->n) * 4));
         break;
-    default: /* what was there, or something else */
+    default: /* the same value or another one */
         emit(c, asm_sw(rng_one_in(c->r, 4) ? X0 : value, 0, word));
         break;
     }
     code_branch(c, skip, BEQ, X8, X0);
 }
 
-/** Work-items reserve a word of their group, another one stores to it, and between barriers all that
- * is ordered: no SC succeeds. */
+/** Work-items reserve a word of their group, another one stores to it, and barriers order both: no SC succeeds. */
 void item_reservation_lost(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2), all = rng_one_in(c->r, 3), last = rng_one_in(c->r, 2);
@@ -113,18 +115,18 @@ void item_reservation_lost(struct code *c)
     emit(c, asm_lw(X8, RECORD_SIZE, X5));
     if (last) {
         emit(c, asm_addi(X6, X8, UINT32_MAX));
-    } else { /* of one, the only one */
+    } else { /* in a group of one, that one */
         emit(c, asm_addi(X6, X0, 1));
         emit(c, asm_r(0x33, 3, 0, X6, X6, X8));
     }
-    emit(c, asm_sub(X6, X7, X6)); /* 0: who stores */
+    emit(c, asm_sub(X6, X7, X6)); /* 0: the one that stores */
     skip = code_hole(c);
     emit(c, asm_sw(value, 0, word));
     code_branch(c, skip, BNE, X7, X0);
     emit(c, ASM_BARRIER);
     if (all) {
         emit(c, asm_amo(LR, rng_below(c->r, 4), old, X0, word));
-    } else { /* the first */
+    } else { /* only the first one reserves */
         skip = code_hole(c);
         emit(c, asm_amo(LR, rng_below(c->r, 4), old, X0, word));
         code_branch(c, skip, BNE, X7, X0);
@@ -143,8 +145,8 @@ void item_reservation_lost(struct code *c)
     uint32_t others = all ? skip : code_hole(c);
     emit(c, asm_amo(SC, rng_below(c->r, 4), flag, value, word));
     code_branch(c, others, BNE, X7, X0);
-    code_branch(c, skip, BEQ, X6, X0); /* who has stored may succeed */
-    emit(c, asm_r(0x33, 3, 0, flag, X0, flag)); /* which code a failure has is open */
+    code_branch(c, skip, BEQ, X6, X0); /* the one that has stored may succeed */
+    emit(c, asm_r(0x33, 3, 0, flag, X0, flag)); /* the code of a failure is open */
     emit(c, ASM_BARRIER);
     emit(c, asm_lw(old, 0, word));
     emit(c, ASM_BARRIER);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-items that share: only where the result does not depend on who comes first. Values cross a barrier;
- * accumulations commute and nobody looks at what is in between; a counter is counted up, whoever counts. Every item
- * ends with a barrier if it began with one, so that the next may use the same words.
+ * Work-items that share memory, only where the result does not depend on their order. Values cross a barrier;
+ * accumulations commute, and no partial sum is read; counters are incremented by any work-item. An item that begins
+ * with a barrier also ends with one, so that the next item may use the same words.
  */
 #include "program.h"
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
-#define SHARED_COUNTERS 64u  /* byte offset in the shared region: words that are only counted up */
-#define LOCK_SAME 1024u      /* ... in the lock region: words that all write alike */
+#define SHARED_COUNTERS 64u  /* byte offset in the shared region of words that are only incremented */
+#define LOCK_SAME 1024u      /* byte offset in the lock region of words that all write with one value */
 #define LOCAL_SAME (SHARED_WORDS * 4u)
 #define LOCAL_EXCHANGE (LOCAL_SAME + SAME_WORDS * 4u)
 
@@ -27,23 +27,23 @@ void share_global(struct code *c, uint32_t rd)
     emit(c, asm_shadd(2, rd, X7, rd));
 }
 
-/** x7 = number of another work-item of the group, or the same. */
+/** x7 = number of a work-item of the group, perhaps its own. */
 static void partner(struct code *c)
 {
     uint32_t k = rng_below(c->r, 4);
     emit(c, asm_lw(X7, RECORD_LID, X5));
     emit(c, asm_lw(X8, RECORD_SIZE, X5));
     switch (k) {
-    case 0: /* all read one */
+    case 0: /* all read one word */
         emit(c, asm_addi(X7, X8, UINT32_MAX));
         break;
-    case 1: /* the other way round */
+    case 1: /* in reverse order */
         emit(c, asm_sub(X7, X8, X7));
         emit(c, asm_addi(X7, X7, UINT32_MAX));
         break;
     default:
         emit(c, asm_addi(X7, X7, 1 + rng_below(c->r, 40)));
-        if (k == 3) { /* far apart, for conflicts of banks */
+        if (k == 3) { /* far apart, for bank conflicts */
             emit(c, asm_slli(X7, X7, 1 + rng_below(c->r, 4)));
         }
         emit(c, asm_remu(X7, X7, X8));
@@ -65,7 +65,7 @@ bool come_late(struct code *c)
     return late;
 }
 
-/** To a barrier, of which the item's text tells. */
+/** Some work-items come late to a barrier; the item's text says so. */
 static void arrive_late(struct code *c)
 {
     if (come_late(c)) {
@@ -73,7 +73,7 @@ static void arrive_late(struct code *c)
     }
 }
 
-/** The barrier of item_barrier: plain; in a function; or behind a way that some lanes take later than others. */
+/** The barrier of item_barrier: plain, in a function, or at the end of a path that some lanes take later. */
 static void wait_for_all(struct code *c, uint32_t how)
 {
     uint32_t to_function, to_rest, function, condition = any_condition(c), a = any_source(c), b = any_source(c);
@@ -111,7 +111,8 @@ void item_barrier(struct code *c)
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
 }
 
-/** Loads from where each work-item of the group wrote 1 << most bytes: behind one another, all from one, or apart. */
+/** Loads near the words that work-items of the group wrote, of 1 << most bytes each: adjacent, one for all, or
+ * apart. */
 static void look_around(struct code *c, uint32_t base, uint32_t most)
 {
     uint32_t size = rng_below(c->r, most + 1), kind = rng_below(c->r, 3);
@@ -125,7 +126,7 @@ static void look_around(struct code *c, uint32_t base, uint32_t most)
     emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), X7, 0));
 }
 
-/** All store the same value to the same place, which is as if one did. Each item has a place of its own. */
+/** All work-items store the same value to the same place. Each item has a place of its own. */
 void item_same(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
@@ -150,7 +151,7 @@ void item_same(struct code *c)
     }
 }
 
-/** Everybody writes a word, or less, and reads that of another one behind the barrier. */
+/** Each work-item writes a word or less, and reads that of another one behind a barrier. */
 void item_exchange(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
@@ -165,7 +166,7 @@ void item_exchange(struct code *c)
     } else {
         share_global(c, base);
     }
-    if (local && size != 2) { /* what look_around may read beside it; other groups have left something there */
+    if (local && size != 2) { /* clears what look_around may read besides; other groups have used the memory */
         emit(c, asm_lw(X7, RECORD_LID, X5));
         emit(c, asm_shadd(2, X7, X7, base));
         emit(c, asm_sw(X0, 0, X7));
@@ -175,7 +176,7 @@ void item_exchange(struct code *c)
     emit(c, asm_slli(X7, X7, size));
     emit(c, asm_add(X7, X7, base));
     emit(c, asm_s(size, any_value(c), 0, X7));
-    for (uint32_t n = size == 2 ? rng_below(c->r, 3) : 0; n; n--) { /* still one's own */
+    for (uint32_t n = size == 2 ? rng_below(c->r, 3) : 0; n; n--) { /* before the barrier the word is still its own */
         uint32_t op = rng_one_in(c->r, 8)   ? AMOCAS
                       : rng_one_in(c->r, 8) ? AMOSWAP
                                             : commutative[rng_below(c->r, COUNT(commutative))];
@@ -247,7 +248,7 @@ void item_gate(struct code *c)
     emit(c, ASM_BARRIER);
 }
 
-/** The group accumulates into local words, and reads them when all are done. */
+/** The group accumulates into local words, and reads them behind a barrier. */
 void item_histogram(struct code *c)
 {
     uint32_t op = commutative[rng_below(c->r, COUNT(commutative))], value = any_value(c), at = any_value(c);
@@ -273,7 +274,7 @@ void item_histogram(struct code *c)
     emit(c, ASM_BARRIER);
 }
 
-/** Word i of the shared region takes only the i-th operation: from all kernels, on both engines. */
+/** Word i of the shared region takes only the i-th operation, from all kernels and both engines. */
 void item_shared(struct code *c)
 {
     uint32_t n = 1 + rng_below(c->r, 3), i = 0;
@@ -285,7 +286,7 @@ void item_shared(struct code *c)
     }
 }
 
-/** Some work-items count a shared word up, by a loop of LR and SC or of compare and swap. */
+/** Some work-items increment a shared word, in a loop of LR and SC or of compare-and-swap. */
 void item_counter(struct code *c)
 {
     bool local = c->kernel->barriers && c->kernel->local && rng_one_in(c->r, 2), swap = rng_one_in(c->r, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address space of a case: Sv32 tables in the scene's memory, over pages that are scattered so that no
- * two neighbours in one are neighbours in the other, or over 4 MiB pages. Physical memory is given out
- * upwards for pages, downwards for 4 MiB.
+ * The address space of a case: Sv32 tables in the scene's memory. Pages are scattered, so that no two neighbours in one
+ * address space are neighbours in the other, or they are 4 MiB pages. Physical memory is allocated upwards for pages
+ * and downwards for 4 MiB pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "program.h"
 
 #define BIG (PAGE * 1024u)
-#define MOST_ABSENT 24u    /* pages: each that is asked for is a stop */
-#define REGION_ABSENT 6u   /* of one region, so that a large one leaves some for the others */
+#define MOST_ABSENT 24u    /* pages: each request is a stop */
+#define REGION_ABSENT 6u   /* pages of one region, so that a large one leaves some for the others */
 
 struct area {
     uint32_t va, pages;
@@ -22,10 +22,10 @@ struct space {
     struct scene *scene;
     const struct plan *plan;
     struct rng random;
-    struct rng absent;   /* which pages are */
+    struct rng absent;   /* selects absent pages */
     uint32_t absents;
     int error;           /* of scene_absent */
-    uint32_t next, top;  /* pages: [next, top) are free */
+    uint32_t next, top;  /* pages [next, top) are free */
     uint32_t root;
     uint32_t table[1024];
     struct area area[REGIONS];
@@ -49,7 +49,7 @@ int space_make(struct scene *s, const struct plan *p, struct space **out)
     a->random = rng_of(p->seed, 1ull << 33);
     a->absent = rng_of(p->seed, (1ull << 33) + 1);
     a->next = p->physical ? (p->va[REGION_CODE] + p->bytes[REGION_CODE]) / PAGE : 1 + rng_below(&a->random, 64);
-    a->top = 7 * 1024; /* all pairs are above */
+    a->top = 7 * 1024; /* below all pairs */
     a->root = space_pages(a, 1);
     for (uint32_t i = 0; i < REGIONS; i++) {
         a->area[i].va = p->va[i];
@@ -81,7 +81,7 @@ static void put_pte(struct space *a, uint32_t table, uint32_t index, uint32_t va
     scene_put(a->scene, (uint64_t)table * PAGE + index * 4u, &value, 4);
 }
 
-/** The entry of a page that a kernel may have to ask for. before: pages that were absent before those of its region. */
+/** Writes the entry of a page, which may be absent at first. before: absent pages before those of its region. */
 static void put_page(struct space *a, uint32_t region, uint32_t before, uint32_t table, uint32_t index, uint32_t value)
 {
     const uint32_t one_in = a->plan->absent;
@@ -95,7 +95,7 @@ static void put_page(struct space *a, uint32_t region, uint32_t before, uint32_t
     }
 }
 
-/** The second-level table that translates va. */
+/** Returns the second-level table that translates va. */
 static uint32_t table_of(struct space *a, uint32_t va)
 {
     uint32_t *t = &a->table[va / BIG];
@@ -121,8 +121,8 @@ static void enter(struct space *a, uint32_t region, uint32_t flags)
     }
 }
 
-/** Physical pages for a region: as its addresses say, in a row for code and 4 MiB pages,
- * else in any order with gaps. */
+/** Chooses the physical pages of a region: equal to its addresses in physical cases; contiguous for code and 4 MiB
+ * pages; else in any order with gaps. */
 static void choose_pages(struct space *a, uint32_t region)
 {
     struct area *r = &a->area[region];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** splitmix64: a counter through a mixing function. Any seed is as good as another, and streams are independent, which
- *  a linear generator seeded with neighbours is not. */
+/** splitmix64: a counter through a mixing function. All seeds are equally good, and streams of neighbouring seeds are
+ *  independent, unlike those of a linear generator. */
 #include "verify.h"
 
 static uint64_t mix(uint64_t z)

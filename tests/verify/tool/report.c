@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From a failing case to what a person reads: shrunk, explained, written down. */
+/** From a failed case to its report: the case is shrunk, explained, and written out. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,20 @@ enum { APART_SAME, APART_DIFFERS, APART_CANNOT };
 
 /* -------------------------------------------------------------- the study */
 
-/** What the processes of a study share: they may crash, the parent must not. */
+/** Shared by the processes of a study, which may crash. */
 struct findings {
     struct study study;
     uint64_t cycles;         /* simulated while shrinking */
-    struct slow slow;        /* seconds not 0 but after a run that was too slow: of the guard of the last */
+    struct slow slow;        /* seconds not 0: the guard's report on the last run, which was too slow */
 };
 
 struct desk {
     const struct pair *p;
     const char *path;
     uint32_t patience;
-    bool slow;               /* a run was too slow: no other is begun */
+    bool slow;               /* a run was too slow: no other run is started */
     struct findings *f;
-    struct study *study;     /* in there */
+    struct study *study;     /* f->study */
 };
 
 static int differs_apart(void *user)
@@ -40,12 +40,12 @@ static int differs_apart(void *user)
     return r ? APART_CANNOT : v.difference.kind != DIFF_NONE ? APART_DIFFERS : APART_SAME;
 }
 
-/** A case that kills a simulator differs. One that is too slow says nothing. */
+/** A case that kills a simulator differs. One that is too slow gives no answer. */
 static bool differs(void *user)
 {
     struct desk *d = user;
     if (d->slow || d->f->cycles > SHRINK_CYCLES) {
-        return false; /* what is left is small enough */
+        return false; /* the case is small enough */
     }
     int r = apart(differs_apart, user, d->patience, &d->f->slow);
     d->slow = r == -ETIME;
@@ -79,7 +79,7 @@ static int make_directories(const char *path)
     }
 }
 
-/** DIR/KIND-SEED.suffix, of a mutant with its number. */
+/** DIR/KIND-SEED.suffix; that of a mutant has its number. */
 static void file_name(const struct options *o, const struct pair *p, const struct failure *f, const char *suffix,
                       char *out, size_t size)
 {

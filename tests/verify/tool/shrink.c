@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Delta debugging (Zeller's ddmin): tries to leave out halves, then quarters, ... then single items, and starts over
- * with larger pieces once something could be left out.
+ * Delta debugging (Zeller's ddmin). It tries to leave out halves, then quarters, ... then single items, and starts
+ * again with larger pieces when something could be left out.
  *
- * Only what is left out is tried, not what is kept alone: for work that builds on earlier work a piece by itself seldom
- * differs, and each trial is two runs of a device.
+ * Only the complement of a piece is tried, not the piece alone: work that builds on earlier work seldom differs without
+ * it, and each trial is a run of both devices.
  */
 #include "verify.h"
 
-/** Indexes of the kept items; their number. */
+/** Lists the indexes of the kept items. Returns their number. */
 static uint32_t kept(const bool *keep, uint32_t items, uint32_t *out)
 {
     uint32_t n = 0;

@@ -2,10 +2,10 @@
 /**
  * Kind STREAM: random packets in many buffers, for both engines at once.
  *
- * The plan, which buffers there are and of how many items, depends on the seed alone; an item is a packet or a few that
+ * The plan (the buffers, and how many items each has) depends only on the seed. An item is one packet or a few that
  * belong together, a mapping change with its flush, or a whole submission (null, malformed, rendezvous). A rendezvous
- * is one item though it is two buffers, one on each engine: the wait goes with its signal, and as both sides are
- * submitted in the order of the items, no wait can be behind what it waits for.
+ * is one item although it has two buffers, one on each engine. Its wait is kept or dropped with its signal. Both are
+ * submitted in the order of items, so no wait can be ahead of its signal.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct choice {
     uint32_t opcode;
 };
 
-/** What an item is; its first random numbers. */
+/** Draws the kind of an item, from the first random numbers of its stream. */
 static struct choice choose(struct rng *r, bool paging, uint32_t faults)
 {
     static const uint8_t user[] = {TERN_PKT_NOP, TERN_PKT_COPY, TERN_PKT_COPY, TERN_PKT_COPY, TERN_PKT_COPY,
@@ -61,7 +61,7 @@ static void fence(struct buffer *b, uint32_t item, uint64_t value, bool wait)
     b->st->error = b->st->error ? b->st->error : bad;
 }
 
-/** A value that is signalled, one that is waited for: not zero, and at most the other. */
+/** Draws a value to signal and a value to wait for, which is not zero and not larger. */
 static uint64_t draw_values(struct rng *r, uint64_t *wait)
 {
     static const uint64_t edges[] = {1, 0xffffffff, 0x100000000, 0x8000000000000000, UINT64_MAX};
@@ -122,7 +122,7 @@ static uint32_t root(const struct stream *st, uint32_t engine, uint32_t space)
     return (uint32_t)(st->table[engine][space][TABLE_ROOT].pa / PAGE);
 }
 
-/** A buffer at its place: two pages, in which it begins anywhere. */
+/** Begins a buffer at its place: two pages, anywhere in which it begins. */
 static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t place, uint32_t engine, bool paging)
 {
     uint32_t offset = LINE * rng_below(r, PAGE / LINE);
@@ -141,7 +141,7 @@ static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t p
     b->dead = b->skipped = b->closed = false;
 }
 
-/** The pages of some buffers are not to be read. */
+/** Makes some pages of the buffer unreadable. */
 static void hide(struct buffer *b, struct rng *r)
 {
     if (b->paging) {
@@ -152,7 +152,7 @@ static void hide(struct buffer *b, struct rng *r)
     }
     bool second = rng_one_in(r, 2);
     struct table *t = &b->st->table[b->engine][b->space][TABLE_SYSTEM];
-    /* what it reads is no packet either */
+    /* zeros are no packet either */
     uint32_t zero = TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK;
     uint32_t index = b->place * 2 + second, entry = rng_one_in(r, 6) ? zero : stream_bad_pte(b->st, r, false);
     t->entry[index] = entry;
@@ -184,7 +184,7 @@ static void put_context(const struct buffer *b, struct tern_ctx c)
     scene_put(st->scene, (uint64_t)b->save * PAGE, w, sizeof w);
 }
 
-/** A buffer of items. Some are resumed from the beginning: from a context that says where. */
+/** A buffer of items. Some are resumed at an item, by a saved context with that offset. */
 static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, const bool *keep)
 {
     struct rng r = rng_of(st->seed, RNG_BUFFER + index);
@@ -225,7 +225,7 @@ static void some_packets(struct buffer *b, struct rng *r, uint32_t item)
     }
 }
 
-/** Copies between a page that is handed over and the engine's data. */
+/** Adds a copy between a page that is handed over and the engine's data. */
 static void move_mail(struct buffer *b, struct rng *r, uint32_t mail, bool send)
 {
     uint32_t page = (b->paging ? MAIL : VA_MAIL) + mail * PAGE;
@@ -270,8 +270,8 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     end(b, &r, false);
 }
 
-/** Ends only after it was stopped where it waits: for a fence, or in a kernel, that nobody but
- * the driver lets go on then. */
+/** A buffer that must be stopped before it can end: it waits for a fence, or in a kernel, and only the driver ends the
+ * wait after the stop. */
 static void gate(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -294,7 +294,7 @@ static void gate(struct buffer *b, struct stream *st, uint32_t index)
     st->error = st->error ? st->error : bad;
 }
 
-/** Work reads some pages, their mapping changes, the same work reads them again: what is kept of translations shows. */
+/** Work reads some pages, their mapping changes, and the same work reads them again, which shows stale translations. */
 static void probe(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -337,7 +337,7 @@ static void probe(struct buffer *b, struct stream *st, uint32_t index)
     }
 }
 
-/** Completes without a look at anything else. */
+/** A null submission completes whatever its fields are. */
 static void null(struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -348,7 +348,7 @@ static void null(struct stream *st, uint32_t index)
         .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK | (rng_one_in(&r, 3) ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0)});
 }
 
-/** A good buffer but for its size, its address or its address space. */
+/** A valid buffer except for its size, its address or its address space. */
 static void malformed(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -373,7 +373,8 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     case 5:
     case 6:
         s.root = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
-        if (st->warm[b->engine] && !rng_one_in(&r, 4)) { /* a good one but for a bit, and what has run with that */
+        /* the root of a buffer that has run, with one bit changed, and that buffer */
+        if (st->warm[b->engine] && !rng_one_in(&r, 4)) {
             s.root = (uint32_t)(st->warm[b->engine] >> 32) | 1u << (SPACE_BITS + rng_below(&r, ROOT_BITS - SPACE_BITS));
             s.buffer = (uint32_t)st->warm[b->engine];
         }
@@ -385,8 +386,8 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     submit(st, &r, s);
 }
 
-/** At the end, on one engine: what has run there, by every root that differs in one bit from its own, where there is no
- *  memory, or an empty page. Nothing that is kept of translations may be taken for theirs. */
+/** At the end, one engine runs a buffer that has run there with every root that differs from its own in one bit, where
+ *  there is no memory or an empty page. No cached translation of the right root may be used. */
 static void other_roots(struct stream *st, uint32_t item)
 {
     struct rng r = rng_of(st->seed, item);
@@ -402,7 +403,7 @@ static void other_roots(struct stream *st, uint32_t item)
     }
 }
 
-/** To be resumed from an area in which nothing is saved. */
+/** A buffer to be resumed from an area that holds no saved state. */
 static void no_context(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -411,7 +412,7 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
     stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
     struct tern_ctx c = {.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED};
     switch (rng_below(&r, 9)) {
-    case 0: /* as memory is after power-on */
+    case 0: /* as after power-on */
         c = (struct tern_ctx){0};
         break;
     case 1:
@@ -426,7 +427,7 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
     case 4:
         b->save = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
         break;
-    case 5: /* the packet is a fill */
+    case 5: /* the packet is a fill, which needs no executor */
         c.executor = rng_one_in(&r, 2) ? TERN_CTX_EXECUTOR_SIMT : TERN_CTX_EXECUTOR_USER;
         c.lines = 1 + rng_below(&r, 9);
         break;
@@ -434,7 +435,7 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
         c.executor = TERN_CTX_EXECUTOR_USER + 1 + rng_below(&r, 252);
         c.lines = 1;
         break;
-    case 7: /* an executor has some lines, and no executor none */
+    case 7: /* an executor has lines of state, and no executor has none */
         c.executor = rng_one_in(&r, 2) ? TERN_CTX_EXECUTOR_MOVER : TERN_CTX_EXECUTOR_NONE;
         c.lines = c.executor == TERN_CTX_EXECUTOR_NONE ? 1 + rng_below(&r, 4)
                   : rng_one_in(&r, 2)                  ? 0 : SAVE_PAGES * PAGE / LINE;

@@ -2,16 +2,16 @@
 /**
  * Inside of kind STREAM: the plan of a case, its memory, and a buffer while it is built.
  *
- * The builder keeps the page tables as they are at each point of an engine's work (struct table), so it knows of every
- * packet which bytes it reads and writes and whether it faults. stream_admit refuses what the specification leaves
- * open: overlapping copies, reads of memory that is open, two faults in one packet. Then only what a fault leaves half
- * written has to be declared open. An item that finds nothing it may do is a nop.
- *   stream_plan.c   what a case consists of          stream.c         buffers, submissions
+ * The builder tracks the page tables at each point of an engine's work (struct table). It therefore knows which bytes
+ * every packet reads and writes, and whether the packet faults. stream_admit refuses what the specification leaves
+ * open: overlapping copies, reads of open memory, two faults in one packet. Only memory that a fault leaves half
+ * written must then be declared open. An item for which no packet is admitted is a nop.
+ *   stream_plan.c   plan of a case                   stream.c         buffers, submissions
  *   stream_space.c  memory, page tables, admission   stream_packet.c  well-formed packets
  *   stream_kernel.c programs and dispatches          stream_paging.c  mapping changes
  *   stream_fault.c  packets that fault on purpose
- * Of what is written engines share only pages handed over by a fence (rendezvous), counters that both add to and nobody
- * reads, and lines of which each has its own bytes; so their speeds do not matter.
+ * Engines share only three kinds of written memory: pages that a fence hands over (rendezvous), counters to which both
+ * add and that no packet reads, and lines of which each engine has its own bytes. Their speeds therefore do not matter.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -24,10 +24,11 @@
 #define MAILS 14u
 #define POOL 128u     /* data pages of an engine */
 
-/* Random numbers: items take streams 0 to MAX_ITEMS - 1. */
+/* Streams of random numbers. Items have streams 0 to MAX_ITEMS - 1. */
 enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x4000 };
 
-/* Physical places. Engine e has the 4 MiB at DATA(e): POOL pages of data. The last page of memory is engine 0's. */
+/* Physical addresses. Engine e has the 4 MiB at DATA(e), with POOL pages of data. The last page of memory is engine
+ * 0's. */
 #define TABLE_PAGES 0x00010000u
 #define TEMPLATES 0x00038000u
 #define CODE 0x00040000u
@@ -37,7 +38,7 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define STACKS 0x00080000u
 #define STACK_BYTES 0x10000u
 #define MAIL 0x000a0000u
-#define STRIPES (MAIL + MAILS * PAGE) /* written by both engines, of each 16 bytes 8 by each */
+#define STRIPES (MAIL + MAILS * PAGE) /* both engines write them; of each 16 bytes each engine has 8 */
 #define COUNTERS (STRIPES + PAGE)      /* both engines add to them */
 #define BUFFER_PAGES 0x00140000u
 #define DATA(e) (0x00400000u * (1u + (e)))
@@ -45,12 +46,12 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define PAGING 0x00c20000u
 #define SAVE_OF_OTHER_ROOTS 0x00c40000u
 #define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
-/* page numbers, from which those of the page tables differ in one bit; above SAVES with any */
+/* Page numbers of page tables differ from these in one bit; with any bit changed they are above SAVES. */
 #define SPACE_PAGES 0x3c00u
 #define SPACE_BITS 14u
-#define ROOT_BITS 22u /* of a page number; those from SPACE_BITS on are beyond memory */
+#define ROOT_BITS 22u /* bits of a page number; those from SPACE_BITS on are beyond memory */
 
-/* Virtual places, the same in every space. */
+/* Virtual addresses, the same in every space. */
 #define SYSTEM_VA 0x00400000u
 #define VA_BUFFERS SYSTEM_VA
 #define VA_ARGS (SYSTEM_VA + 192u * PAGE)
@@ -61,16 +62,16 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define VA_MAIL (SYSTEM_VA + 256u * PAGE)
 #define VA_STRIPES (VA_MAIL + MAILS * PAGE)
 #define VA_COUNTERS (VA_STRIPES + PAGE)
-/* two tables of pages; the last 16 of the one and the first of the other are the window */
+/* Two second-level tables. The last 16 pages of the first and the first ones of the second are the window. */
 #define VA_FAR 0x13c00000u
 #define FAR 2048u              /* pages */
-#define VA_WINDOW 0x13ff0000u  /* data: the end of one 4 MiB region, and of 64 MiB, and the beginning of the next */
+#define VA_WINDOW 0x13ff0000u  /* data, across the boundary of two 4 MiB regions, which is also a 64 MiB boundary */
 #define WINDOW 32u             /* pages */
 #define VA_BAD (VA_WINDOW + WINDOW * PAGE)
 #define BAD 16u                /* pages that cannot be used, each in its own way */
 #define VA_BAD_REGIONS 0x12000000u
 #define BAD_REGIONS 8u         /* the same for entries of the first level */
-#define VA_SUPER 0x20000000u   /* the engine's data in one 4 MiB page, then a 4 MiB zero page, then read-only */
+#define VA_SUPER 0x20000000u   /* the engine's data in one 4 MiB page, then a 4 MiB zero page, then a read-only one */
 #define REGION 0x00400000u
 
 enum { TABLE_ROOT, TABLE_SYSTEM, TABLE_LOW, TABLE_HIGH, TABLES };
@@ -85,7 +86,7 @@ enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BU
 
 struct plan {
     uint32_t buffers, items, stop_every;
-    uint32_t faults; /* on purpose: of 32 items */
+    uint32_t faults; /* faults on purpose, of 32 items */
     struct {
         enum buffer_kind kind;
         uint32_t engine, first, items, mail;
@@ -100,47 +101,47 @@ struct stream {
     struct table table[ENGINES][SPACES][TABLES];
     uint64_t constant[PAGE / 8];
     uint32_t fence; /* of the last submission: the low half */
-    uint64_t warm[ENGINES]; /* a buffer of the engine that has run, its root above; 0: none */
+    uint64_t warm[ENGINES]; /* root and address (the low half) of a buffer of the engine that has run; 0: none */
     int error;
 };
 
-/** A buffer being built. */
+/** A buffer under construction. */
 struct buffer {
     struct stream *st;
     uint32_t place, engine, space, save;
     bool paging;
-    bool placed;          /* in memory */
+    bool placed;          /* it is in memory */
     uint64_t address, physical;
-    uint32_t words[2 * PAGE / 4], used, room; /* words */
+    uint32_t words[2 * PAGE / 4], used, room; /* `used` and `room` are words */
     uint32_t fetch_limit; /* bytes that can be fetched */
-    bool dead;            /* nothing behind here runs: a fault */
-    bool skipped;         /* nothing here runs: it is resumed further on */
-    bool closed;          /* cut in the middle of a packet: it ends here */
+    bool dead;            /* nothing behind this point runs, because of a fault */
+    bool skipped;         /* nothing at this point runs, since the buffer is resumed further on */
+    bool closed;          /* cut in the middle of a packet: the buffer ends here */
 };
 
 enum { USE_READ = 1, USE_WRITE = 2 };
 
-/** Bytes that a packet uses. */
+/** Bytes that a packet accesses. */
 struct box {
     uint64_t at, width;
     uint32_t rows, slices, row, slice;
     unsigned use;
-    bool wraps; /* its virtual addresses do, at 32 bits */
+    bool wraps; /* its virtual addresses wrap at 32 bits */
 };
 
-/** A packet with what it touches. */
+/** A packet and the memory that it accesses. */
 struct packet {
     uint32_t w[32];
     uint32_t lines;
     struct box box[3];
     uint32_t boxes;
-    uint64_t open_first, open_bytes; /* physical, open once it has run; 0: nothing */
+    uint64_t open_first, open_bytes; /* physical, open after it has run; 0: none */
     enum open_reason reason;
     bool open_dirty;
-    bool faults;           /* for sure, whatever the boxes say */
+    bool faults;           /* it faults whatever the boxes say */
 };
 
-/** What a drawn packet is to touch: a place that faults (WILD), in one of its operands. */
+/** Place of a drawn packet's operands. WILD: one of them faults. */
 enum aim { AIM_GOOD, AIM_WILD };
 
 /* stream_plan.c */
@@ -148,28 +149,28 @@ struct plan stream_plan(uint64_t seed, uint32_t engines);
 
 /* stream_space.c */
 void stream_space_init(struct stream *st);
-/** Appends a packet, if there is room. */
+/** Appends a packet if there is room. */
 void stream_emit(struct buffer *b, const uint32_t *w, uint32_t lines);
-/** May this packet come next? If it faults, which it may only with may_fault, the buffer is dead behind it. */
+/** Returns whether the packet may come next. If it faults, which needs may_fault, nothing behind it runs. */
 bool stream_admit(struct buffer *b, const struct packet *p, bool may_fault);
-/** Physical address of a virtual page of the buffer's space for this use, in *pa; false: a
- * fault. *zero: the zero page. */
+/** Translates a virtual page of the buffer's space for this use to *pa. Returns false on a fault. *zero: it is the zero
+ * page. */
 bool stream_translate(const struct buffer *b, uint64_t va, unsigned use, uint64_t *pa, bool *zero);
-/** A space of an engine; the first more often, so that work comes back to it. */
+/** Draws a space of an engine; the first one more often, so that work returns to it. */
 uint32_t stream_space(struct rng *r);
-/** An address for that many bytes, aligned. */
+/** Draws an aligned address for so many bytes. */
 uint64_t stream_pick(const struct buffer *b, struct rng *r, uint64_t bytes, uint32_t align, unsigned use, enum aim aim);
 bool stream_live(const struct buffer *b);
-/** Entry i of the engine's template table: a page of data. */
+/** Returns entry i of the engine's template table: a page of data. */
 uint32_t stream_template(uint32_t engine, uint32_t i);
-/** An entry that is no valid leaf for reading and writing, in one of many ways. */
+/** Returns an entry that is no valid leaf for reading and writing, in one of many ways. */
 uint32_t stream_bad_pte(struct stream *st, struct rng *r, bool first);
 
 /* stream_packet.c */
 extern const uint32_t stream_opcodes[13];
 /** Draws a packet of this opcode with valid fields. */
 void stream_draw(const struct buffer *b, struct rng *r, uint32_t item, uint32_t opcode, enum aim aim, struct packet *p);
-/** Draws until one may come next, and emits it. */
+/** Draws packets until one may come next, and emits it. */
 void stream_put(struct buffer *b, struct rng *r, uint32_t item, uint32_t opcode, enum aim aim);
 void stream_nop(struct buffer *b);
 uint32_t stream_edge(struct rng *r, uint32_t most);
@@ -179,16 +180,16 @@ uint64_t stream_random64(struct rng *r);
 void stream_kernel_init(struct stream *st);
 void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p,
                      struct packet *out);
-/** A kernel that ends when the 32 bits at this address are not 0. */
+/** Adds a kernel that ends when the 32 bits at this address are not 0. */
 void stream_gate_kernel(struct buffer *b, struct rng *r, uint32_t item, uint32_t at);
-/** Copies a program to a place for it, and runs it there. */
+/** Copies a program to a place for code, and runs it there. */
 void stream_fresh_code(struct buffer *b, struct rng *r, uint32_t item);
 
 /* stream_paging.c */
 void stream_mapping(struct buffer *b, struct rng *r);
-/** Pages of the data window become others, from page `page` on: all in one table. */
+/** Remaps pages of the data window from `page` on, all in one table. */
 void stream_remap(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count);
-/** Some of the pages at VA_FAR + (page + i * stride) pages, i below count, become others, with one flush for all. */
+/** Remaps some of the pages at VA_FAR + (page + i * stride) pages, i below count, with one flush for all. */
 void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count, uint32_t stride);
 
 /* stream_fault.c */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Packets that fault on purpose. Each has exactly one thing wrong with it: which of two is reported is open.
+ * Packets that fault on purpose. Each has exactly one error, since it is open which of two is reported.
  *
- * Memory faults need no care here: a packet whose operand is drawn from bad places is admitted like any other.
+ * Memory faults need no special care: a packet whose operand is drawn from bad places is admitted like any other.
  */
 #include <string.h>
 
 #include "stream.h"
 
-/** Emits a packet that faults before it does anything. */
+/** Emits a packet that faults before it has any effect. */
 static void put(struct buffer *b, const uint32_t *w, uint32_t lines)
 {
     struct packet p = {.lines = lines, .faults = true};
@@ -63,13 +63,14 @@ static int unpack(const uint32_t *w)
     }
 }
 
-/** A well-formed packet of any opcode that the buffer may have. */
+/** Draws a well-formed packet of any opcode that the buffer may have. */
 static void draw(struct buffer *b, struct rng *r, uint32_t item, struct packet *p)
 {
     stream_draw(b, r, item, stream_opcodes[rng_below(r, b->paging ? 13 : 9)], AIM_GOOD, p);
 }
 
-/** A packet whose header is wrong. Two nops behind it keep the buffer long enough for any length it claims. */
+/** A packet with a wrong header. Two nops behind it make the buffer long enough for any length that the header
+ * claims. */
 static void wrong_header(struct buffer *b, struct rng *r, uint32_t item)
 {
     struct packet p;
@@ -118,7 +119,7 @@ static void privileged(struct buffer *b, struct rng *r, uint32_t item)
     put(b, p.w, p.lines);
 }
 
-/** Word 1 and 2 of most packets are an address: not on 8 bytes, or, virtual, with high bits. */
+/** Words 1 and 2 of most packets are an address. It is unaligned, or, if virtual, has high bits set. */
 static void wrong_address(const struct buffer *b, struct rng *r, uint32_t *w)
 {
     if (b->paging || rng_one_in(r, 2)) {
@@ -128,7 +129,7 @@ static void wrong_address(const struct buffer *b, struct rng *r, uint32_t *w)
     }
 }
 
-/** Entries that are none, too many, run past their table's end, or are not on 4 bytes. */
+/** Entries of a table: none, too many, beyond the table's end, or unaligned. */
 static void wrong_entries(struct rng *r, uint32_t *address, uint32_t *count)
 {
     switch (rng_below(r, 4)) {
@@ -190,7 +191,7 @@ static void cut(struct buffer *b, struct rng *r, uint32_t item)
     static const uint8_t two[] = {TERN_PKT_DISPATCH, TERN_PKT_FILL, TERN_PKT_USER_CALL};
     struct packet p;
     stream_draw(b, r, item, two[rng_below(r, 3)], AIM_GOOD, &p);
-    if (b->skipped) { /* then there must be something to resume */
+    if (b->skipped) { /* something must be left to resume */
         stream_nop(b);
         return;
     }
@@ -239,7 +240,7 @@ static void wrong_dispatch(struct buffer *b, struct rng *r, uint32_t item)
     case 9:
         *local[dimension] = 0;
         break;
-    case 10: /* the edge of a range that would be right were it not larger than a group */
+    case 10: /* the edge of a range that would be right, but larger than a group */
         *edge[dimension] = *local[dimension] + 1;
         *global[dimension] = *groups[dimension] * *local[dimension] + 1;
         break;
@@ -266,7 +267,7 @@ static void wrong_dispatch(struct buffer *b, struct rng *r, uint32_t item)
     put(b, p.w, p.lines);
 }
 
-/** What the example executor refuses. */
+/** Arguments that the example executor refuses. */
 static void wrong_arguments(struct buffer *b, struct rng *r, uint32_t item)
 {
     struct packet p;

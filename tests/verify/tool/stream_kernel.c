@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs for dispatches in streams: short ones, whose results do not depend on the order of work-items. What single
- * instructions do is the business of kind PROGRAM; here it is dispatches among other packets: geometry, address spaces,
- * programs that change, memory that packets before have written.
+ * Programs for dispatches in streams: short ones whose results do not depend on the order of work-items. Kind PROGRAM
+ * tests single instructions. These test dispatches among other packets: geometry, address spaces, programs that change,
+ * and memory that earlier packets have written.
  *
- * The argument block is {out, a, b, k}. Program number is its place in the page; two pages hold programs that differ in
- * a constant, so a stale instruction is seen in the result.
+ * The argument block is {out, a, b, k}. A program's number is its place in the page. Two pages have programs that
+ * differ in a constant, so that a stale instruction shows in the result.
  */
 #include "asm.h"
 #include "stream.h"
@@ -26,7 +26,7 @@ static uint32_t emit(uint32_t *w, uint32_t n, uint32_t word)
     return n + 1;
 }
 
-/** ID: the work-item's number in the range; OFFSET: four times it; arguments. */
+/** Loads ID, the work-item's number in the range; OFFSET, four times ID; and the arguments. */
 static uint32_t begin(uint32_t *w)
 {
     uint32_t n = 0;
@@ -98,7 +98,7 @@ static uint32_t body(uint32_t *w, uint32_t n, enum program program, uint32_t con
         n = emit(w, n, asm_add(ID, ID, FACTOR));
         n = emit(w, n, asm_sw(ID, 0, U));
         n = emit(w, n, ASM_BARRIER);
-        n = emit(w, n, asm_sub(N, N, V)); /* the partner: the item as far from the end, plus one */
+        n = emit(w, n, asm_sub(N, N, V)); /* the partner's number plus one; it is as far from the end */
         n = emit(w, n, asm_shadd(2, U, N, T));
         n = emit(w, n, asm_lw(V, (uint32_t)-4, U));
         break;
@@ -130,7 +130,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** A range whose groups have at most `items` work-items, and how many such groups there are at most. */
+/** Draws a range whose groups have at most `items` work-items, and with at most so many groups. Returns its
+ * work-items. */
 static uint32_t draw_range(struct rng *r, uint32_t items, uint32_t groups, struct tern_pkt_dispatch *p)
 {
     uint32_t local[3], count[3], edge[3], global[3], all = 1;
@@ -154,7 +155,7 @@ static uint32_t draw_range(struct rng *r, uint32_t items, uint32_t groups, struc
     return all;
 }
 
-/** Warps, slots and local memory of a group. */
+/** Draws warps, slots and local memory of a group. */
 static void draw_room(const struct geometry *g, struct rng *r, uint32_t program, struct tern_pkt_dispatch *p)
 {
     uint32_t items = p->local_x * p->local_y * p->local_z,
@@ -185,7 +186,7 @@ static void draw_stack(const struct buffer *b, struct rng *r, uint32_t program, 
     }
 }
 
-/** Where a kernel's memory is; kernels see 32-bit addresses. */
+/** Draws the address of a kernel's memory; kernels have 32-bit addresses. */
 static uint32_t pick(const struct buffer *b, struct rng *r, uint32_t bytes, unsigned use, enum aim aim)
 {
     uint64_t at = stream_pick(b, r, bytes, 4, use, aim);
@@ -207,7 +208,7 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     uint32_t program = rng_below(r, PROGRAMS), wild = aim == AIM_WILD ? rng_below(r, 5) : 5;
     uint32_t most = rng_one_in(r, 8) ? least(g->lanes * g->warps, 64)
                                      : 1 + rng_below(r, rng_one_in(r, 3) ? 2 * g->lanes : g->lanes);
-    /* one warp: with several it is open which faults. Counters may all lie in the good part of a place. */
+    /* One warp: with several the faulting one would be open. Counters may all lie in the good part of a place. */
     if (aim == AIM_WILD) {
         bool sure = program != PROGRAM_STACK && !(wild == 0 && program == PROGRAM_COUNT);
         program = wild == 1 ? PROGRAM_ADD : sure ? program : PROGRAM_FILL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Well-formed packets: all fields random within their ranges and at the edges, and what each reads and writes. */
+/** Well-formed packets, with random fields within their ranges and at the edges, and the memory that each reads and
+ * writes. */
 #include <string.h>
 
 #include "stream.h"
@@ -23,7 +24,7 @@ uint64_t stream_random64(struct rng *r)
     return v | rng_next(r);
 }
 
-/** 64-bit values as fences have them: small, at the edges of the halves, or anything. */
+/** 64-bit values of fences: small, at the edges of the halves, or random. */
 static uint64_t value64(struct rng *r)
 {
     static const uint64_t edges[] = {0, 1, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX};
@@ -34,7 +35,7 @@ static uint64_t value64(struct rng *r)
 
 enum shape { SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES };
 
-/** A box that a stop is likely to find in the middle: some slices of some rows of some lines. */
+/** A box that takes long, so that a stop probably finds it begun: some slices of some rows of some lines. */
 static struct box draw_long(struct rng *r)
 {
     struct box b = {.width = 100 + rng_below(r, 600)};
@@ -43,7 +44,7 @@ static struct box draw_long(struct rng *r)
     return b;
 }
 
-/** A box of bytes without a place. Pitches that do not count are anything. */
+/** A box without a place. Pitches that are not used are random. */
 static struct box draw_shape(const struct buffer *b, struct rng *r)
 {
     if (b->st->plan.stop_every && rng_one_in(r, 3)) {
@@ -79,7 +80,8 @@ static bool empty(const struct box *b)
     return !b->width || !b->rows || !b->slices;
 }
 
-/** Distances from row to row and slice to slice; closer than a row only if the rows may meet. Bytes from end to end. */
+/** Draws the pitches of rows and slices; less than a row only if rows may overlap. Returns the bytes from end to
+ * end. */
 static uint64_t draw_pitches(struct rng *r, struct box *b, bool may_meet)
 {
     uint32_t width = (uint32_t)b->width, close = may_meet && rng_one_in(r, 4) ? rng_below(r, width + 1) : width;
@@ -91,7 +93,7 @@ static uint64_t draw_pitches(struct rng *r, struct box *b, bool may_meet)
     return b->width + (b->rows - 1) * (uint64_t)b->row + (b->slices - 1) * (uint64_t)b->slice;
 }
 
-/** Places a box; one of no bytes may be anywhere. */
+/** Places a box; an empty one may be anywhere. */
 static void place(const struct buffer *b, struct rng *r, struct box *box, unsigned use, bool may_meet, enum aim aim)
 {
     box->use = use;
@@ -153,7 +155,7 @@ static struct box eight(uint64_t at, unsigned use)
     return (struct box){.at = at, .width = 8, .rows = 1, .slices = 1, .use = use};
 }
 
-/** The line of an item among the fences, or data. */
+/** The item's line of the fences, or data. */
 static uint64_t fence_place(const struct buffer *b, struct rng *r, uint32_t item, unsigned use, enum aim aim)
 {
     return aim == AIM_GOOD && rng_one_in(r, 2) ? (b->paging ? FENCES : VA_FENCES) + item * LINE + 8 * rng_below(r, 7)
@@ -170,7 +172,7 @@ static int draw_signal(const struct buffer *b, struct rng *r, uint32_t item, enu
         .value_hi = (uint32_t)(v >> 32)}, p->w);
 }
 
-/** A wait that is satisfied: of a constant; or for zero, anywhere. */
+/** A satisfied wait: for a constant, or for zero, anywhere. */
 static int draw_wait(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)
 {
     uint32_t i = rng_below(r, PAGE / 8);
@@ -210,7 +212,7 @@ static int draw_user_call(const struct buffer *b, struct rng *r, enum aim aim, s
     bool wild_x = rng_one_in(r, 2), same = rng_one_in(r, 6);
     uint64_t y = stream_pick(b, r, 4ull * n, 4, USE_READ | USE_WRITE, wild_x && !same ? AIM_GOOD : aim);
     uint64_t x = same ? y : stream_pick(b, r, 4ull * n, 4, USE_READ, wild_x ? aim : AIM_GOOD);
-    x = x >> 32 ? b->st->g->mem_bytes : x; /* it has 32-bit addresses */
+    x = x >> 32 ? b->st->g->mem_bytes : x; /* the packet has 32-bit addresses */
     y = y >> 32 ? b->st->g->mem_bytes : y;
     struct tern_pkt_user_call c = {.payload = {n, rng_next(r), (uint32_t)x, (uint32_t)y}};
     for (uint32_t i = 4; i < 16; i++) {
@@ -222,7 +224,7 @@ static int draw_user_call(const struct buffer *b, struct rng *r, enum aim aim, s
     return tern_pkt_user_call_pack(&c, p->w);
 }
 
-/** Entries of a table that translates nothing: data. */
+/** Entries in data, which no translation uses. */
 static struct box entries(const struct buffer *b, struct rng *r, uint32_t count, unsigned use, enum aim aim)
 {
     uint64_t at = stream_pick(b, r, PAGE, PAGE, use, aim) & ~(uint64_t)(PAGE - 1);
@@ -261,7 +263,7 @@ static int draw_pte_copy(const struct buffer *b, struct rng *r, enum aim aim, st
         .dst_hi = (uint32_t)(p->box[1].at >> 32), .count = count}, p->w);
 }
 
-/** Forgetting too much is never wrong. */
+/** A flush of any translations does no harm. */
 static int draw_flush(const struct buffer *b, struct rng *r, struct packet *p)
 {
     const struct table *t = &b->st->table[b->engine][rng_below(r, SPACES)][TABLE_ROOT];

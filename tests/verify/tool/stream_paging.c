@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Mapping changes: page-table entries written or copied by a paging buffer, and a flush of what they said before.
+ * Mapping changes: a paging buffer writes or copies page-table entries and flushes the old translations.
  *
- * A change and its flush are one item, because between the two it is open which of them a translation follows. The
- * flush is of everything, of the space, or of a range of pages that holds what changed.
+ * A change and its flush are one item, because between the two it is open which of both a translation follows. The
+ * flush is of everything, of the space, or of a range of pages that includes the changed ones.
  */
 #include "stream.h"
 
@@ -11,7 +11,7 @@
 #define RO (TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK)
 #define NEXT (1u << TERN_PTE_PPN_SHIFT)
 
-/** Pages of a space that change: a range of virtual ones. */
+/** The changed pages of a space, a virtual range. */
 struct span {
     uint32_t space, first, count;
 };
@@ -45,7 +45,7 @@ static void copy(struct buffer *b, struct table *t, uint32_t first, uint32_t cou
     }
 }
 
-/** Of any magnitude below 4096. */
+/** Draws a number below 4096 of any magnitude. */
 static uint32_t most_small(struct rng *r)
 {
     return rng_below(r, 1u << rng_below(r, 13));
@@ -65,7 +65,7 @@ static void flush(struct buffer *b, struct rng *r, struct span s)
         f.first = s.first - before;
         f.count = s.count + before + (rng_one_in(r, 4) ? rng_below(r, 6000) : most_small(r));
         break;
-    case 3: /* the changed pages are the last ones, or the first ones */
+    case 3: /* the changed pages are the last or the first ones of the range */
         f.first = s.first - before;
         f.count = s.count + before;
         break;
@@ -86,7 +86,7 @@ static void flush(struct buffer *b, struct rng *r, struct span s)
     put(b, w, tern_pkt_tlb_flush_pack(&f, w));
 }
 
-/** A random run of window pages within one table: its table, and the entry of the first page. */
+/** Draws pages of the window within one table. Returns the table, and the first page's entry in *first. */
 static struct table *draw_run(struct buffer *b, struct rng *r, struct span *s, uint32_t most, uint32_t *first)
 {
     uint32_t page = rng_below(r, WINDOW), room = page < 16 ? 16 - page : WINDOW - page;
@@ -101,7 +101,7 @@ static uint32_t data(const struct buffer *b, uint32_t page)
     return (DATA(b->engine) / PAGE + page) << TERN_PTE_PPN_SHIFT;
 }
 
-/** Several pages at once, rising, falling or all the same. */
+/** Remaps several pages at once, to rising, falling or equal pages. */
 static void put_run(struct buffer *b, struct rng *r, const struct span *s, struct table *t, uint32_t first)
 {
     uint32_t flags = rng_one_in(r, 3) ? RO : RW;
@@ -128,8 +128,8 @@ void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t 
 {
     struct span s = {.space = space};
     struct table *t = b->st->table[b->engine][space];
-    uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some, or all */
-    /* a whole table becomes that of another space: the flush ends in another line of the first level */
+    uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some or all */
+    /* A whole table becomes that of another space. Its flush ends in another line of the first level. */
     if (rng_one_in(r, 3)) {
         uint32_t high = rng_one_in(r, 4) ? 0 : 1, other = (space + 1 + rng_below(r, SPACES - 1)) % SPACES;
         uint64_t pa = b->st->table[b->engine][other][high ? TABLE_HIGH : TABLE_LOW].pa;
@@ -184,7 +184,7 @@ static void swap(struct buffer *b, struct rng *r, struct span *s)
     update(b, t, last, 1, a, rng_next(r));
 }
 
-/** The programs of the space become the others. */
+/** The space gets the other page of programs. */
 static void change_code(struct buffer *b, struct rng *r, struct span *s)
 {
     struct table *t = &b->st->table[b->engine][s->space][TABLE_SYSTEM];
@@ -196,7 +196,8 @@ static void change_code(struct buffer *b, struct rng *r, struct span *s)
     update(b, t, s->first % 1024 + 2, 1, code, 0);
 }
 
-/** First level: the 4 MiB page gets other rights or becomes a table; a part of the window goes or comes back. */
+/** Changes the first level: the 4 MiB page gets other rights or becomes a table; a part of the window is removed or
+ * restored. */
 static void change_region(struct buffer *b, struct rng *r, struct span *s)
 {
     struct table *t = b->st->table[b->engine][s->space], *root = &t[TABLE_ROOT];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a case of kind STREAM consists of before any item is drawn: its buffers, of which kind, of how many items. */
+/** The plan of a case of kind STREAM, made before any item is drawn: its buffers, their kinds, and how many items each
+ * has. */
 #include "stream.h"
 
 static enum buffer_kind draw_kind(struct rng *r, bool faulty, bool stopped, uint32_t mails)
@@ -15,7 +16,8 @@ static enum buffer_kind draw_kind(struct rng *r, bool faulty, bool stopped, uint
                                     : BUFFER_USER;
 }
 
-/** How much there is of it: mostly little, sometimes much; in some cases many short buffers that end in faults. */
+/** Draws the number of buffers: mostly few, sometimes many. In some cases there are many short buffers that end in
+ * faults. */
 static uint32_t draw_buffers(struct rng *r, bool sweep)
 {
     return sweep ? 8 + rng_below(r, 17) : rng_one_in(r, 32) ? 20 + rng_below(r, BUFFERS - 19) : 2 + rng_below(r, 8);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of a stream case, its address spaces, and what a packet may do there.
+ * Memory of a stream case, its address spaces, and the admission of packets.
  *
- * Each space maps its window of data pages in its own order: private pages of the space, some shared with the engine's
- * other spaces, some twice, read-only or the zero page; behind it pages that cannot be used. The tables are in the
- * scene from the beginning; st->table follows them from then on, as paging buffers change them.
+ * Each space maps its window of data pages in its own order: private pages of the space, pages shared with the engine's
+ * other spaces, some twice, some read-only, and zero pages. Behind it are pages that cannot be used. The tables are in
+ * the scene at the start; st->table tracks them as paging buffers change them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,10 @@ static uint32_t pte(uint64_t pa, uint32_t flags)
 uint32_t stream_bad_pte(struct stream *st, struct rng *r, bool first)
 {
     uint32_t beyond = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(r, 4);
-    uint32_t good = pte(DATA(0), R | W); /* 4 MiB aligned: good in both levels */
+    uint32_t good = pte(DATA(0), R | W); /* 4 MiB aligned: valid in both levels */
     switch (rng_below(r, 9)) {
     case 0:
-        return rng_next(r) & ~V; /* absent, too: the driver knows of no page */
+        return rng_next(r) & ~V; /* absent too: the scene has no page for it */
     case 1:
         return pte(DATA(0), W | (rng_one_in(r, 2) ? X : 0));
     case 2:
@@ -50,7 +50,7 @@ uint32_t stream_bad_pte(struct stream *st, struct rng *r, bool first)
     }
 }
 
-/** The pages that every space sees alike, and its buffers. */
+/** Maps the pages that every space has at the same addresses, and its buffers. */
 static void fill_system(struct stream *st, uint32_t engine, uint32_t space)
 {
     uint32_t *entry = st->table[engine][space][TABLE_SYSTEM].entry;
@@ -73,14 +73,14 @@ static void fill_system(struct stream *st, uint32_t engine, uint32_t space)
     }
 }
 
-/** Where entry `page` of the data window, and behind it the bad pages, is. */
+/** Returns the entry of a page of the data window, and of the bad pages behind it. */
 static uint32_t *window_entry(struct stream *st, uint32_t engine, uint32_t space, uint32_t page)
 {
     struct table *t = st->table[engine][space];
     return page < 16 ? &t[TABLE_LOW].entry[1008 + page] : &t[TABLE_HIGH].entry[page - 16];
 }
 
-/** Every page of two tables is mapped, so that ranges of many pages hold many that are in use. */
+/** Maps every page of two tables, so that ranges of many pages include many that are used. */
 static void fill_far(struct stream *st, uint32_t engine, uint32_t space, struct rng *r)
 {
     for (uint32_t i = 0; i < FAR; i++) {
@@ -90,7 +90,7 @@ static void fill_far(struct stream *st, uint32_t engine, uint32_t space, struct 
     }
 }
 
-/** Where the tables are: those of one kind, of an engine's spaces, at page numbers that differ in one bit. */
+/** Places the tables. Those of one kind of an engine's spaces have page numbers that differ in one bit. */
 static void place_tables(struct stream *st)
 {
     struct rng r = rng_of(st->seed, RNG_SPACE - 1);
@@ -184,7 +184,7 @@ void stream_space_init(struct stream *st)
             for (uint32_t i = 0; i < PAGE / 4; i++) {
                 words[i] = rng_next(&r);
             }
-            if (page % 2) { /* others stay zero: what the work leaves there is easy to see */
+            if (page % 2) { /* the others stay zero, where writes are easy to see */
                 scene_put(st->scene, DATA(e) + page * PAGE, words, PAGE);
             }
         }
@@ -240,7 +240,7 @@ bool stream_translate(const struct buffer *b, uint64_t va, unsigned use, uint64_
     return usable(st, entry, first, use);
 }
 
-/** Physical bytes that a packet touches. */
+/** Physical bytes that a packet accesses. */
 struct piece {
     uint64_t pa;
     uint32_t bytes, box;
@@ -249,7 +249,7 @@ struct piece {
 
 struct walk {
     struct piece piece[MOST_PIECES];
-    uint32_t pieces, faulty; /* boxes that fault */
+    uint32_t pieces, faulty; /* faulty: boxes that fault */
     bool refused;
 };
 
@@ -262,7 +262,7 @@ static void walk_row(const struct buffer *b, const struct box *box, uint32_t ind
         at = box->wraps && !b->paging ? (uint32_t)at : at;
         n = PAGE - at % PAGE < left ? PAGE - at % PAGE : left;
         if (!b->paging && (at + n - 1) >> 32) {
-            w->refused = true; /* open: what is behind the last address */
+            w->refused = true; /* open: behind the last address */
         } else if (!stream_translate(b, at, box->use, &pa, &zero)) {
             *fault = true;
         } else if (!zero && w->pieces == MOST_PIECES) {
@@ -289,7 +289,7 @@ static bool meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-/** No byte is written twice, or written and read by two boxes; and no byte is read that is open. */
+/** Returns true if no byte is written twice, or written by one box and read by another, and no open byte is read. */
 static bool defined(const struct stream *st, const struct walk *w)
 {
     for (uint32_t i = 0; i < w->pieces; i++) {
@@ -359,8 +359,8 @@ static uint64_t aligned(struct rng *r, uint64_t first, uint64_t room, uint64_t b
     return first + rng_below(r, (uint32_t)(slack / align) + 1) * (uint64_t)align;
 }
 
-/** An address that the packet meets and cannot use: beyond memory; unmapped, refused or
- * malformed; or running into such. */
+/** Draws an address that the packet reaches and cannot use: beyond memory, unmapped, refused or malformed, or running
+ * into such. */
 static uint64_t wild(const struct buffer *b, struct rng *r, uint64_t bytes, uint32_t align)
 {
     uint64_t mem = b->st->g->mem_bytes,
@@ -384,7 +384,7 @@ static uint64_t wild(const struct buffer *b, struct rng *r, uint64_t bytes, uint
         return VA_SUPER + (1 + rng_below(r, 3)) * REGION - before;
     case 4:
         return aligned(r, VA_SUPER + REGION, 3 * REGION, bytes, align);
-    default: /* far from everything mapped, and below the windows of kernels */
+    default: /* far from all mapped pages, and below the windows of kernels */
         return (0x80000000u | (rng_next(r) & 0x3fffffffu)) & ~(uint64_t)(align - 1);
     }
 }

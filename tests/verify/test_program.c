@@ -162,12 +162,13 @@ static void test_gates(void **state)
             assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
             assert_int_equal(compare(&s, &a, &b, false, &d), 0);
             assert_int_equal(d.kind, DIFF_NONE);
-            assert_true(b.end.cut_count > 0);
         }
         for (uint32_t i = 0; i < s.gates; i++) {
             uint32_t count = 0;
             assert_int_equal(model.api->mem_read(b.sim, s.gate[i].count, &count, sizeof count), 0);
-            gates += s.gate[i].awaited && count == s.gate[i].awaited;
+            const bool reached = s.gate[i].awaited && count == s.gate[i].awaited;
+            assert_true(!reached || b.end.cut_count > 0); /* a kernel that faults before it may not be stopped */
+            gates += reached;
         }
         side_free(&a);
         side_free(&b);

@@ -208,7 +208,7 @@ module simt_core #(
   logic [31:0] r_imm, r_shared, r_scalar_a, r_scalar_b, r_target;
   logic        r_use1, r_use2, r_use3, r_dest, r_drain, r_neg_prod, r_neg_add, r_rounds, r_csr, r_csr_write, r_csr_ok;
   logic        r_fence, r_call, r_return, r_fcsr, r_late, r_hazard, r_sleep, r_stall, r_wait, r_faulty, r_issue, r_next;
-  logic        r_books, r_pends, r_result;
+  logic        r_books, r_pends, r_result, r_kept;
   logic [1:0]  r_csel;
   logic [3:0]  r_amo, r_sel;
   logic [4:0]  r_rd;
@@ -233,7 +233,6 @@ module simt_core #(
 
   logic [3:0] r_after_use;
   logic       r_after_memory, r_after_sleep, r_after_hold, unused;
-
   assign unused = &{1'b0, r_after_q};      // not all of its fields matter
 
   simt_hint u_hint (
@@ -279,11 +278,12 @@ module simt_core #(
         r_stall = !fma_ok;
       end
       simt_core_pkg::UNIT_DIV: r_stall = div_busy;
-      simt_core_pkg::UNIT_LSU: r_stall = !lsu_room || lsu_keep;
+      simt_core_pkg::UNIT_LSU: r_stall = !lsu_room;
       default: ;
     endcase
     r_wait     = r_fence && (lsu_busy_i[r_warp_q] || holds[r_warp_q]);
-    r_issue    = r_valid_q && !r_faulty && !r_hazard && !r_stall && !r_wait;
+    r_kept     = r_unit == simt_core_pkg::UNIT_LSU && lsu_keep;
+    r_issue    = r_valid_q && !r_faulty && !r_hazard && !r_kept && !r_wait && !r_stall;
     r_next     = r_issue && r_flow == simt_core_pkg::FLOW_NEXT && !r_step_slow_q;
     r_books    = r_issue && r_sel != simt_core_pkg::WB_ANY && r_dest;
     r_result   = r_dest && !(r_unit == simt_core_pkg::UNIT_ALU && !r_late);
@@ -303,7 +303,7 @@ module simt_core #(
   always_comb begin
     r_after_hold = r_after_memory && (!lsu_room || lsu_keep);
     hold_lsu     = (r_next && !r_after_sleep && r_after_hold) ||
-      (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
+      (r_valid_q && !r_faulty && !r_hazard && (r_kept || (r_stall && r_unit == simt_core_pkg::UNIT_LSU)));
     wake = flow_wake | sb_wake | ic_wake_i;
     if (r_next && !r_after_sleep && !r_after_hold) wake[r_warp_q] = 1'b1;
     if (retry) wake[r_warp_q] = 1'b1;

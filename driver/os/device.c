@@ -83,6 +83,7 @@ int tern_os_device_query(const struct tern_device *dev, struct tern_device_info 
 
 void tern_device_wake(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     if (dev->waiting) {
         tern_kmd_wake(&dev->kmd);
     }
@@ -90,6 +91,7 @@ void tern_device_wake(struct tern_device *dev)
 
 void tern_device_note(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     dev->kick = true;
     dev->progress++;
     tern_device_wake(dev);
@@ -100,12 +102,14 @@ void tern_device_note(struct tern_device *dev)
 
 void tern_device_kick(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     tern_device_note(dev);
     pthread_cond_signal(&dev->wake);
 }
 
 void tern_device_lose(struct tern_device *dev, const char *why)
 {
+    tern_assert_held(&dev->lock);
     if (dev->lost) {
         return;
     }

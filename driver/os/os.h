@@ -20,6 +20,7 @@
 
 #include "api/api.h"
 #include "base/fork.h"
+#include "base/lock.h"
 #include "base/ticket_lock.h"
 #include "kmd/paging.h"
 #include "os/mem/memory.h"

@@ -60,6 +60,7 @@ static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *
 
 int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t now = tern_clock_ns();
     const struct tern_offender *o = look_up(&dev->tdr, proc, now);
     if (!o || o->n < TERN_OFFENCES) {
@@ -74,6 +75,7 @@ int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc)
 
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t now = tern_clock_ns();
     struct tern_offender *known = look_up(&dev->tdr, proc, now), *o = known ? known : add(&dev->tdr, proc);
     if (o->n == TERN_OFFENCES) {
@@ -111,6 +113,7 @@ bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
 
 void tern_tdr_write(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     for (uint32_t e = 0; e < dev->kmd.engines; e++) {
         struct tern_tdr_dump *d = &dev->tdr.dump[e];
         if (d->text) {
@@ -229,6 +232,7 @@ static void reset_adapter(struct tern_device *dev, const char *why)
 
 void tern_tdr_judge(struct tern_device *dev, int r)
 {
+    tern_assert_held(&dev->lock);
     if (r == -ETIMEDOUT || r == -ENOTRECOVERABLE) {
         reset_adapter(dev, tern_last_error());
     } else if (r) {
@@ -240,6 +244,7 @@ void tern_tdr_judge(struct tern_device *dev, int r)
 
 uint64_t tern_tdr_limit(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     uint64_t next = UINT64_MAX;
     for (uint32_t e = 0; dev->policy.limit && e < dev->kmd.engines; e++) {
         const struct tern_sched_engine *engine = &dev->sched.engine[e];

@@ -411,6 +411,7 @@ uint64_t tern_os_allocation_size(const struct tern_allocation *a)
 
 struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint32_t page)
 {
+    tern_assert_held(&proc->dev->lock);
     const struct tern_range *r = tern_vaspace_find(&proc->va, page);
     return r && page - r->first < r->count ? r->owner : NULL;
 }

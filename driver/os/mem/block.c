@@ -9,6 +9,7 @@
 
 int tern_memory_make(struct tern_allocation *a, bool movable)
 {
+    tern_assert_held(&a->proc->dev->lock);
     const uint32_t count = (a->va + a->pages - 1) / TERN_PAGES_SPAN - a->va / TERN_PAGES_SPAN + 1;
     struct tern_memory *m = calloc(1, sizeof *m);
     struct tern_block *blocks = calloc(count, sizeof *blocks);
@@ -38,6 +39,7 @@ int tern_memory_make(struct tern_allocation *a, bool movable)
 
 void tern_memory_join(struct tern_memory *m, struct tern_allocation *a)
 {
+    tern_assert_held(&m->dev->lock);
     a->mem = m;
     m->refs++;
     m->mapping_count++;
@@ -46,6 +48,7 @@ void tern_memory_join(struct tern_memory *m, struct tern_allocation *a)
 
 void tern_memory_leave(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_memory *m = a->mem;
     tern_list_remove(&a->mapping);
     m->failed = m->failed || a->failed;
@@ -62,12 +65,14 @@ void tern_memory_drop(struct tern_allocation *a)
     struct tern_memory *m = a->mem;
     a->mem = NULL;
     if (m) {
+        tern_assert_held(&m->dev->lock);
         tern_memory_release(m);
     }
 }
 
 void tern_memory_release(struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->lock);
     if (--m->refs) {
         return;
     }
@@ -83,6 +88,7 @@ void tern_memory_release(struct tern_memory *m)
 
 int tern_block_add(struct tern_block *b, const struct tern_run *run)
 {
+    tern_assert_held(&b->m->dev->lock);
     const struct tern_run *last = b->run_count ? &b->runs[b->run_count - 1] : NULL;
     if (b->run_count == b->run_capacity) {
         const uint32_t capacity = b->run_capacity ? b->run_capacity * 4 : 1;
@@ -106,6 +112,7 @@ int tern_block_add(struct tern_block *b, const struct tern_run *run)
 
 void tern_block_give(struct tern_block *b, bool dirty)
 {
+    tern_assert_held(&b->m->dev->lock);
     tern_residency_count(b, -1);
     for (uint32_t i = 0; i < b->run_count; i++) {
         b->runs[i].dirty = b->runs[i].dirty || dirty;
@@ -116,6 +123,7 @@ void tern_block_give(struct tern_block *b, bool dirty)
 
 void tern_memory_give(struct tern_memory *m, bool dirty)
 {
+    tern_assert_held(&m->dev->lock);
     for (uint32_t i = 0; i < m->block_count; i++) {
         tern_block_give(&m->blocks[i], dirty);
     }

@@ -12,6 +12,7 @@
 
 bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b)
 {
+    tern_assert_held(&a->proc->dev->lock);
     return !job->needs ? tern_residency_uses(job, a)
                        : tern_residency_may_use(job, a) &&
                              tern_needs_region(job->needs, (a->va + b->first) / TERN_PAGES_SPAN);
@@ -28,6 +29,7 @@ static const struct tern_range *range_from(const struct tern_vaspace *va, uint32
 struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job,
                                        const struct tern_needs *needs, uint64_t *pages)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_block *missing = NULL;
     for (uint32_t region = 0; region < TERN_PAGES_SPAN; region++) {
         const uint32_t end = (region + 1) * TERN_PAGES_SPAN;
@@ -62,6 +64,7 @@ static struct tern_allocation *asked_of(const struct tern_process *proc, uint32_
 
 bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t address)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_allocation *a = asked_of(c->proc, address / TERN_PAGE);
     if (!a || (a->asked && a->retire_seq < job->seq)) {
         return false; /* the allocation was made after the job, or destroyed before it */
@@ -73,12 +76,14 @@ bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t 
 
 struct tern_block *tern_demand_wanted(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_allocation *a = asked_of(c->proc, c->wanted.page);
     return a ? tern_block_of(a, c->wanted.page - a->va) : NULL;
 }
 
 bool tern_demand_waits(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     return c->wanted.page && !tern_list_empty(&c->absent);
 }
 
@@ -91,11 +96,13 @@ static bool has_run(const struct tern_context *c)
 
 void tern_demand_look(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     c->wanted.page = c->wanted.page && has_run(c) ? 0 : c->wanted.page;
 }
 
 void tern_demand_ready(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const uint64_t now = c->proc->dev->sched.now, ready = now + !now;
     c->wanted.ready = c->wanted.page && !c->wanted.ready ? ready : c->wanted.ready;
     if (!c->claim.ready) {
@@ -107,6 +114,7 @@ void tern_demand_ready(struct tern_context *c)
 
 void tern_demand_claim(struct tern_context *c, uint64_t chunk)
 {
+    tern_assert_held(&c->proc->dev->lock);
     c->claim = c->claim.chunk == chunk ? c->claim : (struct tern_claim){.chunk = chunk};
 }
 
@@ -142,6 +150,7 @@ static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
 
 bool tern_demand_keeps(const struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->lock);
     bool any = false;
     TERN_LIST_EACH(node, &b->m->mappings)
     {

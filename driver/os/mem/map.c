@@ -58,6 +58,7 @@ static bool may_be_large(const struct tern_block *b)
 
 int tern_map_take(struct tern_block *b, struct tern_paging *scrub)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_pages *pages = b->m->partition->pages;
     struct tern_run run;
     int r = 0;
@@ -85,6 +86,7 @@ int tern_map_take(struct tern_block *b, struct tern_paging *scrub)
 int tern_map_enter(struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
                    struct tern_paging *unmap, struct tern_new_tables *tables)
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_process *proc = a->proc;
     const uint32_t va = a->va + b->first, region = va / TERN_PAGES_SPAN;
     if (b->runs[0].count == TERN_PAGES_SPAN && !proc->tables[region]) {
@@ -118,11 +120,13 @@ static void set_all(const struct tern_allocation *a, const struct tern_block *b,
 
 void tern_map_clear(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap)
 {
+    tern_assert_held(&a->proc->dev->lock);
     set_all(a, b, unmap, 0);
 }
 
 void tern_map_leave(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap)
 {
+    tern_assert_held(&a->proc->dev->lock);
     set_all(a, b, unmap, a->proc->dev->kmd.page_requests ? TERN_PTE_ABSENT_MASK : 0);
 }
 
@@ -143,12 +147,14 @@ static int enter_absent(const struct tern_allocation *a, const struct tern_block
 
 void tern_map_retire_line(struct tern_allocation *a, const struct tern_block *b, const struct tern_paging *unmap)
 {
+    tern_assert_held(&a->proc->dev->lock);
     memcpy(a->unmap->packets + (b - b->m->blocks) * (TERN_PKT_LINE_BYTES / 4), unmap->words, TERN_PKT_LINE_BYTES);
 }
 
 int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                      struct tern_new_tables *tables)
 {
+    tern_assert_held(&a->proc->dev->lock);
     int r = 0;
     for (uint32_t i = 0; !r && i < a->mem->block_count; i++) {
         r = tern_map_take(&a->mem->blocks[i], map);
@@ -166,6 +172,7 @@ int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct 
 int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                       struct tern_new_tables *tables)
 {
+    tern_assert_held(&a->proc->dev->lock);
     int r = 0;
     for (uint32_t i = 0; !r && i < a->mem->block_count; i++) {
         const struct tern_block *b = &a->mem->blocks[i];
@@ -185,6 +192,7 @@ int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct
 
 void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tables)
 {
+    tern_assert_held(&proc->dev->lock);
     for (uint32_t region = 0; region < TERN_PAGES_SPAN; region++) {
         if (proc->tables[region] && tables->made[region / 32] >> region % 32 & 1) {
             struct tern_run run = {proc->tables[region], 1, tables->dirty[region / 32] >> region % 32 & 1};

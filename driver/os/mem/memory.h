@@ -237,6 +237,7 @@ void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tabl
 
 /* share.c; requires dev->lock */
 #define TERN_EXPORT_BUCKETS 256u
+/** Empties the table of handles of a device that is being opened. Needs no lock. */
 void tern_share_init(struct tern_device *dev);
 /** Finds the memory that a handle names, if the handle grants the access in `flags`. Waits, without the lock, until
  *  the memory is not being moved. -ENOENT, -EACCES, -EXDEV, with a sentence. */

@@ -268,6 +268,7 @@ static int unmap(struct move *v)
 
 int tern_move_out(struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_device *dev = b->m->dev;
     const uint32_t resets = dev->tdr.adapter_resets;
     struct move *v = begin(b);
@@ -368,6 +369,7 @@ static int map(struct move *v)
 
 int tern_move_in(struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_device *dev = b->m->dev;
     const uint32_t resets = dev->tdr.adapter_resets;
     struct move *v = begin(b);

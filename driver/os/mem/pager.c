@@ -116,11 +116,13 @@ static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t p
 
 int tern_pager_make_room(struct tern_process *proc, uint32_t pages)
 {
+    tern_assert_held(&proc->dev->lock);
     return wish(proc, NULL, pages);
 }
 
 int tern_pager_bring(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     return wish(a->proc, a, 0);
 }
 
@@ -300,6 +302,7 @@ static struct tern_partition *next_partition(const struct tern_device *dev)
 
 enum tern_outcome tern_pager_look(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t round = ++dev->pager.rounds;
     enum tern_outcome all = TERN_NOTHING;
     for (struct tern_partition *p; p = next_partition(dev), p->paged != round;) {
@@ -342,6 +345,7 @@ static void *pager(void *arg)
 
 int tern_pager_start(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     if (!dev->pager.started) {
         const int r = tern_thread_start(&dev->pager.thread, pager, dev);
         if (r) {

@@ -16,6 +16,7 @@ typedef unsigned long long ull;
 
 void tern_residency_count(struct tern_block *b, int sign)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_memory *m = b->m;
     if (b->run_count) {
         const uint32_t pages = (uint32_t)sign * b->pages;
@@ -45,6 +46,7 @@ static void place(struct tern_memory *m)
 
 void tern_residency_set(struct tern_block *b, bool resident)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_memory *m = b->m;
     if (b->resident == resident) {
         return;
@@ -91,6 +93,7 @@ static void pin(struct tern_memory *m, uint32_t more)
 
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)
 {
+    tern_assert_held(&proc->dev->lock);
     const struct tern_partition *p = proc->partition;
     return pages <= p->count + p->host - p->committed;
 }
@@ -103,6 +106,7 @@ uint32_t tern_residency_left(const struct tern_partition *p)
 
 void tern_residency_add(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_memory *m = a->mem;
     tern_list_remove(&m->by_use); /* the memory may be shared from now on, which is another list */
     if (m->movable) {
@@ -121,6 +125,7 @@ void tern_residency_add(struct tern_allocation *a)
 
 void tern_residency_leave(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     if (a->mem->movable && !a->mem->pins) {
         a->proc->movable -= a->pages;
     }
@@ -129,12 +134,14 @@ void tern_residency_leave(struct tern_allocation *a)
 
 void tern_residency_begin(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     a->mem->leaving++;
     place(a->mem);
 }
 
 void tern_residency_remove(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_memory *m = a->mem;
     m->leaving--;
     if (m->movable) {
@@ -164,6 +171,7 @@ void tern_set_release(struct tern_set *set)
 
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
     return a && a->mem && a->mem->movable && !a->begun ? a : NULL;
 }
@@ -185,11 +193,13 @@ static bool names(const struct tern_set *set, const struct tern_allocation *a)
 
 bool tern_residency_may_use(const struct tern_job *job, const struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     return a->born < job->seq && !(a->asked && a->retire_seq < job->seq);
 }
 
 bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     return tern_residency_may_use(job, a) && (!job->set || names(job->set, a));
 }
 
@@ -210,6 +220,7 @@ static struct tern_block *missing_of_set(const struct tern_process *proc, const 
 
 struct tern_block *tern_residency_missing(const struct tern_context *c, const struct tern_job *job)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_process *proc = c->proc;
     uint64_t pages = 0;
     if (!proc->absent) {
@@ -239,6 +250,7 @@ static void use(struct tern_process *proc, const struct tern_job *job)
 
 bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
 {
+    tern_assert_held(&c->proc->dev->lock);
     struct tern_process *proc = c->proc;
     if (job->needs) {
         tern_steps_plan(c, job);
@@ -264,6 +276,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
 
 uint64_t tern_residency_pages(const struct tern_context *c, const struct tern_set *set)
 {
+    tern_assert_held(&c->proc->dev->lock);
     uint64_t pages = set ? 0 : c->proc->movable;
     for (uint32_t i = 0; set && i < set->count; i++) {
         const struct tern_allocation *a = tern_residency_at(c->proc, set->address[i]);
@@ -274,6 +287,7 @@ uint64_t tern_residency_pages(const struct tern_context *c, const struct tern_se
 
 int tern_residency_check(const struct tern_context *c, struct tern_job *job)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_process *proc = c->proc;
     const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
     uint64_t pages = proc->absent && !job->needs ? tern_residency_pages(c, c->set) : 0;

@@ -105,6 +105,7 @@ static bool unused(const struct tern_allocation *a)
 
 void tern_retire_look(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     while (!tern_list_empty(&proc->retired)) {
         struct tern_allocation *a = FIRST_FREE(&proc->retired);
         proc->dev->frees_looked++;
@@ -117,6 +118,7 @@ void tern_retire_look(struct tern_process *proc)
 
 void tern_retire(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     a->retire_seq = a->proc->seq;
     a->asked = ++a->proc->dev->frees_asked;
     tern_residency_leave(a);
@@ -131,11 +133,13 @@ void tern_retire(struct tern_allocation *a)
 
 struct tern_frees tern_frees_now(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     return (struct tern_frees){.own = proc, .asked = proc->dev->frees_asked, .begun = proc->dev->frees_begun};
 }
 
 bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     return (a->begun && a->begun <= f->begun) || (a->proc == f->own && a->asked && a->asked <= f->asked);
 }
 
@@ -205,6 +209,7 @@ static int take(struct tern_pages *p, uint32_t count, struct tern_run *out, uint
 
 int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out, uint32_t *runs)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     const struct tern_frees frees = tern_frees_now(proc);
     int r;

@@ -57,6 +57,7 @@ static const struct export *look_up(const struct tern_device *dev, const uint8_t
 
 int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint32_t flags, struct tern_memory **out)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     const struct export *e;
     while ((e = look_up(dev, handle)) && e->a->mem->moving) {
@@ -80,6 +81,7 @@ int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint
 
 int tern_share_watch(struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->lock);
     const uint32_t words = (m->pages + 31) / 32;
     TERN_LIST_EACH(node, &m->mappings)
     {
@@ -100,6 +102,7 @@ int tern_share_watch(struct tern_memory *m)
 void tern_share_written(const struct tern_allocation *a, uint32_t page, uint32_t count, uint32_t at,
                         const uint32_t *bits)
 {
+    tern_assert_held(&a->proc->dev->lock);
     TERN_LIST_EACH(node, &a->mem->mappings)
     {
         struct tern_allocation *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
@@ -119,6 +122,7 @@ static void end(struct export *e)
 
 uint32_t tern_share_count(const struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     uint32_t n = 0;
     TERN_LIST_EACH(node, &a->exports)
     {
@@ -129,6 +133,7 @@ uint32_t tern_share_count(const struct tern_allocation *a)
 
 uint32_t tern_share_get(const struct tern_allocation *a, uint32_t i, uint8_t handle[TERN_HANDLE_BYTES])
 {
+    tern_assert_held(&a->proc->dev->lock);
     const struct tern_list *node = a->exports.next;
     for (; i; i--) {
         node = node->next;
@@ -140,6 +145,7 @@ uint32_t tern_share_get(const struct tern_allocation *a, uint32_t i, uint8_t han
 
 int tern_share_restore(struct tern_allocation *a, uint32_t access, const uint8_t handle[TERN_HANDLE_BYTES])
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_device *dev = a->proc->dev;
     if (look_up(dev, handle)) {
         return tern_error(-EEXIST, "the allocation at 0x%08x was exported by a handle that names other memory here",
@@ -159,6 +165,7 @@ int tern_share_restore(struct tern_allocation *a, uint32_t access, const uint8_t
 
 void tern_share_end(struct tern_allocation *a)
 {
+    tern_assert_held(&a->proc->dev->lock);
     while (!tern_list_empty(&a->exports)) {
         end(TERN_LIST_ENTRY(a->exports.next, struct export, own));
     }

@@ -44,11 +44,13 @@ static void count(struct tern_memory *m, uint32_t pages)
 
 bool tern_sparse_lacks(const struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->lock);
     return b->m->sparse && !b->committed;
 }
 
 int tern_sparse_commit(struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->lock);
     struct tern_memory *m = b->m;
     if (!tern_sparse_lacks(b)) {
         return 0;
@@ -67,6 +69,7 @@ int tern_sparse_commit(struct tern_block *b)
 
 int tern_sparse_commit_all(struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->lock);
     const struct tern_allocation *a = tern_memory_first(m);
     const uint32_t pages = m->sparse ? m->pages - m->committed : 0;
     if (pages && take(a->proc, pages)) {
@@ -81,6 +84,7 @@ int tern_sparse_commit_all(struct tern_memory *m)
 
 void tern_sparse_end(struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->lock);
     const struct tern_process *proc = tern_memory_first(m)->proc;
     if (m->sparse && proc->account.give) {
         proc->account.give(proc->account.user, (uint64_t)m->committed * TERN_PAGE);

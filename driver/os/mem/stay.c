@@ -66,17 +66,20 @@ static uint64_t save_of(const struct tern_sched *s, const struct tern_sched_cont
 
 uint64_t tern_stay_length(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_device *dev = c->proc->dev;
     return larger(larger(policy(dev, c->sched.band), c->stay.cost), 4 * save_of(&dev->sched, &c->sched));
 }
 
 uint64_t tern_stay_bound(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     return bound(c->proc->dev, c->sched.band, tern_stay_length(c));
 }
 
 uint64_t tern_stay_ran(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_sched *s = &c->proc->dev->sched;
     const struct tern_sched_engine *e = &s->engine[c->sched.engine];
     const bool runs = e->n && e->inflight[0].context == &c->sched && s->now > e->front_since;
@@ -101,11 +104,13 @@ static bool has_ticket(const struct tern_context *c)
 
 struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages)
 {
+    tern_assert_held(&proc->dev->lock);
     return (struct tern_ticket){pages + !pages, ++proc->dev->pager.tickets};
 }
 
 void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t)
 {
+    tern_assert_held(&dev->lock);
     *t = (struct tern_ticket){0, ++dev->pager.tickets};
 }
 
@@ -116,6 +121,7 @@ uint64_t tern_stay_patience(const struct tern_ticket *t)
 
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const uint64_t now = c->proc->dev->sched.now;
     if (!has_ticket(c)) {
         const struct tern_ticket t = tern_stay_ticket(c->proc, tern_residency_pages(c, job->set));
@@ -126,6 +132,7 @@ void tern_stay_wait(struct tern_context *c, const struct tern_job *job)
 
 void tern_stay_moved(struct tern_context *c, uint64_t pages)
 {
+    tern_assert_held(&c->proc->dev->lock);
     /* device time is up to date at the end of a move, and may be old before the first one */
     const uint64_t now = c->proc->dev->sched.now;
     c->stay.cost += !c->stay.ready && c->stay.moved && now > c->stay.moved ? now - c->stay.moved : 0;
@@ -135,6 +142,7 @@ void tern_stay_moved(struct tern_context *c, uint64_t pages)
 
 void tern_stay_begin(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const uint64_t now = c->proc->dev->sched.now;
     if (c->stay.ticket.number && !c->stay.ready) {
         c->stay.ready = now + !now;
@@ -152,6 +160,7 @@ void tern_stay_begin(struct tern_context *c)
 
 void tern_stay_end(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     c->stay.ticket.number = 0;
 }
 
@@ -164,6 +173,7 @@ static uint32_t band_of(const struct tern_context *c)
 
 struct tern_wants tern_stay_wants(const struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     return (struct tern_wants){.band = band_of(c), .ticket = c->stay.ticket};
 }
 
@@ -183,6 +193,7 @@ static void look_after(struct tern_device *dev, uint64_t cycles)
 
 bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_ticket none = {.pages = UINT64_MAX, .number = UINT64_MAX};
     const struct tern_wants own = {band_of(c), has_ticket(c) ? c->stay.ticket : none};
     const bool keeps = tern_stay_before(&own, wants);
@@ -211,6 +222,7 @@ static uint64_t focus_of(const struct tern_sched *s, const struct tern_sched_par
 
 bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t ran = focus_of(&dev->sched, part->sched), now = dev->sched.now;
     const uint64_t stay = larger(policy(dev, TERN_BAND_FOCUS), part->lent_stay), most = UINT64_MAX / 2 / FOCUS_STAYS;
     const uint64_t due = part->lent_focus + FOCUS_STAYS * (stay < most ? stay : most);

@@ -127,6 +127,7 @@ static void need_chunk(struct tern_needs *n, const struct tern_process *proc, co
 
 uint64_t tern_steps_largest(const struct tern_process *proc, const struct tern_job *job, uint64_t enough)
 {
+    tern_assert_held(&proc->dev->lock);
     uint64_t most = 0;
     for (uint32_t at = 0; at < job->size;) {
         const struct packet p = packet_at(job, at);
@@ -272,6 +273,7 @@ static struct tern_cut cut_job(struct step *s, const struct tern_job *job)
 
 void tern_steps_plan(struct tern_context *c, struct tern_job *job)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const struct tern_sched_context *s = &c->sched;
     const struct tern_sched_engine *e = &c->proc->dev->sched.engine[s->engine];
     struct step step = {.proc = c->proc, .job = job, .limit = limit_of(c->proc)};

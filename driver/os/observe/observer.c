@@ -82,6 +82,7 @@ void tern_observer_event(void *user, const struct tern_sched_event *e)
 
 void tern_observer_ended(struct tern_device *dev, const struct tern_job *job)
 {
+    tern_assert_held(&dev->lock);
     char name[64];
     if (dev->observer && dev->observer->trace) {
         const struct tern_trace_ctx w = trace_ctx(dev, job->context, name);
@@ -207,6 +208,7 @@ static void publish(struct tern_device *dev, uint64_t now)
 
 void tern_observer_look(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     const struct tern_observer *o = dev->observer;
     const uint64_t now = o && o->stats ? clock_ns() : 0;
     if (now && now >= o->due) {
@@ -216,6 +218,7 @@ void tern_observer_look(struct tern_device *dev)
 
 void tern_observer_changed(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     if (dev->observer) {
         dev->observer->stale = true;
         pthread_cond_signal(&dev->wake); /* a sleep without a deadline gets one */
@@ -224,6 +227,7 @@ void tern_observer_changed(struct tern_device *dev)
 
 bool tern_observer_stale(const struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     const struct tern_observer *o = dev->observer;
     return o && o->stats && (o->stale || o->free != free_bytes(dev));
 }

@@ -171,6 +171,7 @@ static const struct tern_process *needing(const struct tern_partition *p, uint32
 
 int tern_ranges_grow(struct tern_device *dev, struct tern_partition *p, uint32_t pages, uint32_t host)
 {
+    tern_assert_held(&dev->lock);
     struct tern_partition *from = &dev->partition;
     const uint32_t free_pages = tern_pages_free_count(from->pages);
     if (pages > free_pages) {
@@ -197,6 +198,7 @@ int tern_ranges_grow(struct tern_device *dev, struct tern_partition *p, uint32_t
 
 int tern_ranges_shrink(struct tern_device *dev, struct tern_partition *p, uint32_t pages, uint32_t host)
 {
+    tern_assert_held(&dev->lock);
     const uint32_t free_pages = tern_pages_free_count(p->pages);
     if (pages > free_pages) {
         return tern_error(-EBUSY, "the partition '%s' has %llu KiB free, fewer than %llu", p->name,

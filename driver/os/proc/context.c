@@ -194,6 +194,7 @@ int tern_context_make_data(struct tern_context *c, uint32_t address)
 
 void tern_context_take_pages(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     if (!c->gone) {
         c->gone = true;
         tern_list_remove(&c->absent);
@@ -208,6 +209,7 @@ void tern_context_take_pages(struct tern_context *c)
 
 void tern_context_free(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     tern_list_remove(&c->node);
     tern_list_remove(&c->absent);
     tern_set_release(c->set);

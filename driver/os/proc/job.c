@@ -67,6 +67,7 @@ struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine)
 
 void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job)
 {
+    tern_assert_held(&dev->lock);
     job->fence = ++dev->paging_fence[engine];
     job->submitted = atomic_load(&dev->now);
     tern_sched_submit(&dev->sched, &dev->paging[engine], job);
@@ -75,6 +76,7 @@ void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_jo
 
 uint32_t tern_paging_engine(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     if (proc->paging_out) {
         return proc->paging_engine;
@@ -120,6 +122,7 @@ static int sync_wait(struct sync *s)
 
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     if (tern_paging_error(p)) {
         return tern_error(tern_paging_error(p), "a paging buffer (%s) cannot be built: %s", label,
@@ -140,6 +143,7 @@ int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char
 
 int tern_paging_run_job(struct tern_process *proc, struct tern_job *job)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     struct sync s = {.dev = dev, .pending = 1};
     if (dev->lost) {
@@ -158,6 +162,7 @@ int tern_paging_run_job(struct tern_process *proc, struct tern_job *job)
 
 int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs)
 {
+    tern_assert_held(&dev->lock);
     struct sync s = {.dev = dev, .pending = dev->kmd.engines};
     for (uint32_t e = 0; e < dev->kmd.engines; e++) {
         struct tern_job *job = jobs[e];

@@ -24,6 +24,7 @@
 
 int tern_process_enter(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     const int r = tern_process_check(proc);
     proc->making += !r;
     return r;
@@ -31,6 +32,7 @@ int tern_process_enter(struct tern_process *proc)
 
 void tern_process_leave(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     if (--proc->making == 0 && proc->killed) {
         pthread_cond_broadcast(&proc->dev->changed);
     }
@@ -99,6 +101,7 @@ int tern_os_process_kill(struct tern_process *proc)
 
 void tern_process_free_objects(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     while (!proc->gone) {
         pthread_cond_wait(&proc->dev->changed, &proc->dev->lock);
     }

@@ -15,6 +15,7 @@
 
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)
 {
+    tern_assert_held(&proc->dev->lock);
     if (!proc->sched.error) {
         proc->fault = *fault;
         proc->sched.error = true;
@@ -38,6 +39,7 @@ void tern_os_process_abort(struct tern_process *proc, const char *why)
 
 int tern_process_check(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     if (proc->dev->lost) {
         return tern_error(-EIO, "%s", proc->dev->lost_why);
     }
@@ -281,6 +283,7 @@ static void give_tables(struct tern_process *proc)
 
 void tern_process_end(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
     while (proc->retiring || proc->making) {
         pthread_cond_wait(&dev->changed, &dev->lock);

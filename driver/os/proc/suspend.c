@@ -20,6 +20,7 @@ static bool on_engines(const struct tern_process *proc)
 
 void tern_suspend_new(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     if (c->proc->suspended) {
         tern_sched_context_suspend(&c->proc->dev->sched, &c->sched);
     }
@@ -27,6 +28,7 @@ void tern_suspend_new(struct tern_context *c)
 
 void tern_suspend_begin(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     proc->suspended = true;
     TERN_LIST_EACH(node, &proc->contexts)
     {
@@ -37,6 +39,7 @@ void tern_suspend_begin(struct tern_process *proc)
 
 void tern_suspend_end(struct tern_process *proc)
 {
+    tern_assert_held(&proc->dev->lock);
     proc->suspended = proc->held = false;
     TERN_LIST_EACH(node, &proc->contexts)
     {

@@ -213,6 +213,12 @@ static bool is_held(const struct tern_partition *part, const struct tern_context
     return false;
 }
 
+/** Pages moved since the device was opened. */
+static uint64_t pages_moved(const struct tern_device *dev)
+{
+    return dev->pager.brought + dev->pager.evicted;
+}
+
 /** Makes one move for a context that is held. */
 static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 {
@@ -229,11 +235,11 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
     struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
     int r = 0;
-    const uint64_t before = dev->pager.brought + dev->pager.evicted;
+    const uint64_t before = pages_moved(dev);
     proc->making++; /* keeps the process while the lock is released */
     enum tern_outcome o = bring(dev, &s, b, &r);
     if (is_held(part, c)) {
-        tern_stay_moved(c, dev->pager.brought + dev->pager.evicted - before);
+        tern_stay_moved(c, pages_moved(dev) - before);
     }
     tern_set_release(set);
     tern_process_leave(proc);
@@ -246,20 +252,16 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /* ------------------------------------------------------------------------ thread */
 
-/** The oldest ticket of a band whose holder has no stay yet; NULL: there is none. */
-static struct tern_ticket *oldest(struct tern_partition *part, uint32_t band)
+/** The oldest ticket of a band whose holder has no stay yet, among the contexts and w, the first call; NULL: there is
+ *  none. */
+static struct tern_ticket *oldest(const struct tern_partition *part, struct wish *w, uint32_t band)
 {
-    struct tern_ticket *old = NULL;
+    struct tern_ticket *old = w && w->wants.band == band && w->wants.ticket.pages ? &w->wants.ticket : NULL;
     TERN_LIST_EACH(node, &part->absent)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         struct tern_ticket *t = &c->stay.ticket;
         old = tern_stay_wants(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
-    }
-    TERN_LIST_EACH(node, &part->wishes)
-    {
-        struct tern_wants *w = &TERN_LIST_ENTRY(node, struct wish, node)->wants;
-        old = w->band == band && w->ticket.pages && (!old || w->ticket.number < old->number) ? &w->ticket : old;
     }
     return old;
 }
@@ -274,17 +276,17 @@ static enum tern_outcome step(struct tern_device *dev, struct tern_partition *pa
     const struct tern_wants wants = c ? tern_stay_wants(c) : (struct tern_wants){0};
     const bool work = c && !dev->lost && (!w || tern_stay_before(&wants, &w->wants));
     const struct tern_wants first = work ? wants : w ? w->wants : (struct tern_wants){0};
-    struct tern_ticket *const old = first.ticket.pages ? oldest(part, first.band) : NULL;
+    struct tern_ticket *const old = first.ticket.pages ? oldest(part, w, first.band) : NULL;
     const bool overtakes = old && old->number < first.ticket.number;
     if (overtakes && part->overtaken >= tern_stay_patience(old)) {
         part->overtaken = 0;
         tern_stay_come_first(dev, old);
         return TERN_AGAIN;
     }
-    const uint64_t before = dev->pager.brought + dev->pager.evicted;
+    const uint64_t before = pages_moved(dev);
     const enum tern_outcome o = work ? serve(dev, c) : TERN_LATER;
     const enum tern_outcome all = w && o == TERN_LATER ? grant(dev, w) : work ? o : TERN_NOTHING;
-    part->overtaken += overtakes ? dev->pager.brought + dev->pager.evicted - before : 0;
+    part->overtaken += overtakes ? pages_moved(dev) - before : 0;
     return all;
 }
 

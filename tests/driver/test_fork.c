@@ -3,11 +3,11 @@
  * The child of a fork. Objects of its parent fail at once in every call, can be destroyed, and keep no file of the
  * parent's open. A device of its own works. The parent is not affected.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "fixture.h"
 #include "base/completions.h"
 #include "tern/tern_checkpoint.h"
@@ -244,24 +244,7 @@ static void test_own_device(void **state)
     finish_all(&o);
 }
 
-/** Returns the number of descriptors whose paths contain `name`. The path of the statistics is "/.new-...", the name
- * under which the file was created. */
-static int descriptors(const char *name)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char target[512];
-        const ssize_t length = readlinkat(dirfd(d), e->d_name, target, sizeof target - 1);
-        target[length > 0 ? length : 0] = '\0';
-        n += strstr(target, name) != NULL;
-    }
-    if (d) {
-        closedir(d);
-    }
-    return n;
-}
-
+/** The file of the statistics was created as "/.new-...", which is its path. */
 static void expect_nothing_open(struct all *o)
 {
     (void)o;

@@ -5,12 +5,12 @@
  * completions in order and once each, times that never go back, memory, new objects, and calls of several threads at a
  * time, for which new connections are made where it is now. "ready" when it may move; exit status 0: all was right.
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "tests/driver/descriptors.h"
 #include "tests/driver/work.h"
 
 #define THREADS 4
@@ -41,21 +41,6 @@ static void *wait_for_gate(void *user)
     return NULL;
 }
 
-static uint32_t sockets(void)
-{
-    char path[300], to[16];
-    uint32_t n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    for (const struct dirent *f; (f = readdir(d));) {
-        snprintf(path, sizeof path, "/proc/self/fd/%s", f->d_name);
-        const ssize_t length = readlink(path, to, sizeof to);
-        n += length >= 7 && memcmp(to, "socket:", 7) == 0;
-    }
-    closedir(d);
-    return n;
-}
-
 /** Waits for its fence, with a call under way at the same time as the other threads. */
 static void *wait_and_work(void *user)
 {
@@ -71,7 +56,7 @@ static void *wait_and_work(void *user)
  *  late they came to run: a connection for each, and the session. */
 static void all_wait(void)
 {
-    while (sockets() < THREADS + 2) {
+    while (descriptors("socket:") < THREADS + 2) {
         usleep(1000);
     }
 }

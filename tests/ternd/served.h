@@ -6,7 +6,6 @@
 #ifndef SERVED_H
 #define SERVED_H
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -16,6 +15,7 @@
 
 #include "os/os.h"
 #include "ternd/server.h"
+#include "tests/driver/descriptors.h"
 #include "tests/driver/free_pages.h"
 #include "tests/driver/work.h"
 
@@ -35,18 +35,6 @@ static unsigned descriptors_before;
 static inline void nap(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
-static inline unsigned descriptors(void)
-{
-    unsigned n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    while (readdir(d)) {
-        n++;
-    }
-    closedir(d);
-    return n;
 }
 
 static void *served_connection(void *user)
@@ -121,10 +109,10 @@ static inline void nothing_left(void)
         assert_int_equal(u->connections, 0);
     }
     pthread_mutex_unlock(&server.lock);
-    while (descriptors() > descriptors_before) {
+    while (descriptors("") > descriptors_before) {
         nap(); /* A connection is still being closed. ctest ends a test that has left one open. */
     }
-    assert_int_equal(descriptors(), descriptors_before);
+    assert_int_equal(descriptors(""), descriptors_before);
 }
 
 static inline int serve_with(const char *limits)
@@ -143,7 +131,7 @@ static inline int serve_with(const char *limits)
     assert_int_equal(pthread_create(&served_thread, NULL, served_accept, NULL), 0);
     setenv("TERND_SOCKET", served_at.sun_path, 1);
     pages_before = free_pages(server.dev);
-    descriptors_before = descriptors();
+    descriptors_before = descriptors("");
     b.size = 0;
     return 0;
 }

@@ -5,11 +5,11 @@
 
 #include "device.h"
 
-#define BLOCK_PAGES 512u /* whose dirty bits are a line */
+#define BLOCK_PAGES 512u /* pages whose dirty bits fill a line */
 #define BUSY_POLLS 8192u
 #define RESET_STREAM 0x7265736574ull
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
-#define PACE 8u /* cycles from one line to the next: where few transfers are outstanding, latency is short */
+#define PACE 8u /* cycles of latency at most for each outstanding transfer, so that lines come often enough */
 
 static uint32_t lesser(uint32_t a, uint32_t b)
 {
@@ -96,17 +96,24 @@ int device_ask(const struct tern_sim_api *api, struct tern_sim *sim, struct rng 
     return r ? r : api->write32(sim, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
 }
 
-int device_counted(const struct tern_sim_api *api, struct tern_sim *sim)
+/** Reads the status of the dirty command until the command has ended, at most BUSY_POLLS times. */
+static int dirty_status(const struct tern_sim_api *api, struct tern_sim *sim, uint32_t *v)
 {
-    uint32_t v = TERN_DIRTY_STATUS_BUSY_MASK;
     int r = 0;
-    for (uint32_t tries = 0; tries < BUSY_POLLS && v & TERN_DIRTY_STATUS_BUSY_MASK && !r; tries++) {
-        r = get(api, sim, TERN_REG_DIRTY_STATUS, &v);
+    *v = TERN_DIRTY_STATUS_BUSY_MASK;
+    for (uint32_t tries = 0; tries < BUSY_POLLS && *v & TERN_DIRTY_STATUS_BUSY_MASK && !r; tries++) {
+        r = get(api, sim, TERN_REG_DIRTY_STATUS, v);
     }
     return r;
 }
 
-/* The result lies in the last lines of memory for a while. */
+int device_counted(const struct tern_sim_api *api, struct tern_sim *sim)
+{
+    uint32_t v;
+    return dirty_status(api, sim, &v);
+}
+
+/* The result lies in the last lines of memory until it has been read. */
 int device_dirty(const struct tern_sim_api *api, struct tern_sim *sim, uint64_t mem_bytes, bool clear, uint8_t *dirty)
 {
     const uint64_t pages = mem_bytes / PAGE, blocks = (pages + BLOCK_PAGES - 1) / BLOCK_PAGES;
@@ -118,15 +125,13 @@ int device_dirty(const struct tern_sim_api *api, struct tern_sim *sim, uint64_t 
         {TERN_REG_DIRTY_TARGET_LO, (uint32_t)target}, {TERN_REG_DIRTY_TARGET_HI, (uint32_t)(target >> 32)},
         {TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY},
     };
-    uint32_t v = TERN_DIRTY_STATUS_BUSY_MASK;
+    uint32_t v = 0;
     int r = old ? api->mem_read(sim, target, old, bytes) : -ENOMEM;
     for (uint32_t i = 0; i < sizeof writes / sizeof *writes && !r; i++) {
         r = api->write32(sim, writes[i][0], writes[i][1]);
     }
-    for (uint32_t tries = 0; !r && v & TERN_DIRTY_STATUS_BUSY_MASK; tries++) {
-        r = tries < BUSY_POLLS ? api->read32(sim, TERN_REG_DIRTY_STATUS, &v) : -ETIMEDOUT;
-    }
-    r = !r && v ? -EIO : r;
+    r = r ? r : dirty_status(api, sim, &v);
+    r = r || !v ? r : v & TERN_DIRTY_STATUS_BUSY_MASK ? -ETIMEDOUT : -EIO;
     r = r ? r : api->mem_read(sim, target, result, bytes);
     for (uint64_t p = 0; p < pages && !r; p++) {
         const uint64_t b = p / BLOCK_PAGES, at = p % BLOCK_PAGES;

@@ -66,18 +66,22 @@ struct runner {
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define NEVER UINT64_MAX
 
+/** Keeps the first error of the run. */
+static void note(struct runner *r, int error)
+{
+    r->end.error = r->end.error ? r->end.error : error;
+}
+
 static uint32_t get(struct runner *r, uint32_t offset)
 {
     uint32_t v = 0;
-    int error = r->api->read32(r->sim, offset, &v);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, r->api->read32(r->sim, offset, &v));
     return v;
 }
 
 static void put(struct runner *r, uint32_t offset, uint32_t v)
 {
-    int error = r->api->write32(r->sim, offset, v);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, r->api->write32(r->sim, offset, v));
 }
 
 static uint64_t get64(struct runner *r, uint32_t lo, uint32_t hi)
@@ -126,8 +130,7 @@ static int open_gate(struct runner *r, const struct gate *g)
 static bool arrived(struct runner *r, const struct gate *g)
 {
     uint32_t count = g->awaited;
-    int error = g->count ? r->api->mem_read(r->sim, g->count, &count, sizeof count) : 0;
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, g->count ? r->api->mem_read(r->sim, g->count, &count, sizeof count) : 0);
     return count == g->awaited;
 }
 
@@ -189,8 +192,7 @@ static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resu
     put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
     if (now(r) < at) {
         put(r, TERN_REG_DEV_IRQ_ENABLE, 0); /* no interrupt ends the wait */
-        int error = now(r) < at ? r->api->step(r->sim, at - now(r), NULL) : 0;
-        r->end.error = r->end.error ? r->end.error : error;
+        note(r, now(r) < at ? r->api->step(r->sim, at - now(r), NULL) : 0);
     }
     put(r, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
     if (at) {
@@ -238,8 +240,7 @@ static void bring(struct runner *r, uint32_t e)
     struct queue *q = &r->queue[e];
     const struct submit s = {.buffer = r->s->paging + e * PAGER_PACKETS * LINE, .size = q->brings * LINE,
                              .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
-    int error = r->api->mem_write(r->sim, s.buffer, q->words, s.size);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, r->api->mem_write(r->sim, s.buffer, q->words, s.size));
     q->brings = 0;
     q->between++;
     ring(r, e, &s, false, 0);
@@ -299,8 +300,7 @@ static int take(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
     struct seen seen;
-    int error = device_indication(r->api, r->sim, e, &seen);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, device_indication(r->api, r->sim, e, &seen));
     if (q->received) { /* of the other queue, and as if it had happened there */
         q->received = false;
         q = &r->queue[!e];
@@ -322,20 +322,18 @@ static int take(struct runner *r, uint32_t e)
         return nop ? 0 : keep_cut(r, &seen);
     }
     if (q->ended + q->again == q->submitted) {
-        r->end.error = r->end.error ? r->end.error : -EPROTO;
+        note(r, -EPROTO);
         return 0;
     }
     seen.submit = q->of[q->ended + q->again];
     if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
         const struct gate *gate = q->again == 0 ? closed(r, q) : NULL;
         if (gate && seen.begin && seen.offset == gate->offset && arrived(r, gate)) {
-            error = open_gate(r, gate);
-            r->end.error = r->end.error ? r->end.error : error;
+            note(r, open_gate(r, gate));
         }
         if (seen.fault == TERN_FAULT_PAGE_ABSENT) {
             r->pager.all = undisturbed(r);
-            error = pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words);
-            r->end.error = r->end.error ? r->end.error : error;
+            note(r, pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words));
         }
         q->begun[q->ended + q->again] |= seen.begin != 0;
         q->cuts += q->again == 0;
@@ -389,8 +387,7 @@ static void advance(struct runner *r)
                 : time < r->watch->waves_to ? sooner(until, r->watch->waves_to) : until;
     }
     guard_device(r->backend, r->sim);
-    int error = r->api->step(r->sim, until > time ? until - time : 1, NULL);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, r->api->step(r->sim, until > time ? until - time : 1, NULL));
 }
 
 static int run(struct runner *r)
@@ -411,8 +408,7 @@ static int run(struct runner *r)
         }
         if (working) {
             if (rng_one_in(&random, 8)) {
-                int error = device_ask(r->api, r->sim, &random, r->s->mem_bytes);
-                r->end.error = r->end.error ? r->end.error : error;
+                note(r, device_ask(r->api, r->sim, &random, r->s->mem_bytes));
             }
             result = waves(r);
             advance(r);
@@ -426,8 +422,7 @@ static int run(struct runner *r)
     for (uint32_t i = 0; i < r->s->gates && !result && !r->end.error; i++) { /* work that faulted never came to some */
         result = r->open >> i & 1u ? 0 : open_gate(r, &r->s->gate[i]);
     }
-    int error = device_counted(r->api, r->sim);
-    r->end.error = r->end.error ? r->end.error : error;
+    note(r, device_counted(r->api, r->sim));
     return result;
 }
 

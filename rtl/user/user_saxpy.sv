@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32.
 //
-// Arguments and state: docs/spec/executors/saxpy.yaml. Addresses are multiples of 4 and n is
-// below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream,
-// or not overlap. Contract: the executor interface. It takes about n cycles, and ends with one pulse: done,
-// stopped, or the first fault found. Preemption, and what a user's executor does for it: keep a place, so that all
-// before it is in memory and nothing after it is; at a stop begin nothing more, wait for what is in flight, offer
-// the place on the save stream; at a resume take it from the restore stream and begin there. Here the place is one
-// word (`done` of the description): the elements up to the last line that has been given to memory. A place behind the
-// end, or a word of the state without a name, is a fault, as on the model. What is computed of the next line is dropped
-// and computed again, which costs less than to keep it; an executor that accumulates saves its accumulator too. How:
-// two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results gather in
-// the line that is written back. One result line at most is between the ring and memory, so nothing behind the
-// multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
+// Arguments and state: docs/spec/executors/saxpy.yaml. Addresses are multiples of 4 and n is below 2^30, else it faults
+// with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream, or not overlap. Contract: the
+// executor interface. The executor takes about n cycles. Its end is one pulse: done, stopped, or the first fault found.
+//
+// Preemption, and what a user's executor does for it: keep a place, so that all before it is in memory and nothing
+// after it is; at a stop begin nothing more, wait for what is in flight, offer the place on the save stream; at a
+// resume take it from the restore stream and begin there. Here the place is one word (`done` of the description): the
+// elements up to the last line that has been given to memory. A place behind the end, or a word of the state without a
+// name, is a fault, as on the model. A stop drops what is computed of the next line, and the resume computes it again,
+// which costs less than to keep it. An executor that accumulates saves its accumulator too.
+//
+// How: two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results
+// gather in the line that is written back. One result line at most is between the ring and memory, so nothing behind
+// the multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
 module user_saxpy (
     input  logic          clk_i,
     input  logic          rst_i,

@@ -40,7 +40,7 @@ void job_buffer(struct job *j, size_t size, const void *data);
 void job_arg(struct job *j, cl_uint index, size_t size, const void *value);
 /** Replaces the kernel by another one of env's program, and sets the first n buffers as its first arguments. */
 void job_kernel(struct job *j, const char *kernel, int n);
-/** Runs the kernel and waits for it. Its cycles are added to the measured ones. */
+/** Runs the kernel, waits for it, and adds its cycles to the measured ones. */
 void job_launch(struct job *j, cl_uint dim, const size_t *global, const size_t *local);
 /** Enclose a measured command that is no kernel. job_after takes its event and releases it. */
 void job_before(struct job *j);

@@ -351,8 +351,8 @@ static int command(int argc, char **argv)
         return wrong;
     }
     exit_at_interrupt("bench migrate", NULL);
-    unsetenv("TERND_SOCKET"); /* The bench's devices are its own. */
-    backend_prefer_model("bench migrate"); /* They are not ternd's. */
+    unsetenv("TERND_SOCKET"); /* the bench opens devices of its own, not those of a ternd */
+    backend_prefer_model("bench migrate");
     return run(&o);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes that stand by while others move. They always have short buffers queued, and each buffer's end is recorded.
+/** Processes that stand by while others move. Each always has short buffers queued, and records the end of each one.
  *  Functions return 0 or -errno after a message on stderr. */
 #ifndef TERN_BENCH_MIGRATE_BYSTANDER_H
 #define TERN_BENCH_MIGRATE_BYSTANDER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A link between two devices, and a device whose time passes with the bytes that go over it. So the amount that work
- * writes while some bytes are sent does not depend on the host. The link carries MIGRATE_LINK_BYTES a device cycle.
+ * A link between two devices, and a device whose time passes with the bytes that go over it. What work writes while
+ * bytes are sent therefore does not depend on the host. The link carries MIGRATE_LINK_BYTES a device cycle.
  *
  * Functions return 0 or -errno after a message on stderr.
  */

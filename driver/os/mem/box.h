@@ -5,8 +5,12 @@
  * each part, have the same effect as the whole packet. Parts follow each other in the order of slice, row, byte.
  * Addresses wrap at 2^32, so a stride may be negative.
  *
- * Example: a copy of 100 bytes x 8 rows x 2 slices is cut after 3 rows. The first part begins at (0, 0, 0) and has 100
- * x 3 x 1, the second begins at (0, 3, 0) and has 100 x 5 x 1, the third begins at (0, 0, 1) and has 100 x 8 x 1.
+ * Example: a copy of 100 bytes x 8 rows x 2 slices is cut after 3 rows. Its parts (byte, row, slice):
+ *
+ *     part   begins at   size
+ *     1      0, 0, 0     100 x 3 x 1
+ *     2      0, 3, 0     100 x 5 x 1
+ *     3      0, 0, 1     100 x 8 x 1
  */
 #ifndef TERN_OS_BOX_H
 #define TERN_OS_BOX_H

@@ -12,9 +12,10 @@
  *
  * Waiting. A free *has begun* once its first paging buffer is queued. Such a free ends by itself: paging precedes all
  * work, and an engine that does not stop for it is reset (F2, F3). A free that has not begun depends on work of its
- * process, which may run for ever. A call that lacks memory therefore waits only for frees that had begun when the call
- * was made, and for frees that its own process had asked for by then, unless they depend on a fence that only the CPU
- * can signal. Later frees do not prolong the wait.
+ * process, which may run for ever. A call that lacks memory therefore waits only for two kinds of frees:
+ *   - frees that had begun when the call was made;
+ *   - frees that its own process had asked for by then, unless they depend on a fence that only the CPU can signal.
+ * Later frees do not prolong the wait.
  *
  * Locks: functions require dev->lock.
  */

@@ -117,7 +117,18 @@ static void test_undisturbed_in_the_end(void **state)
     assert_in_range(fewer, cuts / 4, cuts * 3 / 4);
 }
 
-/** What ran before a reset leaves nothing behind: the case ends as without it. */
+/** Runs two scenes on the model, which must end alike. every_page: as for compare. The caller frees both sides. */
+static void expect_same(const struct scene *one, const struct scene *other, bool every_page, struct side *a,
+                        struct side *b)
+{
+    struct difference d;
+    assert_int_equal(scene_run(one, &model, 0, NULL, &a->sim, &a->end), 0);
+    assert_int_equal(scene_run(other, &model, 0, NULL, &b->sim, &b->end), 0);
+    assert_int_equal(compare(other, a, b, every_page, &d), 0);
+    assert_int_equal(d.kind, DIFF_NONE);
+}
+
+/** A case that begins after a reset in the midst of another one ends as if it ran alone. */
 static void test_reset_leaves_nothing(void **state)
 {
     uint32_t resets = 0;
@@ -126,16 +137,12 @@ static void test_reset_leaves_nothing(void **state)
         struct test_case c = new_case(seed);
         struct scene s;
         struct side a = {.backend = &model}, b = {.backend = &model};
-        struct difference d;
         assert_int_equal(case_build(&c, &geometry, &s), 0);
         struct scene alone = s;
         alone.before = NULL;
         if (s.before) {
             resets++;
-            assert_int_equal(scene_run(&alone, &model, 0, NULL, &a.sim, &a.end), 0);
-            assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
-            assert_int_equal(compare(&s, &a, &b, true, &d), 0);
-            assert_int_equal(d.kind, DIFF_NONE);
+            expect_same(&alone, &s, true, &a, &b);
         }
         side_free(&a);
         side_free(&b);
@@ -153,15 +160,11 @@ static void test_gates(void **state)
         struct test_case c = new_case(seed);
         struct scene s;
         struct side a = {.backend = &model}, b = {.backend = &model};
-        struct difference d;
         assert_int_equal(case_build(&c, &geometry, &s), 0);
         struct scene unstopped = s;
         unstopped.stop_every = 0;
         if (s.gates) {
-            assert_int_equal(scene_run(&unstopped, &model, 0, NULL, &a.sim, &a.end), 0);
-            assert_int_equal(scene_run(&s, &model, 0, NULL, &b.sim, &b.end), 0);
-            assert_int_equal(compare(&s, &a, &b, false, &d), 0);
-            assert_int_equal(d.kind, DIFF_NONE);
+            expect_same(&unstopped, &s, false, &a, &b);
         }
         for (uint32_t i = 0; i < s.gates; i++) {
             uint32_t count = 0;

@@ -5,12 +5,9 @@ output, and their ends.
 import json
 import os
 import pathlib
-import pty
 import re
-import select
 import signal
 import subprocess
-import time
 import unittest
 
 from cli import TERN, Case
@@ -168,22 +165,8 @@ class Progress(Case):
 
     def test_terminal(self):
         """The progress is one line that is rewritten. It is removed before a result is printed, and at the end."""
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.environ.update({"TERN_BACKEND": "model", "TERN_CONFIG": "default", "TERM": "xterm"})
-            os.execv(TERN, [TERN, "bench", "vecadd-16384", "saxpy-65536", "copy-1m"])
-        seen, end = b"", time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if select.select([fd], [], [], 0.1)[0]:
-                try:
-                    data = os.read(fd, 65536)
-                except OSError:  # The other end of the terminal is closed.
-                    break
-                if not data:
-                    break
-                seen += data
-        os.close(fd)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
+        status, seen = self.on_terminal("bench", "vecadd-16384", "saxpy-65536", "copy-1m")
+        self.assertEqual(status, 0, seen)
         text = seen.decode()
         self.assertEqual(self.steps("bench", text.replace("\r\x1b[K", "\n")), ([1, 2, 3], 3))
         rows = re.findall(r"(?:s|left)\r\x1b\[K(model, default:|saxpy-65536 |copy-1m )", text)

@@ -5,8 +5,6 @@ import contextlib
 import json
 import os
 import pathlib
-import pty
-import select
 import signal
 import subprocess
 import time
@@ -167,39 +165,12 @@ class Top(Case):
         self.assertTrue(all(not json.loads(x)["devices"] for x in r.stdout.splitlines()))
         self.assertFalse((self.folder / "tern").exists())
 
-    def on_terminal(self, *args, until=None, then=None):
-        """Runs tern top on a pseudo-terminal. When `until` was shown, presses q, or creates the file `then`. Returns
-        the exit status and everything shown."""
-        try:
-            pid, fd = pty.fork()
-        except OSError as e:  # The container may have no /dev/pts.
-            self.skipTest(f"no pseudo-terminal can be had here: {e}")
-        if pid == 0:
-            os.environ.update({**self.env, "TERM": "xterm", "LINES": "50", "COLUMNS": "160", "TERN_BACKEND": "model",
-                               "TERN_CONFIG": "default"})
-            os.execv(TERN, [TERN, "top", *args])
-        seen, asked, end = b"", False, time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if select.select([fd], [], [], 0.1)[0]:
-                try:
-                    data = os.read(fd, 65536)
-                except OSError:
-                    break
-                if not data:
-                    break
-                seen += data
-            if until and until in seen and not asked:
-                if then:
-                    then.touch()
-                else:
-                    os.write(fd, b"q")
-                asked = True
-        os.close(fd)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen
+    def top_on_terminal(self, *args, **more):
+        return self.on_terminal("top", *args, LINES="50", COLUMNS="160", **self.env, **more)
 
     def test_terminal(self):
         """On a terminal, top draws a screen until q."""
-        status, seen = self.on_terminal("-d", "0.2", until=b"No process of yours")
+        status, seen = self.top_on_terminal("-d", "0.2", until=b"No process of yours")
         self.assertEqual(status, 0, seen)
         self.assertIn(b"q leaves", seen)
 
@@ -208,7 +179,8 @@ class Top(Case):
         mark = self.folder / "seen"
         program = (f'until [ -e "{mark}" ]; do "{TERN}" bench sched --contexts 16 --quantum 100000 || exit 1; done; '
                    'echo to us >&2; exit 5')
-        status, seen = self.on_terminal("-d", "0.1", "--", "sh", "-c", program, until=b"tern-bench-sched", then=mark)
+        status, seen = self.top_on_terminal("-d", "0.1", "--", "sh", "-c", program, until=b"tern-bench-sched",
+                                            then=mark)
         self.assertEqual(status, 5, seen)
         self.assertIn(b"ENGINE", seen)
         self.assertIn(b"tern-bench-sched", seen)

@@ -4,12 +4,29 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
+
+COMMENTED = (".sv", ".svh", ".v", ".c", ".h", ".cpp")
+# A string, which may have the signs of a comment in it, or a comment.
+STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
+# Comments that tools obey: "verilator lint_off", "synthesis translate_off".
+OBEYED = re.compile(r"(?://|/\*)\s*(?:verilator|synthesis|synopsys|yosys|pragma)\b")
 
 
 class Error(Exception):
     """The file cannot be used; the text says why, and which command makes it."""
+
+
+def code(file):
+    """What a tool reads of a source file: no comments, blank lines or indentation, so that whoever rewrites a comment
+    leaves what was recorded as it was. The whole text of a file of another language."""
+    text = file.read_text()
+    if file.suffix not in COMMENTED:
+        return text
+    kept = STRING_OR_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' or OBEYED.match(m[0]) else " ", text)
+    return "\n".join(line.strip() for line in kept.splitlines() if line.strip())
 
 
 def digest(content):

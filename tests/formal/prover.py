@@ -11,8 +11,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "lib"))
+for folder in "tests/lib", "scripts/lib":
+    sys.path.insert(0, str(ROOT / folder))
 import jobs  # noqa: E402
+import record  # noqa: E402
 
 CHECKS = ["rtl/check/check_channel.sv"]  # the rules of a channel, which any module may have
 
@@ -62,7 +64,7 @@ def digest(name, tools_used):
     try:
         proof = parse(statements(name))
         paths = [statements(name).relative_to(ROOT), *CHECKS, *proof["files"], *[p for _, p in proof["inside"]]]
-        texts = [(str(p), (ROOT / p).read_text()) for p in paths]
+        texts = [(str(p), record.code(ROOT / p)) for p in paths]
     except (BadProof, OSError, ValueError):
         return None
     if any(re.search(r"`include|\$readmem", text) for _, text in texts):

@@ -19,6 +19,7 @@ for folder in "tests/lib", "tests/formal", "scripts/lib":
     sys.path.insert(0, str(ROOT / folder))
 import jobs  # noqa: E402
 import prover  # noqa: E402
+import record  # noqa: E402
 import rtl_files  # noqa: E402
 
 # Compiling takes most of the time: clang is faster than gcc, a few large files are faster than many that all include
@@ -132,7 +133,7 @@ def digest(name, mutant, tools_used):
     try:
         listed = checks(name)
         rest = [f for f in files(name) if not f.endswith("/bench.checks")]
-        texts = [(f, (ROOT / f).read_text()) for f in rest]
+        texts = [(f, record.code(ROOT / f)) for f in rest]
         return hashlib.sha256(json.dumps([tools_used, listed["rule"], listed["mutant"][mutant], texts]).encode()
                               ).hexdigest()[:20]
     except (BadBench, KeyError, OSError, ValueError):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/rtl/run in a tree of its own: which ends of a bench pass, which mutants count as caught, and what is recorded.
 
-Verilator is a script: the program that it builds is the one of ENDS that a comment in the sources names. A mutant names
+Verilator is a script: the program that it builds is the one of ENDS that a line of the sources names. A mutant names
 another one.
 """
 import os
@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
   case "$1" in --Mdir) out=$2;; *.sv) sources="$sources $1";; esac
   shift
 done
-end=$(cat $sources | sed -n 's,^// ends ,,p')
+end=$(cat $sources | sed -n 's,^ends ,,p')
 { echo '#!/bin/sh'; cat ends/$end; } > $out/tb && chmod +x $out/tb
 """
 COPIED = ("tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/lib/report.sv", "tests/lib/jobs.py",
@@ -79,7 +79,7 @@ class Caught(unittest.TestCase):
         """A bench that ends so, and so with its mutant."""
         self.write(f"tests/rtl/{name}/bench.f", f"rtl/{name}.sv tests/rtl/{name}/tb.sv\n")
         self.write(f"tests/rtl/{name}/tb.sv", f"module tb;\n  {name} u_{name} ();\nendmodule\n")
-        self.write(f"rtl/{name}.sv", f"module {name};\n// ends {ends}\nendmodule\n")
+        self.write(f"rtl/{name}.sv", f"module {name};\nends {ends}\nendmodule\n")
         self.write(f"tests/rtl/{name}/bench.checks",
                    f"{compares}mutant bad rtl/{name}.sv s/ends {ends}/ends {mutant}/\n{more}")
 
@@ -165,7 +165,7 @@ class Caught(unittest.TestCase):
         self.write("rtl/lint.vlt", "`verilator_config\n")
         self.write("tests/rtl/lib/a.h", "// a header\n")
         self.write("tests/rtl/a/kernel.c", '#include "../lib/a.h"\n')
-        self.write("rtl/a.sv", "module a;\n  part u_part ();\n// ends GOOD\nendmodule\n")
+        self.write("rtl/a.sv", "module a;\n  part u_part ();\nends GOOD\nendmodule\n")
         self.write("tests/rtl/a/bench.f", "# a comment\nrtl/lint.vlt -y rtl rtl/a_pkg.sv rtl/a.sv tests/rtl/a/tb.sv\n")
         self.expect(0, ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"], "--record")
         one = ["PASS b:bad (recorded)", "PASS a", "PASS a:bad", "PASS b"]
@@ -176,7 +176,7 @@ class Caught(unittest.TestCase):
                             ("tests/rtl/bench.py", both)):
             with self.subTest(name):
                 text = (self.root / name).read_text()
-                self.write(name, text + ("# more\n" if name.endswith((".f", ".py")) else "// more\n"))
+                self.write(name, text + ("# more\n" if name.endswith((".f", ".py")) else "more\n"))
                 self.expect(0, lines, "--new", "--record")
         checks = (self.root / "tests/rtl/a/bench.checks").read_text()
         self.write("tests/rtl/a/bench.checks", checks.replace("FOUND", "STOPPED"))

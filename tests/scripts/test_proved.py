@@ -65,7 +65,7 @@ class Proved(unittest.TestCase):
 
     def proof(self, name, more="", source="good"):
         self.write(f"tests/formal/{name}.proof", PROOF.format(name) + more)
-        self.write(f"rtl/{name}.sv", f"module {name}; // {source}\nendmodule\n")
+        self.write(f"rtl/{name}.sv", f"module {name}; {source}\nendmodule\n")
 
     def start(self, *args, **more):
         return subprocess.Popen(["/usr/bin/python3", self.root / "tests/formal/run", *args], cwd=self.root,
@@ -113,7 +113,7 @@ class Proved(unittest.TestCase):
         for name, lines in (("rtl/b.sv", one), ("tests/formal/b.proof", one), ("tests/formal/b.svh", one),
                             ("rtl/check/check_channel.sv", both), ("tests/formal/prover.py", both)):
             with self.subTest(name):
-                self.write(name, self.read(name) + ("// more\n" if name.endswith(("sv", "svh")) else "# more\n"))
+                self.write(name, self.read(name) + ("more\n" if name.endswith(("sv", "svh")) else "# more\n"))
                 self.expect(0, lines, "--new", "--record")
         jobs = self.read("tests/lib/jobs.py")
         self.write("tests/lib/jobs.py", jobs.replace("cwd=cwd,", "cwd=str(cwd),"))
@@ -125,6 +125,23 @@ class Proved(unittest.TestCase):
                 self.expect(0, both, "--new", "--record")
         self.write("tests/formal/run", self.read("tests/formal/run") + "# what is around the proofs\n")
         self.expect(0, ["2 proofs are recorded, 0 are run", "PASS a (recorded)", "PASS b (recorded)"], "--new")
+
+    def test_comments(self):
+        """What tools do not read may change; a comment that one obeys may not."""
+        recorded = ["2 proofs are recorded, 0 are run", "PASS a (recorded)", "PASS b (recorded)"]
+        one = ["1 proofs are recorded, 1 are run", "PASS a (recorded)", "PASS b"]
+        source = self.read("rtl/b.sv")
+        self.write("rtl/b.sv", source + 'x = y // "z\n+ "//" + "\\"/*"; /* 1 */\n')
+        self.expect(0, ["PASS a", "PASS b"], "--record")
+        for more, lines in (('x = y\n+ "//" + "\\"/*";', recorded),
+                            ('// w "\n\n  x = y\n/*\n * "\n\n*/+ "//" + "\\"/*";', recorded),
+                            ('x = y\n+ "/ /" + "\\"/*";', one),
+                            ('x = y\n+ "//" + "\\"/*"; "/* 1 */"', one),
+                            ('x = y\n+ // verilator lint_off\n"//" + "\\"/*";', one),
+                            ('xx = y\n+ "//" + "\\"/*";', one)):
+            with self.subTest(more):
+                self.write("rtl/b.sv", source + more)
+                self.expect(0, lines, "--new")
 
     def test_file_that_includes_another(self):
         """The text of another file is not in the hash, so such a proof is never a recorded one."""

@@ -118,12 +118,13 @@ def opencl(full):
     ]
 
 
-def bench(_):
+def bench(full):
     needs = ("build-software", "build-default")
     return [Step("bench", "benches: results right, cycles as in the baseline",
-                 ["tests/bench/check", str(BUILD / "bin/tern")], lines, needs, cost=26),
+                 ["tests/bench/check", str(BUILD / "bin/tern")], lines, needs, cost=70),
             Step("bench-preempt", "preemption: memory right, cycles as in the baseline and as promised",
-                 ["tests/bench/check-preempt", str(BUILD / "bin/tern")], lines, needs, cost=40)]
+                 ["tests/bench/check-preempt", str(BUILD / "bin/tern"), *([] if full else ["--short"])], lines, needs,
+                 cost=95 if full else 35)]
 
 
 def new_mutants():

@@ -79,7 +79,7 @@ def of_benches(files):
     every = {"tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/runtime.mk", "tests/lib/jobs.py"} & set(files)
     return [name for name, read in read_by_benches().items()
             if any(f.startswith(f"tests/rtl/{name}/") for f in files)
-            or name not in suites.WIDE and (every or set(files) & set(read))]
+            or name not in suites.OTHER_GEOMETRY and (every or set(files) & set(read))]
 
 
 def steps_for(files):

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division, remainder, float division and square root of one warp at a time: D dividers (div_lane) take the L lanes in
-// turns of D neighbours.
+// Integer division and remainder, float division and square root of one warp at a time. D dividers (div_lane) serve the
+// L lanes in turns: one turn handles D adjacent lanes.
 //
-// Contract: an operation enters when in_valid_i and in_ready_o; in_ready_o comes from registers. Its result appears on
-// the out channel 6 cycles later and 14 more a turn of floats; a turn of integers takes 17 less a cycle for two zeros
-// that all of its dividends have in front, at least 3, and 17 if it divides by zero. Turns without a lane of in_mask_i
-// are left out. The result stays until out_ready_i; data and flags of lanes outside in_mask_i are unspecified. in_op_i
-// is simt_op_pkg::DIV_*. One operation at a time; the core remembers warp and rd. State saved at preemption: none; the
-// core drains it.
+// Contract: an operation enters in a cycle with in_valid_i and in_ready_o; in_ready_o comes from registers. in_op_i is
+// simt_op_pkg::DIV_*. The unit holds one operation at a time; the core remembers its warp and rd. The result is valid
+// on the out channel until out_ready_i. Data and flags of lanes outside in_mask_i are unspecified.
+// Latency: 6 cycles plus the cycles of each turn that has a lane of in_mask_i. A turn of floats takes 14 cycles. A turn
+// of integers takes max(3, 17 - z) cycles, where z is the number of pairs of leading zeros that all its dividends have,
+// or 17 cycles if a divisor is zero. Example: dividends below 2^16 have z = 8, so the turn takes 9 cycles.
 //
-// A turn's operands are unpacked while the turn before steps, and its result is rounded while the next one does. A
-// divider a lane would take a quarter of the cycles for four times the logic; kernels that divide often are few.
+// State saved at preemption: none; the core waits until the unit has finished.
+//
+// The phases of successive turns overlap: a turn's operands are unpacked while the turn before iterates, and its result
+// is rounded while the next turn iterates. One divider per lane would take a quarter of the cycles for four times the
+// logic; few kernels divide often.
 
 module div_unit #(
     parameter int L = 16,  // lanes
-    parameter int D = 4    // dividers, a part of the lanes
+    parameter int D = 4    // dividers; D divides L
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -32,7 +35,7 @@ module div_unit #(
 );
 
   localparam int TURNS = L / D, TW = (TURNS > 1) ? $clog2(TURNS) : 1;
-  localparam logic [3:0] FLOAT_STEPS = 4'd12;  // two bits each, less one
+  localparam logic [3:0] FLOAT_STEPS = 4'd12;  // iteration steps of two quotient bits each, minus one
 
   generate
     if (D < 1 || D > L || TURNS * D != L) begin : g_dividers
@@ -40,19 +43,19 @@ module div_unit #(
     end
   endgenerate
 
-  // the operation
+  // The operation and its operands.
   logic             busy_q, done_q, load, float_q, sqrt_q, signed_q, rem_q;
   logic [L*32-1:0]  a_q, b_q;
   logic [L*3-1:0]   rm_q;
   logic [L-1:0]     mask_q;
 
-  // the stations: a phase and a turn each
+  // The phases of a turn. front_q: unpack, count leading zeros, wait. step_q: iterate. back_q: normalise, round, pack.
   localparam int UNPACK = 0, COUNT = 1, READY = 2;
-  logic [2:0]       front_q;      // one-hot, or none
-  logic [2:0]       back_q;       // normalise, round, pack
+  logic [2:0]       front_q;      // phase of the turn in front, one-hot; zero if there is none
+  logic [2:0]       back_q;       // phase of the turn behind: normalise, round, pack
   logic             step_q, last, align, pack;
   logic [TURNS-1:0] left_q, turn, turn_step_q, turn_back_q, wanted;
-  logic [TW-1:0]    index;          // of the turn in front
+  logic [TW-1:0]    index;          // number of the turn in front
   logic [3:0]       steps_q, skip_q;
   logic [25:0]      digit_q;
 
@@ -79,14 +82,14 @@ module div_unit #(
       mask_q   <= in_mask_i;
     end
 
-    // unpack, count and wait; the turn leaves with align
+    // Unpack, count and wait. The turn leaves these phases with align.
     if (load) front_q <= 3'b1 << UNPACK;
     else if (front_q[UNPACK] || front_q[COUNT]) front_q <= front_q << 1;
     else if (align) front_q <= (left_q == turn) ? 3'b0 : 3'b1 << UNPACK;
     if (load) left_q <= (wanted == '0) ? TURNS'(1) : wanted;
     else if (align) left_q <= left_q & ~turn;
 
-    // step
+    // Iteration.
     if (align) begin
       turn_step_q <= turn;
       steps_q     <= float_q ? FLOAT_STEPS : 4'd15 - skip_q;
@@ -97,7 +100,7 @@ module div_unit #(
     end
     step_q <= align || (step_q && !last);
 
-    // normalise, round, pack
+    // Normalise, round, pack.
     back_q <= {back_q[1:0], last};
     if (back_q[0]) turn_back_q <= turn_step_q;
 
@@ -115,7 +118,7 @@ module div_unit #(
     end
   end
 
-  // operands of the turn
+  // Operands of the turn in front.
   logic [D*32-1:0] a, b, span, data;
   logic [D*3-1:0]  rm;
   logic [D*5-1:0]  flags;
@@ -131,8 +134,8 @@ module div_unit #(
     mask = mask_q[D*index +: D];
   end
 
-  // pairs of zeros in front of all its dividends. Two pairs are stepped through in any case: so a turn takes as long as
-  // unpacking the next one, and as rounding the one before.
+  // Pairs of leading zeros that all dividends of the turn have; the iteration skips them. At least two steps remain in
+  // any case, so that a turn takes as long as unpacking the next one and rounding the one before.
   always_comb begin
     all = 32'd4;
     for (int i = 0; i < D; i++) all = all | (span[32*i +: 32] & {32{mask[i]}});
@@ -175,7 +178,7 @@ module div_unit #(
   );
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   logic [TURNS-1:0] written_q, asked_q, stepping, rounding;
 
   always_comb begin

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The single-cycle integer unit of one lane: RV32I, Zba, Zbb and the sign injections of Zfinx.
 //
-// Contract: combinational; op_i is simt_op_pkg::ALU_*, another one gives anything. Shift counts use b_i[4:0] only.
+// Contract: combinational. op_i is simt_op_pkg::ALU_*; other codes give an unspecified result. Shift counts are
+// b_i[4:0].
 // State saved at preemption: none.
 //
-// One adder serves add, subtract and shift-add, one comparator the rest. All shifts and rotations are one right shift
-// of a 63-bit funnel: {high, low} >> n, where a left shift by s is {a, 31'b0} >> (31 - s). Five separate shifters would
-// simulate as fast but take five times the logic. Each family of operations has its own arm of the case, so simulation
-// evaluates only what is asked for.
+// One adder serves add, subtract and shift-add; one comparator serves comparisons, minimum and maximum. All shifts and
+// rotations are one right shift of a 63-bit funnel: {high, low} >> n. A left shift by s is {a, 31'b0} >> (31 - s). Five
+// separate shifters would simulate as fast but take five times the logic. Each family of operations has its own arm of
+// the case, so a simulation evaluates only the family that is used.
 
 module simt_alu (
     input  logic [5:0]  op_i,
@@ -20,7 +21,7 @@ module simt_alu (
 
   assign {family, operation} = op_i;
 
-  // adder: a + b, a - b, (a << n) + b
+  // Adder: a + b, a - b, (a << n) + b.
   logic        subtract, flip, less;
   logic [31:0] addend;
   logic [31:0] sum;
@@ -29,12 +30,12 @@ module simt_alu (
     subtract = operation[2];
     addend   = subtract ? a_i : a_i << operation[1:0];
     sum      = addend + (b_i ^ {32{subtract}}) + {31'b0, subtract};
-    // signed order is unsigned order with the sign bits exchanged
+    // A signed comparison is an unsigned comparison with the sign bits exchanged.
     flip     = !operation[0];
     less     = {a_i[31] ^ flip, a_i[30:0]} < {b_i[31] ^ flip, b_i[30:0]};
   end
 
-  // shifter
+  // Shifter.
   logic        left, rotate;
   logic [62:0] funnel;
   logic [31:0] shifted;
@@ -55,7 +56,9 @@ module simt_alu (
     for (int i = 0; i < 32; i++) reversed[i] = value[31 - i];
   endfunction
 
-  // Six bits are counted by three tables of one LUT each. Two levels: the word's bits, then the counts' bits by weight.
+  // Returns one bit of the number of ones of six bits, as a table of one LUT; weight (1, 2 or 4) selects the bit.
+  // ones() uses these tables in two levels: first on groups of six bits of the word, then on the bits of equal weight
+  // of their counts.
   function automatic logic [63:0] ones_table(input int weight);
     for (int i = 0; i < 64; i++)
       ones_table[i] = (((i & 1) + (i >> 1 & 1) + (i >> 2 & 1) + (i >> 3 & 1) + (i >> 4 & 1) + (i >> 5 & 1)) & weight) !=

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides a conditional branch of one lane.
 //
-// Contract: combinational; funct3_i as in the RISC-V branch instructions; the two unused codes are never taken.
+// Contract: combinational. funct3_i is that of the RISC-V branch instructions. Its two unused codes are never taken.
 // State saved at preemption: none.
 
 module simt_branch (
@@ -14,7 +14,7 @@ module simt_branch (
   logic less, condition;
 
   always_comb begin
-    // signed order is unsigned order with the sign bits exchanged
+    // A signed comparison is an unsigned comparison with the sign bits exchanged.
     less = funct3_i[1] ? a_i < b_i : {!a_i[31], a_i[30:0]} < {!b_i[31], b_i[30:0]};
     condition = funct3_i[2] ? less : a_i == b_i;
     taken_o = (condition ^ funct3_i[0]) && funct3_i[2:1] != 2'b01;

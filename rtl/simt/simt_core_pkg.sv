@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes inside the SIMT core: execution units, control flow, operand and write-back sources.
+// Codes inside the SIMT core: execution units, control flow, sources of operands and of register writes, and kinds of
+// lines in the state of a stopped executor.
 
 package simt_core_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  // which unit an instruction needs
+  // Execution unit that an instruction needs.
   localparam logic [2:0] UNIT_NONE = 3'd0;
   localparam logic [2:0] UNIT_ALU = 3'd1;
   localparam logic [2:0] UNIT_MUL = 3'd2;
@@ -14,7 +15,7 @@ package simt_core_pkg;
   localparam logic [2:0] UNIT_DIV = 3'd5;
   localparam logic [2:0] UNIT_LSU = 3'd6;
 
-  // what it does to the program counter
+  // Effect of an instruction on the program counters of its lanes.
   localparam logic [2:0] FLOW_NEXT = 3'd0;
   localparam logic [2:0] FLOW_BRANCH = 3'd1;
   localparam logic [2:0] FLOW_JAL = 3'd2;
@@ -23,20 +24,20 @@ package simt_core_pkg;
   localparam logic [2:0] FLOW_EXIT = 3'd5;
   localparam logic [2:0] FLOW_FAULT = 3'd6;
 
-  // second operand: register, or the same value for every lane
+  // Source of the second operand. B_IMM, B_PC_IMM, B_PC_4 and B_ONE have the same value in every lane.
   localparam logic [2:0] B_RS2 = 3'd0;
   localparam logic [2:0] B_IMM = 3'd1;
   localparam logic [2:0] B_PC_IMM = 3'd2;
   localparam logic [2:0] B_PC_4 = 3'd3;
   localparam logic [2:0] B_ONE = 3'd4;     // 1.0f
-  localparam logic [2:0] B_PART = 3'd5;    // a lane's share of a CSR
+  localparam logic [2:0] B_PART = 3'd5;    // the lane's part of a CSR (PART_*)
 
-  // third operand
+  // Source of the third operand.
   localparam logic [1:0] C_RS3 = 2'd0;
   localparam logic [1:0] C_RS2 = 2'd1;
-  localparam logic [1:0] C_ZERO = 2'd2;    // zero with the sign of the product
+  localparam logic [1:0] C_ZERO = 2'd2;    // zero with the sign of the product of the first two
 
-  // a lane's share of a CSR, added to the value that all lanes share
+  // Lane's part of a CSR. The value that a lane reads is this part plus the value that all lanes share (simt_csr).
   localparam logic [2:0] PART_ZERO = 3'd0;
   localparam logic [2:0] PART_ID_X = 3'd1;
   localparam logic [2:0] PART_ID_Y = 3'd2;
@@ -46,21 +47,21 @@ package simt_core_pkg;
   localparam logic [2:0] PART_FCSR = 3'd6;
   localparam logic [2:0] PART_LANE = 3'd7;
 
-  // who writes the register file
-  localparam logic [3:0] WB_ANY = 4'd0;        // a slot kept free for LSU, divider or launch
+  // Source of a write to the register file.
+  localparam logic [3:0] WB_ANY = 4'd0;        // no booked write: LSU, divider or launch may use the cycle
   localparam logic [3:0] WB_ALU = 4'd1;
   localparam logic [3:0] WB_ALU_LATE = 4'd2;
   localparam logic [3:0] WB_MUL = 4'd3;
   localparam logic [3:0] WB_MISC = 4'd4;
   localparam logic [3:0] WB_FMA = 4'd5;
-  localparam logic [3:0] WB_FCSR = 4'd6;       // as WB_ALU, and sets rounding mode and flags
+  localparam logic [3:0] WB_FCSR = 4'd6;       // like WB_ALU; also writes the lane's frm, fflags or both
   localparam logic [3:0] WB_DIV = 4'd7;
   localparam logic [3:0] WB_LSU = 4'd8;
   localparam logic [3:0] WB_LAUNCH = 4'd9;
-  localparam logic [3:0] WB_PUT = 4'd10;       // a register comes back
-  localparam logic [3:0] WB_STATE = 4'd11;     // rounding mode and flags come back
+  localparam logic [3:0] WB_PUT = 4'd10;       // a register of the state that a resume brings back
+  localparam logic [3:0] WB_STATE = 4'd11;     // frm and fflags of the state that a resume brings back
 
-  // lines of a stopped executor, in the order of docs/spec/context.yaml
+  // Kinds of lines in the state of a stopped executor, in the order of docs/spec/context.yaml.
   localparam logic [3:0] LINE_HEAD = 4'd0;
   localparam logic [3:0] LINE_MASKS = 4'd1;
   localparam logic [3:0] LINE_SLOT = 4'd2;
@@ -73,7 +74,7 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_ADDR = 4'd9;
   localparam logic [3:0] LINE_DATA = 4'd10;
   localparam logic [3:0] LINE_CMP = 4'd11;
-  localparam logic [3:0] LINE_END = 4'd12;     // nothing more
+  localparam logic [3:0] LINE_END = 4'd12;     // no line is left
 
   /* verilator lint_on UNUSEDPARAM */
 

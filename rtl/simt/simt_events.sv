@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the performance counters of registers.yaml see of the core.
+// Makes the pulses of the core for the performance counters of docs/spec/registers.yaml.
 //
-// Contract: pulses and counts of a cycle. A stall is one of the cycle before: of an instruction in R that could not go
-// on (use_i: it waits for a result; unit_i: for a unit), or idle: warps are here that may run, and none could be
-// picked. State saved at preemption: none.
+// Contract: ev_issue_o is a pulse for each instruction in X; ev_lanes_o and ev_fma_o are the number of its active
+// lanes, the latter for fused multiply-adds only. The stall pulses report the cycle before. ev_stall_use_o: the
+// instruction in R waited for a result or, as a fence, for earlier accesses (use_i). ev_stall_unit_o: it waited for a
+// unit (unit_i). ev_stall_idle_o: warps are present, and none could be picked.
+// State saved at preemption: none.
 
 module simt_events #(
     parameter int LANES = 16,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps,
-// fetches, barriers that cannot open.
+// Selects and reports faults that the core itself finds: illegal and environment instructions, invalid rounding modes,
+// misaligned jump targets, failed fetches, and barriers that cannot open.
 //
-// Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of
-// a warp that has none, barrier_* of a group that none can go on in. fault_o is a pulse in B, with code, address, pc,
-// warp and the lowest lane concerned. When two come in one cycle, the instruction wins: the dispatch ends with either.
-// A fetch comes last: its page may only be absent, which ends nothing. State saved at preemption: none; a fault ends
-// the dispatch.
+// Contract: r_fault_i, x_bad_rm_i and b_misaligned_i concern the instruction in that pipeline stage; r_fault_i is
+// already qualified by R's valid. fetch_* concerns a warp that has no instruction in the pipeline. barrier_* concerns a
+// group in which no warp can continue. fault_o is a pulse in stage B, with code, address, pc, warp and the lowest lane
+// concerned. If several faults come in one cycle, the instruction has priority over the barrier, and the barrier over
+// the fetch. The dispatch ends with any of them, except for a fetch whose page is absent, which therefore has the
+// lowest priority.
+// State saved at preemption: none; a fault ends the dispatch.
 //
-// All instructions report from B, so that faults come in program order of their warp and one lane encoder serves them.
+// All faults of instructions are reported from B, so that faults of a warp come in program order and share one priority
+// encoder for the lane.
 
 module simt_fault #(
     parameter int LANES = 16,
@@ -18,7 +21,7 @@ module simt_fault #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic [7:0]       r_fault_i,         // FAULT_NONE: none
+    input  logic [7:0]       r_fault_i,         // fault code; FAULT_NONE: no fault
     input  logic [WW-1:0]    x_warp_i,
     input  logic [31:0]      x_pc_i,
     input  logic [LANES-1:0] x_mask_i,

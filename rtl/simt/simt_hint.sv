@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registers the next instruction probably touches.
+// Predicts which registers the next instruction of a warp uses, from a partial decode.
 //
-// Contract: combinational. use_o is {rd, rs3, rs2, rs1}; a set bit may be wrong (the warp then waits longer than it
-// must), a clear one too (the instruction is then killed in R). memory_o: it goes to the LSU. An opcode of zero touches
-// nothing. State saved at preemption: none.
+// Contract: combinational. use_o has a bit each for {rd, rs3, rs2, rs1}. The prediction may be wrong: a bit that is set
+// in error makes the warp wait longer than necessary; a missing bit lets the instruction be killed in R and issued
+// again. memory_o: the instruction is a load, store or atomic. An opcode of zero stands for no instruction and uses
+// nothing.
+// State saved at preemption: none.
 //
-// Issue slots are what the core has least of: without this look ahead, every use of a load or a float
-// result would take one for nothing.
+// Issue slots are the scarcest resource of the core. Without the prediction, every use of the result of a load or a
+// float instruction would take one issue slot only to find that the result is not there.
 
 module simt_hint (
     input  logic [6:0] opcode_i,

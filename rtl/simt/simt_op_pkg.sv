@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operation codes between the SIMT decoder and its execution units.
+// Operation codes that the SIMT decoder (simt_decode) passes to the execution units, and latencies of these units.
 
 package simt_op_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  // simt_alu: one cycle. Bits 5:3 are the family; within it the bits mean something to the unit.
+  // simt_alu: one cycle. Bits 5:3 of a code are its family. Within a family, bits 2:0 control the unit directly.
   localparam logic [2:0] ALU_FAMILY_SUM = 3'd0;  // bit 2: subtract
   localparam logic [5:0] ALU_ADD = 6'o00;
   localparam logic [5:0] ALU_SH1ADD = 6'o01;
@@ -25,7 +25,7 @@ package simt_op_pkg;
   localparam logic [5:0] ALU_ROR = 6'o22;
   localparam logic [5:0] ALU_SLL = 6'o24;
   localparam logic [5:0] ALU_ROL = 6'o26;
-  localparam logic [2:0] ALU_FAMILY_LOGIC = 3'd3;  // bit 2: not b; pass_b: lui, auipc, link address, csr
+  localparam logic [2:0] ALU_FAMILY_LOGIC = 3'd3;  // bit 2: invert b; pass_b: lui, auipc, link address, CSR
   localparam logic [5:0] ALU_XOR = 6'o30;
   localparam logic [5:0] ALU_OR = 6'o31;
   localparam logic [5:0] ALU_AND = 6'o32;
@@ -37,7 +37,7 @@ package simt_op_pkg;
   localparam logic [5:0] ALU_CLZ = 6'o40;
   localparam logic [5:0] ALU_CTZ = 6'o41;
   localparam logic [5:0] ALU_CPOP = 6'o42;
-  localparam logic [2:0] ALU_FAMILY_BYTES = 3'd5;  // and the operations of Zfinx that are plain bit work
+  localparam logic [2:0] ALU_FAMILY_BYTES = 3'd5;  // also the Zfinx instructions that only move bits
   localparam logic [5:0] ALU_SEXTB = 6'o50;
   localparam logic [5:0] ALU_SEXTH = 6'o51;
   localparam logic [5:0] ALU_ZEXTH = 6'o52;
@@ -47,17 +47,18 @@ package simt_op_pkg;
   localparam logic [5:0] ALU_FSGNJN = 6'o56;
   localparam logic [5:0] ALU_FSGNJX = 6'o57;
 
-  // int_mul: pipelined
+  // int_mul: pipelined; MUL_LATENCY cycles from operands to result.
   localparam logic [1:0] MUL_LOW = 2'd0;
   localparam logic [1:0] MUL_H = 2'd1;
   localparam logic [1:0] MUL_HSU = 2'd2;
   localparam logic [1:0] MUL_HU = 2'd3;
   localparam int MUL_LATENCY = 3;
 
-  // fp_fma: pipelined; add = a * 1 + b and multiply = a * b + (-0 or +0 by sign) are prepared by the decoder's caller
+  // fp_fma: pipelined; FMA_LATENCY cycles. The core makes additions and multiplications of it by its choice of
+  // operands: a + b is a * 1.0 + b, and a * b is a * b + 0, where the zero has the sign of the product.
   localparam int FMA_LATENCY = 7;
 
-  // fp_misc: pipelined
+  // fp_misc: pipelined; FPM_LATENCY cycles.
   localparam logic [3:0] FPM_MIN = 4'd0;
   localparam logic [3:0] FPM_MAX = 4'd1;
   localparam logic [3:0] FPM_EQ = 4'd2;
@@ -70,7 +71,7 @@ package simt_op_pkg;
   localparam logic [3:0] FPM_CVT_S_WU = 4'd9;
   localparam int FPM_LATENCY = 3;
 
-  // div_unit: iterative
+  // div_unit: iterative; its header gives the number of cycles.
   localparam logic [2:0] DIV_DIV = 3'd0;
   localparam logic [2:0] DIV_DIVU = 3'd1;
   localparam logic [2:0] DIV_REM = 3'd2;
@@ -78,12 +79,12 @@ package simt_op_pkg;
   localparam logic [2:0] DIV_FDIV = 3'd4;
   localparam logic [2:0] DIV_FSQRT = 3'd5;
 
-  // simt_lsu
+  // simt_lsu: memory instructions; their latency is variable.
   localparam logic [2:0] LSU_LOAD = 3'd0;
   localparam logic [2:0] LSU_STORE = 3'd1;
   localparam logic [2:0] LSU_AMO = 3'd2;
 
-  // classes of stop granularity, rounding modes: as in the RISC-V and Tern specifications
+  // Rounding modes (frm) of the RISC-V specification.
   localparam logic [2:0] RM_RNE = 3'd0;
   localparam logic [2:0] RM_RTZ = 3'd1;
   localparam logic [2:0] RM_RDN = 3'd2;
@@ -92,7 +93,8 @@ package simt_op_pkg;
 
   /* verilator lint_on UNUSEDPARAM */
 
-  // Leading zeros of 16 bits that are not all zero: nibbles side by side, three LUTs deep.
+  // Returns the number of leading zeros of 16 bits that are not all zero. The four nibbles are examined in parallel, so
+  // the function is three LUTs deep.
   function automatic logic [3:0] zeros16(input logic [15:0] value);
     logic [3:1] any;
     logic [7:0] inner;

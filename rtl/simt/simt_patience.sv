@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps warps from passing for ever one whose instruction was refused.
+// Bounds how often other warps pass a warp whose instruction was refused.
 //
-// Contract: refused_i: an instruction of warp_i was not taken, because a unit other than the LSU was busy. issued_i: an
-// instruction of warp_i went on. held_i: an instruction of warp_i waits for the LSU, whose queue is in simt_schedule.
-// missed_i: the instruction of miss_warp_i was not in the cache; from the second time on that counts as refused. A
-// refused warp waits until its next instruction goes on or waits for the LSU. Warps that wait have turns, by number.
-// After PATIENCE instructions of others in one turn, allow_o, which otherwise names all warps, names only the one that
-// has the turn. Five more may be on their way by then (P, F, D, R, X), so at most WARPS * (PATIENCE + 6) instructions
-// of others pass one that waits. State saved at preemption: none.
+// Contract: refused_i: an instruction of warp_i was not issued, because a unit other than the LSU was busy. issued_i:
+// an instruction of warp_i was issued. held_i: an instruction of warp_i waits for the LSU; simt_schedule has the queue
+// of these. missed_i: the instruction of miss_warp_i missed in the instruction cache; from the second miss since the
+// last issue of the warp on, that counts as refused. A refused warp waits until an instruction of it is issued or is
+// held for the LSU.
+// The waiting warps take turns, in the order of their numbers. allow_o names all warps until PATIENCE instructions of
+// others have been issued in one turn; then it names only the warp that has the turn. Up to five more may be in P, F,
+// D, R and X by then, so at most WARPS * (PATIENCE + 6) instructions of others pass a waiting warp.
+// State saved at preemption: none.
 //
-// A unit that becomes free is taken by whoever is in R next; with 16 warps that can be another one each time anew, as
-// all comes in step. Once a warp alone is picked it cannot lose again, whatever it waits for. This costs nothing until
-// a warp has been passed often. mem_patience counts for each requester by itself, and asks that a grant and a hold be
-// in the same cycle.
+// A unit that becomes free is taken by the warp that is in R next. With 16 warps in lockstep that can be another warp
+// each time, without end. A warp that alone may be picked cannot lose again, whatever it waits for. This costs nothing
+// until a warp has been passed PATIENCE times. mem_patience does not fit here: it counts for each requester by itself
+// and needs the grant and the hold in the same cycle.
 
 module simt_patience #(
     parameter int WARPS = 16,

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the warp of each cycle: round robin over those that can run.
+// Chooses the warp of each cycle: round robin over the warps that can run.
 //
-// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one of
-// those in allow_i.
-// Warps that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves: one a cycle,
-// in turn, while the LSU has room, and when fence_busy_i of the warp is clear. issue_i: an instruction of hold_warp_i
-// goes on; with hold_lsu_i as well, it is the one behind it that waits.
+// Contract: wake_i adds warps to those that can run, any number in a cycle. pick_valid_o and pick_warp_o are
+// combinational and remove the picked warp. Only warps in allow_i are picked, and none while enable_i is low.
+// hold_lsu_i: hold_warp_i waits for room in the LSU, in a queue. hold_fence_i: hold_warp_i waits at a fence. These
+// warps need no wake_i: while the LSU has room, the first of the queue can run again, one warp a cycle; a warp at a
+// fence can when its bit of fence_busy_i is low. issue_i: an instruction of hold_warp_i is issued; if hold_lsu_i is
+// high in the same cycle, the instruction behind it is the one that waits.
 //
-// A warp that is woken for room in the LSU comes through P, F, D and R, and another one may take the room meanwhile. A
-// warp that has been held for EPOCH to 2 * EPOCH cycles, without an instruction of it going on, is late. When a late
-// warp is the first of those that wait, the room is kept for it until its instruction goes on: lsu_keep_o,
-// combinational from hold_warp_i, then tells every other warp that there is none. A room that is kept stays empty for
-// four cycles at least, so keeping it for every warp that is woken would halve the rate of whole lines.
+// A warp that is woken for room in the LSU passes P, F, D and R before it uses the room, and another warp may take it
+// meanwhile. A warp that has been held for EPOCH to 2 * EPOCH cycles without issuing an instruction is late. When a
+// late warp is the first of the queue, the room is kept for it until its instruction is issued: lsu_keep_o,
+// combinational from hold_warp_i, then tells every other warp that there is no room. Kept room stays unused for at
+// least four cycles, so keeping it for every woken warp would halve the rate of memory instructions that need one line
+// each.
 //
-// State saved at preemption: none; a warp that can run is found again from its masks.
+// State saved at preemption: none; a resume finds the warps that can run from their lanes.
 
 module simt_schedule #(
     parameter int WARPS = 16,
-    parameter int EPOCH = 1024,      // a power of two
+    parameter int EPOCH = 1024,      // cycles; a power of two
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,
@@ -47,20 +49,21 @@ module simt_schedule #(
 );
 
   logic [WARPS-1:0] run_q, fence_q, ready, after, one, above, lsu_wake;
-  logic [WW-1:0]    lsu_q [0:WARPS-1];    // those who wait for the LSU, first come first served
+  logic [WW-1:0]    lsu_q [0:WARPS-1];    // queue of warps that wait for the LSU
   logic [WW:0]      lsu_head_q, lsu_tail_q;
   logic [WW-1:0]    lsu_first;
   logic             lsu_waits, lsu_take, lsu_push;
-  logic [WARPS-1:0] held_q, before_q, late_q;   // since its last instruction; before this epoch; before the last one
+  logic [WARPS-1:0] held_q, before_q, late_q;   // held since its last issue; since before this epoch; late
   logic [$clog2(EPOCH)-1:0] epoch_q;
-  logic [WARPS-1:0] keep_q;               // the warp that the LSU's room is kept for
-  logic             kept_q, parked_q;     // there is one; it has not been woken yet
-  logic [WARPS-1:0] mask_q;               // warps after the last one picked
+  logic [WARPS-1:0] keep_q;               // the warp that the room in the LSU is kept for, one-hot
+  logic             kept_q, parked_q;     // keep_q names a warp; that warp has not been woken yet
+  logic [WARPS-1:0] mask_q;               // warps above the last one picked
 
   always_comb begin
     ready        = run_q & allow_i;
     after        = ready & mask_q;
-    // x & -x is the lowest bit of x, x ^ -x all above it: of both sets, before it is known which one counts
+    // x & -x is the lowest set bit of x, and x ^ -x are all bits above it. Both are computed for both sets, before it
+    // is known which set counts.
     one          = (after != '0) ? after & -after : ready & -ready;
     above        = (after != '0) ? after ^ -after : ready ^ -ready;
     pick_warp_o  = '0;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registers of each warp have a result under way.
+// Tracks which registers of each warp have a pending result.
 //
-// Contract: in the cycle of its operand read (R) an instruction asks with warp, registers and masks; hazard_o is
-// combinational. set_i then marks its destination. A write to the registers in cycle t (wb_*) frees it for instructions
-// in R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says
-// that the warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The
-// wake for units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the
-// register is freed. nxt_* is what the warp does next if the instruction is issued (nxt_valid_i says that it is, and
-// that its successor comes): next_sleep_o, without regard to that, says that it would be killed; then it sleeps at
-// once. It is a hint: too many registers in nxt_use_i only cost time.
-// State saved at preemption: none; of a memory instruction that was cut, put_i marks the register again.
+// Contract: in the cycle of its operand read (R) an instruction gives warp, registers and their use (chk_*); hazard_o
+// is combinational. set_i marks its destination as pending. A write to the registers in cycle t (wb_*) clears the mark
+// for instructions in R from t + 2 on; these are the earliest that read the registers after the write. An instruction
+// with a hazard is killed. With sleep_o its warp sleeps until wake_o names it; without, the result comes just in time
+// for the warp to be picked again at once. For units of fixed latency, soon_* announces a write two cycles ahead, and
+// the wake-up comes then, so that the warp is in R when the register becomes free.
+// nxt_* is the prediction (simt_hint) for the instruction behind the one in R; nxt_valid_i: that one is issued and this
+// one follows. next_sleep_o, combinational and without regard to nxt_valid_i: it would be killed, so its warp sleeps at
+// once. Registers that nxt_use_i names in error only cost time.
 //
-// The bits of a warp are read in D, with what changes in that cycle, so that R begins with them.
+// State saved at preemption: none. After a resume, put_i marks the destination of each memory instruction that was cut.
 //
-// One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands
-// for the flags of floating-point instructions with rd = x0.
+// The bits of a warp are read in D, together with the changes of that cycle, so that R begins with registers. Each
+// register has one bit and not a count: an instruction also waits for its own destination (write after write). Bit 0
+// stands for the flags of floating-point instructions with rd = x0.
 
 module simt_scoreboard #(
     parameter int WARPS = 16,
@@ -22,21 +23,21 @@ module simt_scoreboard #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic [WW-1:0]    d_warp_i,      // of the instruction that is in R next
-    // R
+    input  logic [WW-1:0]    d_warp_i,      // warp of the instruction that is in R in the next cycle
+    // R: the instruction that asks
     input  logic             chk_valid_i,
     input  logic [WW-1:0]    chk_warp_i,
     input  logic [4:0]       chk_rs1_i,
     input  logic [4:0]       chk_rs2_i,
     input  logic [4:0]       chk_rs3_i,
     input  logic [4:0]       chk_rd_i,
-    input  logic [3:0]       chk_use_i,     // of rd, rs3, rs2, rs1
-    input  logic             chk_all_i,     // any register
+    input  logic [3:0]       chk_use_i,     // used ones of rd, rs3, rs2, rs1
+    input  logic             chk_all_i,     // every register of the warp counts as used
     output logic             hazard_o,
     output logic             sleep_o,
-    input  logic             set_i,         // for chk_warp_i, chk_rd_i
-    input  logic             sets_i,        // the same, if it is issued
-    // R: the instruction after one that is issued
+    input  logic             set_i,         // marks register chk_rd_i of warp chk_warp_i
+    input  logic             sets_i,        // the same without regard to whether the instruction is issued
+    // R: the instruction behind the one that asks
     input  logic             nxt_valid_i,
     input  logic [4:0]       nxt_rs1_i,
     input  logic [4:0]       nxt_rs2_i,
@@ -44,7 +45,7 @@ module simt_scoreboard #(
     input  logic [4:0]       nxt_rd_i,
     input  logic [3:0]       nxt_use_i,
     output logic             next_sleep_o,
-    // writes
+    // writes to the registers
     input  logic             soon_i,
     input  logic [WW-1:0]    soon_warp_i,
     input  logic [4:0]       soon_rd_i,
@@ -58,26 +59,26 @@ module simt_scoreboard #(
     input  logic [4:0]       put_rd_i
 );
 
-  logic [31:0] pend_q [0:WARPS-1];      // not yet written
-  logic [31:0] far_q [0:WARPS-1];       // not even announced
-  logic [WARPS-1:0] asleep_q, any_q;    // sleeping; for any write of the warp
-  logic [4:0]       reg_q [0:WARPS-1];  // for this register
+  logic [31:0] pend_q [0:WARPS-1];      // registers with a pending result
+  logic [31:0] far_q [0:WARPS-1];       // those of them whose write has not been announced by soon_*
+  logic [WARPS-1:0] asleep_q, any_q;    // sleeping warps; those that wake at any write
+  logic [4:0]       reg_q [0:WARPS-1];  // register at whose write the warp wakes
 
   logic          clear_q;
   logic [WW-1:0] clear_warp_q;
   logic [4:0]    clear_rd_q;
 
-  // R. What is far, what comes now: of each register on its own, then of the one to wait for.
+  // R: hazards of each operand by itself, then the one that the warp waits for.
   logic [31:0] pend, far, d_pend, d_far;
   logic [3:0]  hit, apart;
   logic [4:0]  blocker;
   logic        soon_here, wb_here;
 
-  // the lowest of four
+  // Returns the lowest set bit of four.
   function automatic logic [3:0] lowest(input logic [3:0] set);
     lowest = {set[3] && set[2:0] == 3'd0, set[2] && set[1:0] == 2'd0, set[1] && !set[0], set[0]};
   endfunction
-  // the register of the lowest; of none: the last
+  // Returns the register of the lowest bit of {rs3, rs2, rs1} that is set, or rd if none is.
   function automatic logic [4:0] named(input logic [2:0] set, input logic [4:0] rd, rs3, rs2, rs1);
     named = set[0] ? rs1 : set[1] ? rs2 : set[2] ? rs3 : rd;
   endfunction
@@ -105,7 +106,8 @@ module simt_scoreboard #(
     sleep_o  = !soon_here && !wb_here && (chk_all_i ? far != 32'd0 : hit == 4'd0 ? apart[3] : |(lowest(hit) & apart));
   end
 
-  // the next instruction: the result that is set off now comes last, so it is what to wait for
+  // The next instruction. The result of the instruction in R comes last of all, so if it is among the operands, the
+  // warp waits for it.
   logic [3:0] nxt_hit, nxt_new, nxt_comes, nxt_apart;
   logic [4:0] nxt_blocker;
 
@@ -122,7 +124,7 @@ module simt_scoreboard #(
     next_sleep_o = nxt_new != 4'd0 || |(lowest(nxt_hit) & nxt_apart);
   end
 
-  // wakes
+  // Wake-ups.
   always_comb begin
     for (int w = 0; w < WARPS; w++)
       wake_o[w] = asleep_q[w] && ((soon_i && soon_warp_i == WW'(w) && (any_q[w] || reg_q[w] == soon_rd_i))

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work-items of each warp are alive, which wait at a barrier, and when a group's barrier opens or cannot open.
+// Tracks which work-items of each warp are live and which wait at a barrier, and decides when a group's barrier opens
+// or can never open.
 //
-// Contract: arrive_i (at the barrier at pc_i) and exit_i, from simt_flow's B, take mask_i of warp_i; whole_i says that
-// no lane of the warp is left to run. When nobody of a group is left to run and somebody waits: if all wait and at one
-// pc, open_o, the cycle after the last arrival, names the warps that must choose their lanes anew; otherwise stuck_o, a
-// cycle later still, with the lowest pc at which any waits and the first work-item there. done_o: the warp has ended.
-// elig_*_o are the lanes of a warp that can run.
-// State saved at preemption: live_q and waiting_q (look_*); by group slot any_q, parted_q, pc_q, first_q (look_slot_*).
-// put_* bring them back, before or after the launches with restoring_i that give the rest: those change nothing of a
-// warp with launch_live_i, and start one with launch_ended_i as one that is over.
+// Contract: arrive_i (at the barrier at pc_i) and exit_i, from stage B of simt_flow, concern the lanes mask_i of
+// warp_i. whole_i: no other lane of the warp can run. done_o: the warp has ended. elig_*_o are the lanes of a warp that
+// can run.
+// When no work-item of a group can run and at least one waits, there are two cases. If all of them wait, at one pc,
+// open_o names the group's warps that have waiting lanes, in the cycle after the last arrival; these must choose their
+// lanes again. Otherwise stuck_o follows one cycle later still, with the lowest pc at which any work-item waits and the
+// first work-item there.
 //
-// Only the group of the warp that has just stopped can open, so one group is looked at in a cycle instead of all of
-// them. A group that has parted (one has ended, or two wait at different pcs) stays so, as none goes on from a barrier
-// before it opens: one bit remembers it, and no comparison of all that wait is needed.
+// State saved at preemption: live_q and waiting_q (look_*); for each group slot any_q, parted_q, pc_q, first_q. put_*
+// writes them back, before or after the launches with restoring_i, which give the remaining state. Such a launch
+// changes nothing of a warp with launch_live_i, and marks one with launch_ended_i as ended.
+//
+// Only the group of the warp that has just stopped can open, so the logic examines one group in a cycle. A barrier that
+// cannot open (a work-item has ended, or two wait at different pcs) stays so, because no work-item leaves a barrier
+// before it opens. One bit (parted) therefore records it, and no comparison of all waiting work-items is needed.
 
 module simt_barrier #(
     parameter int LANES = 16,
@@ -45,22 +49,22 @@ module simt_barrier #(
     output logic [LANES-1:0] work_elig_o,
     input  logic [WW-1:0]    res_warp_i,
     output logic [LANES-1:0] res_elig_o,
-    // stop and resume
+    // save and restore
     input  logic             restoring_i,
     input  logic             launch_live_i,
     input  logic             launch_ended_i,
     output logic [WARPS-1:0] blocked_o,
-    input  logic [WW-1:0]    look_index_i,      // warp, slot
+    input  logic [WW-1:0]    look_index_i,      // warp, or for look_any_o to look_first_o the slot
     output logic [LANES-1:0] look_live_o,
     output logic [LANES-1:0] look_waiting_o,
-    input  logic             look_i,            // nothing is stuck
+    input  logic             look_i,            // look_index_i is a slot; stuck_o is not in use
     output logic             look_any_o,
     output logic             look_parted_o,
     output logic [31:0]      look_pc_o,
-    output logic [WW+LW-1:0] look_first_o,      // {warp, lane}
+    output logic [WW+LW-1:0] look_first_o,      // {warp, lane} of the first work-item that waits at look_pc_o
     input  logic             put_lanes_i,
     input  logic             put_slot_i,
-    input  logic [WW-1:0]    put_index_i,       // warp, slot
+    input  logic [WW-1:0]    put_index_i,       // warp of put_lanes_i, slot of put_slot_i
     input  logic [LANES-1:0] put_live_i,
     input  logic [LANES-1:0] put_waiting_i,
     input  logic             put_any_i,
@@ -71,20 +75,20 @@ module simt_barrier #(
 
   logic [LANES-1:0] live_q [0:WARPS-1];
   logic [LANES-1:0] waiting_q [0:WARPS-1];
-  logic [WARPS-1:0] some_q;                  // waiting_q is not empty
-  logic [WARPS-1:0] blocked_q;               // nobody of the warp can run
+  logic [WARPS-1:0] some_q;                  // warps with a waiting lane
+  logic [WARPS-1:0] blocked_q;               // warps without a lane that can run
   logic [WW-1:0]    slot_q [0:WARPS-1];
-  // by group slot
-  logic [WARPS-1:0] member_q [0:WARPS-1];    // its warps
-  logic [WARPS-1:0] any_q;                   // somebody waits
-  logic [WARPS-1:0] parted_q;                // this group's barrier will not open
-  logic [31:0]      pc_q [0:WARPS-1];        // the lowest at which any waits
-  logic [WW+LW-1:0] first_q [0:WARPS-1];     // {warp, lane} of the first that waits there
+  // State of each group slot.
+  logic [WARPS-1:0] member_q [0:WARPS-1];    // warps of the group
+  logic [WARPS-1:0] any_q;                   // some work-item waits
+  logic [WARPS-1:0] parted_q;                // the group's barrier cannot open any more
+  logic [31:0]      pc_q [0:WARPS-1];        // lowest pc at which a work-item waits
+  logic [WW+LW-1:0] first_q [0:WARPS-1];     // {warp, lane} of the first work-item that waits at pc_q
 
   assign work_elig_o = live_q[work_warp_i] & ~waiting_q[work_warp_i];
   assign res_elig_o  = live_q[res_warp_i] & ~waiting_q[res_warp_i];
 
-  // the cycle after: the group's share of it, and whether that was all the group waited for
+  // The cycle after an arrival or exit: update of the group, and whether no work-item of it can run.
   logic             arrive_q, exit_q, check_q, parted, quiet, stuck_q;
   logic [WW-1:0]    at_q, stuck_at_q;
   logic [31:0]      arrive_pc_q;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the SIMT executor as lines: out when it has stopped, in before it goes on.
+// The state of the SIMT executor as a stream of lines, which is saved after a stop and restored before a resume.
 //
-// Contract: save_i (level, when nothing changes any more) streams the state on save_*, whose last line is marked;
-// restore_start_i takes one in from restore_*. The parts are those of docs/spec/context.yaml: simt_core shows them as
-// look_* and takes them as put_*, simt_lsu has local memory (lmem_*) and memory instructions (pend_*, rep_*), the
-// dispatcher groups (next_*, slots, fresh; back_*). See simt_walk, simt_save, simt_restore.
+// Contract: save_i, a level that rises when the executor has settled, streams the state out on save_*; save_last_o
+// marks the last line. restore_start_i begins to take a state in from restore_*. docs/spec/context.yaml defines the
+// lines. Their contents come from and go to these modules: simt_core shows its state on look_* and takes it on put_*;
+// simt_lsu has local memory (lmem_*) and unfinished memory instructions (pend_*, rep_*); the dispatcher has the groups
+// (next_*, slots_i, fresh_i; back_*). simt_walk names the lines in order, simt_save builds them, simt_restore
+// distributes them; their headers describe the handshakes.
+//
 // State saved at preemption: none of its own.
 
 module simt_context #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
     localparam int WW = $clog2(WARPS),
-    localparam int VECTORS = 32 / LANES      // of scalars
+    localparam int VECTORS = 32 / LANES      // vectors of scalars of a warp
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic [10:0]         local_lines_i,    // of a slot
+    input  logic [10:0]         local_lines_i,    // lines of local memory of a slot
     // save
     input  logic                save_i,
     output logic                save_valid_o,
@@ -44,10 +47,10 @@ module simt_context #(
     input  logic [WARPS*VECTORS-1:0] scalars_i,
     output logic [WW-1:0]       look_index_o,
     output logic                look_read_o,
-    // with look_read_o: the first of registers, of which each lane reads its own
+    // with look_read_o: lane i reads register i of the vector that look_rd_o begins
     output logic                look_own_o,
     output logic [WW+4:0]       look_rd_o,
-    output logic [4:0]          look_first_o,     // of the scalars
+    output logic [4:0]          look_first_o,     // first register of look_scalars_i
     input  logic [255:0]        look_slot_i,
     input  logic [LANES*32-1:0] look_lanes_i,
     input  logic [LANES*32-1:0] look_pcs_i,
@@ -108,12 +111,12 @@ module simt_context #(
 
   always_ff @(posedge clk_i) saving_q <= save_i && !rst_i;
 
-  // where the warps with vector k are in the head's words of scalars
+  // Returns the place, in the head's words of scalars, of the bits that tell which warps have vector k.
   function automatic int scalars_at(input int k);
     scalars_at = 32 * (k % 4) + (k / 4) * 4 * LANES;
   endfunction
 
-  // the words of the mask lines; of warps that are not live: zero
+  // The words of the mask lines; zero for warps that are not live.
   always_comb begin
     masks = '0;
     for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
@@ -140,7 +143,7 @@ module simt_context #(
     end
   end
 
-  // the record that is being saved or restored
+  // Parts of the memory instruction that is being saved or restored.
   assign has_data = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] !=
     tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD
                              : rep_has_data;

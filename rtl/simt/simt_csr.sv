@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of control and status registers: the value that all lanes share, and which of a
-// lane's own values is added to it.
+// Reads of control and status registers. A CSR's value is the sum of a value that all lanes share and a part that each
+// lane has by itself; this module gives the former and selects the latter.
 //
-// Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists, and may be written if write_i says
-// so. A group's ids and sizes are remembered by slot at launch_i.
-// State saved at preemption: base_q and group_q, which group_o and base_o show by slot_i and put_slot_i brings back;
-// size_q comes with the launch that follows, all else from the packet.
+// Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists and, with write_i, may be written.
+// launch_i stores the ids and the size of a group, by slot.
 //
-// Every CSR is shared + lane: get_global_id is the group's base plus the local id, so one adder in each lane (the
-// ALU's) serves all of them and no table of L * 32 bits a warp is needed.
+// State saved at preemption: group_q and base_q. group_o and base_o show those of slot_i; put_slot_i writes them back.
+// size_q comes with the launch that follows, and all other values come from the packet.
+//
+// Example: get_global_id is the group's base plus the local id of the lane. One adder in each lane (that of the ALU)
+// thus serves all CSRs, and no table of LANES * 32 bits per warp is needed.
 
 module simt_csr #(
     parameter int LANES = 16,
@@ -28,7 +29,7 @@ module simt_csr #(
     output logic            ok_o,
     output logic [31:0]     shared_o,
     output logic [2:0]      part_o,       // simt_core_pkg::PART_*
-    // launch of a warp: the group's values
+    // launch of a warp: values of its group
     input  logic            launch_i,
     input  logic [WW-1:0]   launch_slot_i,
     input  logic [95:0]     launch_group_i,
@@ -39,7 +40,7 @@ module simt_csr #(
     output logic [95:0]     base_o,
     input  logic            put_slot_i,
     input  logic [WW-1:0]   put_index_i,
-    input  logic [191:0]    put_slot_data_i   // {base, group}
+    input  logic [191:0]    put_slot_data_i   // {base, group}, each {z, y, x}
 );
 
   logic [95:0] group_q [0:WARPS-1];
@@ -62,7 +63,7 @@ module simt_csr #(
                      + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
 
   logic unused;
-  assign unused = &{1'b0, packet_i};   // only some fields are readable
+  assign unused = &{1'b0, packet_i};   // not all fields are CSRs
 
   always_comb begin
     ok_o     = 1'b1;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// RV32IMA_Zfinx_Zba_Zbb, amocas.w, Zicsr and Tern's custom-0 instructions: from word to control signals.
+// Decodes an instruction word of RV32IMA_Zfinx_Zba_Zbb, amocas.w, Zicsr and Tern's custom-0 instructions into control
+// signals.
 //
-// Contract: combinational. fault_o is not zero for an illegal word, ecall and ebreak; then flow_o is FLOW_FAULT and
-// unit_o is UNIT_NONE. Which CSRs exist is simt_csr's affair.
+// Contract: combinational. fault_o is not FAULT_NONE for an illegal word, ecall and ebreak; flow_o is then FLOW_FAULT
+// and unit_o is UNIT_NONE. This module accepts every CSR number; simt_csr knows which ones exist.
 // State saved at preemption: none.
 //
-// `dest` says that the instruction takes a write-back slot and a scoreboard bit; floating-point instructions have it
-// even with rd = x0, for their flags. A load or atomic with rd = x0 is like a store: nobody waits for it but a fence.
+// dest_o: the instruction takes a write-back slot and a scoreboard bit. Floating-point instructions do so even with rd
+// = x0, because of their flags. A load or atomic with rd = x0 is handled like a store: only a fence waits for it.
 
 module simt_decode (
     input  logic [31:0] instr_i,
     output logic [2:0]  unit_o,
-    output logic [5:0]  op_o,         // of the unit: ALU_*, MUL_*, FPM_*, DIV_*, LSU_*
+    output logic [5:0]  op_o,         // code of the unit: ALU_*, MUL_*, FPM_*, DIV_*, LSU_*
     output logic [2:0]  flow_o,
     output logic [31:0] imm_o,
     output logic        use_rs1_o,
     output logic        use_rs2_o,
-    output logic        use_rs3_o,    // rs3, or rd as a source (amocas)
+    output logic        use_rs3_o,    // uses rs3, or rd as a source (amocas)
     output logic        dest_o,
-    output logic        drain_o,      // nothing of the warp may be under way
+    output logic        drain_o,      // waits until no register of the warp has a pending result
     output logic [2:0]  bsel_o,
     output logic [1:0]  csel_o,
     output logic        neg_prod_o,
     output logic        neg_add_o,
-    output logic        rounds_o,     // uses the rounding mode
+    output logic        rounds_o,     // depends on the rounding mode
     output logic [3:0]  amo_o,
     output logic        csr_o,
     output logic        csr_write_o,
@@ -36,7 +37,7 @@ module simt_decode (
   logic [6:0] opcode, funct7;
   logic [2:0] funct3;
   logic [4:0] rd, rs1, rs2;
-  logic       rounded;      // the rounding-mode field is a legal one
+  logic       rounded;      // the rounding-mode field is legal
   logic       legal;
 
   assign opcode = instr_i[6:0];
@@ -47,7 +48,7 @@ module simt_decode (
   assign rs2    = instr_i[24:20];
   assign rounded = funct3 < 3'd5 || funct3 == 3'd7;
 
-  // immediates
+  // Immediates.
   always_comb
     case (opcode)
       7'h37, 7'h17: imm_o = {instr_i[31:12], 12'b0};
@@ -58,7 +59,7 @@ module simt_decode (
       default:      imm_o = {{20{instr_i[31]}}, instr_i[31:20]};
     endcase
 
-  // register-register and register-immediate operations of the ALU; ok_* say that the word is one
+  // Operations of the ALU on two registers (op_reg) and on register and immediate (op_imm). ok_*: the word is legal.
   logic [5:0] op_reg, op_imm;
   logic       ok_reg, ok_imm;
 
@@ -138,7 +139,7 @@ module simt_decode (
     endcase
   end
 
-  // atomic operations
+  // Atomic operations.
   logic ok_amo;
 
   always_comb begin
@@ -164,7 +165,7 @@ module simt_decode (
     endcase
   end
 
-  // floating point (opcode 0x53)
+  // Floating-point operations (opcode 0x53).
   logic [2:0] unit_fp;
   logic [5:0] op_fp;
   logic       ok_fp, rounds_fp;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts an NDRange into work-groups and gives their warps to the core, group slot by group slot.
+// Divides an NDRange into work-groups and launches their warps in the core, one group per group slot.
 //
-// Contract: start_i pulses with a packet that simt_dispatch_check passed. Groups go out x fastest, each into the lowest
-// free slot; slot s owns the warps from s * group_warps and the local memory from s * local_bytes. A warp is launched
-// by one handshake; the values of its group are stable from the group's first launch to its last. warp_done_*_i: a
-// launched warp has ended. done_o pulses when all have. kill_i (level): forget everything; the core drops its warps
-// itself. One warp a cycle within a group, about six cycles from group to group, L + 4 more when the size of the group
-// changes. State saved at preemption: the coordinates of the next group, valid with settled_o, and what the slots hold
-// (slots_o; of the group that is being launched the warps in fresh_o are still to come). With resume_i it starts by
-// taking them back: load_* gives each resident group and its slot, whose warps are all launched again, and then
-// (load_last_i) the next group. hold_i: no further group is taken; empty_o: nor is any resident, though some are left.
+// Contract: start_i is a pulse; simt_dispatch_check has accepted the packet. Groups are launched with x varying
+// fastest, each in the lowest free slot. Slot s has the warps from s * group_warps on and the local memory from s *
+// local_bytes on. One handshake launches one warp; the values of its group are stable from the group's first launch to
+// its last. warp_done_*_i: a launched warp has ended. done_o is a pulse when all warps have ended. kill_i (level)
+// resets the state; the core drops its warps by itself.
+// Rate: one warp a cycle within a group, about six cycles from one group to the next, and L + 4 more if the size of the
+// group changes.
 //
-// The next group's coordinates, global base and size are worked out while the current one launches, by counters: an
-// NDRange needs no division, the packet already holds its groups and edges.
+// State saved at preemption: the coordinates of the next group (next_*, ended_o), valid with settled_o; the slots in
+// use (slots_o); and fresh_o, the warps of the group in launch that have not been launched. hold_i: no further group is
+// taken. empty_o: moreover no group is resident, though some are left to launch. A start with resume_i first takes this
+// state back: load_* gives each resident group with its slot, and all its warps are launched again; then, with
+// load_last_i, it gives the next group.
+//
+// Counters compute coordinates, global base and size of the next group while the current one is launched. An NDRange
+// needs no division, because the packet holds the number of groups and the size of the last one in each dimension.
 
 module simt_dispatch #(
     parameter int L = 16,  // lanes
@@ -26,24 +30,24 @@ module simt_dispatch #(
     input  logic            kill_i,
     output logic            done_o,
 
-    // stop and resume
+    // save and restore
     input  logic            hold_i,
     output logic            settled_o,
     output logic            empty_o,
     output logic [W-1:0]    slots_o,
     output logic [W-1:0]    fresh_o,
-    output logic            ended_o,        // no further group
+    output logic            ended_o,        // no further group is left to launch
     output logic [95:0]     next_group_o,
     output logic [95:0]     next_base_o,
     input  logic            resume_i,       // with start_i
     input  logic            load_valid_i,
-    output logic            load_ready_o,   // all that was loaded before has been launched
+    output logic            load_ready_o,   // all groups that were loaded before have been launched
     input  logic            load_last_i,
-    input  logic            load_ended_i,   // with load_last_i: there is none
+    input  logic            load_ended_i,   // with load_last_i: no group is left to launch
     input  logic [WW-1:0]   load_slot_i,
     input  logic [95:0]     load_group_i,
     input  logic [95:0]     load_base_i,
-    input  logic            launch_ended_i, // the warp that is launched has ended already
+    input  logic            launch_ended_i, // the warp that is launched has already ended
 
     output logic            launch_valid_o,
     input  logic            launch_ready_i,
@@ -73,11 +77,11 @@ module simt_dispatch #(
   logic clear;
   assign clear = rst_i || kill_i;
 
-  // packet
-  logic [WW-1:0] group_warps_q;    // W itself becomes 0: right modulo W, as slot 0 is the only one then
+  // Fields of the packet.
+  logic [WW-1:0] group_warps_q;    // W becomes 0, which is right: slot 0 is then the only one
   logic [WW:0] group_slots_q;
   logic [16:0] local_bytes_q;
-  logic [32:0] local_q, edge_q;    // {z, y, x}
+  logic [32:0] local_q, edge_q;    // sizes of a group and of the last one in each dimension, {z, y, x}
   logic [95:0] groups_q, offset_q;
 
   always_ff @(posedge clk_i)
@@ -99,14 +103,15 @@ module simt_dispatch #(
                    packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32]};
     end
 
-  // The next group: coordinates; which of them are the last of their dimension; the size; the global base.
+  // The next group: its coordinates (next_group_q), the dimensions in which it is the last (next_last_q), its size and
+  // its global base. NEXT_LOAD: the group comes from load_*.
   localparam logic [2:0] NEXT_LAST = 3'd0, NEXT_SIZE = 3'd1, NEXT_READY = 3'd2, NEXT_END = 3'd3, NEXT_LOAD = 3'd4;
 
   logic [2:0]  next_q;
   logic [95:0] next_group_q, next_base_q;
   logic [32:0] next_size_q;
   logic [2:0]  next_last_q;
-  logic        take, load, resident_q;      // the next group is one that was resident
+  logic        take, load, resident_q;      // the next group was resident when the state was saved
   logic [WW-1:0] load_slot_q;
 
   always_ff @(posedge clk_i) begin
@@ -125,14 +130,14 @@ module simt_dispatch #(
       if (next_q == NEXT_LAST) next_last_q[d] <= next_group_q[32*d +: 32] == groups_q[32*d +: 32] - 32'd1;
       if (next_q == NEXT_SIZE) next_size_q[11*d +: 11] <= next_last_q[d] ? edge_q[11*d +: 11] : local_q[11*d +: 11];
       if (start_i) next_group_q[32*d +: 32] <= 32'd0;
-      // a dimension steps when all faster ones are at their last group
+      // A dimension advances when the group is the last in all faster dimensions.
       else if (take && ((next_last_q | (3'b111 << d)) == 3'b111)) begin
         next_group_q[32*d +: 32] <= next_last_q[d] ? 32'd0 : next_group_q[32*d +: 32] + 32'd1;
         next_base_q[32*d +: 32]  <= next_last_q[d] ? offset_q[32*d +: 32]
                                                    : next_base_q[32*d +: 32] + {21'b0, local_q[11*d +: 11]};
       end
     end
-    // the offsets are in their registers one cycle after start_i, and the first group is taken later
+    // The offsets are in their registers one cycle after start_i; the first group is taken later than that.
     if (next_q == NEXT_LAST && next_group_q == 96'd0) next_base_q <= offset_q;
     if (load) begin
       next_group_q <= load_group_i;
@@ -143,20 +148,22 @@ module simt_dispatch #(
     else if (start_i) resident_q <= 1'b0;
   end
 
-  // The current group: take a slot, place it, work out its shape if it is a new one, count its warps, launch them.
+  // The current group. WAIT: until a slot is free. PLACE: its warps and local memory. SHAPE: digits of its size
+  // (simt_dispatch_ids), if that is new. COUNT: its number of warps. LAUNCH: one warp a cycle. FINISH: until all warps
+  // have ended.
   localparam logic [2:0] IDLE = 3'd0, WAIT = 3'd1, PLACE = 3'd2, SHAPE = 3'd3, COUNT = 3'd4, LAUNCH = 3'd5,
     FINISH = 3'd6;
 
   logic [2:0]    state_q;
   logic          shape_known_q, shape_same_q, shape_ready, ids_busy, advance, in_valid, first_warp;
   logic [WW:0]   sent_q;
-  logic [10:0]   items_xy_q, items_q;  // of a group: at most L * W, 1024
+  logic [10:0]   items_xy_q, items_q;  // work-items of a group; at most L * W = 1024
   logic          free_valid, slots_idle, resting, launched;
   logic [WW-1:0] free_slot, slot;
   logic          ending_q;
   logic [WW-1:0] ending_slot_q;
   logic [W*WW-1:0] slot_of_q;       // slot of each warp
-  logic [W-1:0]    fresh_q;         // warps of the current group that are to be launched
+  logic [W-1:0]    fresh_q;         // warps of the current group that have not been launched
 
   always_comb begin
     take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy &&
@@ -209,7 +216,7 @@ module simt_dispatch #(
       sent_q         <= '0;
       launch_first_o <= 1'b1;
     end
-    // slot products, warps of the group
+    // First warp and local memory of the slot; number of warps of the group.
     if (state_q == PLACE) begin
       launch_warp_o  <= launch_slot_o * group_warps_q;
       launch_lbase_o <= 17'(launch_slot_o) * local_bytes_q;
@@ -235,7 +242,7 @@ module simt_dispatch #(
       .busy_o(ids_busy), .out_valid_o(launch_valid_o), .mask_o(launch_mask_o), .lid_o(launch_lid_o)
   );
 
-  // ends of warps, by slot
+  // An ended warp is reported to its slot one cycle later.
   always_ff @(posedge clk_i) begin
     ending_q <= (warp_done_valid_i || (launched && launch_ended_i)) && !clear;
     ending_slot_q <= warp_done_valid_i ? slot_of_q[WW*warp_done_warp_i +: WW] : launch_slot_o;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the ranges of a dispatch packet, so that nothing behind it needs to.
+// Checks the ranges of all fields of a dispatch packet, so that no later unit has to.
 //
-// Contract: check_valid_i pulses while idle; packet_i stays until check_done_o, a pulse 24 cycles later with
-// check_ok_o. The rules are those of packets.yaml: work_dim 1 to 3, sizes at least 1, groups and edges what the sizes
-// say, group_warps what a group needs, slots within warps and local memory, local_bytes and stack on 64 bytes,
-// stack_log2 6 to 20, entry on 4. Reserved bits are checked where the packet is decoded.
+// Contract: check_valid_i is a pulse while the unit is idle. packet_i stays stable until check_done_o, a pulse 24
+// cycles later with the result check_ok_o. The rules are those of docs/spec/packets.yaml: work_dim is 1 to 3; sizes are
+// at least 1; numbers of groups and sizes of the last groups agree with the global and local sizes; group_warps is the
+// number that a group needs; all slots fit the warps and the local memory; local_bytes and stack are multiples of 64;
+// stack_log2 is 6 to 20; entry is a multiple of 4. Reserved bits are checked where the packet is decoded.
 // State saved at preemption: none.
 //
-// The products are built bit by bit, eleven cycles for each factor of a size: a dispatch takes thousands of cycles, and
-// eight multipliers would mostly rest.
+// Products are computed bit-serially, eleven cycles for each factor of 11 bits. A dispatch takes thousands of cycles,
+// so eight multipliers would be idle almost always.
 
 module simt_dispatch_check #(
     parameter int L = 16,        // lanes
     parameter int W = 16,        // warps
-    parameter int LMEM_KIB = 64  // local memory
+    parameter int LMEM_KIB = 64  // local memory, KiB
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -24,9 +25,9 @@ module simt_dispatch_check #(
 );
 
   localparam int LW = $clog2(L);
-  localparam logic [3:0] TOP_BIT = 4'd10;  // of a local size
+  localparam logic [3:0] TOP_BIT = 4'd10;  // highest bit of a local size
 
-  // fields
+  // Fields of the packet.
   logic [1:0]  work_dim;
   logic [7:0]  group_warps, group_slots;
   logic [4:0]  stack_log2;
@@ -54,7 +55,8 @@ module simt_dispatch_check #(
                    packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
   end
 
-  // First pass: local_x * local_y, slots * warps, slots * local_bytes, (groups - 1) * local; second: * local_z.
+  // The first pass computes local_x * local_y, slots * warps, slots * local_bytes and, in each dimension, (groups - 1)
+  // * local. The second pass multiplies local_x * local_y by local_z.
   logic         first_q, second_q, compare_q;
   logic [3:0]   bit_q;
   logic [21:0]  xy_q;
@@ -62,7 +64,7 @@ module simt_dispatch_check #(
   logic [15:0]  slot_warps_q;
   logic [24:0]  slot_bytes_q;
   logic [128:0] before_q;   // work-items before the last group, 43 bits a dimension
-  logic [95:0]  full_q;     // groups - 1
+  logic [95:0]  full_q;     // groups - 1 in each dimension
   logic [10:0]  slots;
   logic         simple_ok_q;
 
@@ -103,7 +105,7 @@ module simt_dispatch_check #(
       simple_ok_q <= ok;
     end
     if (compare_q) begin
-      // ceil(items / L)
+      // Warps that a group needs: ceil(work-items / L).
       needed     = (xyz_q + 33'(L - 1)) >> LW;
       ok         = simple_ok_q && needed == {25'b0, group_warps} && group_warps <= 8'(W) && slot_warps_q <= 16'(W)
                    && slot_bytes_q <= 25'(LMEM_KIB * 1024);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local ids of the work-items of a warp, without dividers.
+// Computes the local ids of the work-items of a warp, without dividers.
 //
-// Contract: shape_valid_i pulses with the group's size {z, y, x}, which then stays; after L + 1 cycles shape_ready_o.
-// Then each cycle with in_valid_i and advance_i takes the next warp of a group, in_first_i its first; two advances
-// later it is in the output register. Nothing moves while advance_i is low. mask_o: lanes whose work-item exists. State
-// saved at preemption: none; between groups it holds nothing that the packet does not give.
+// Contract: shape_valid_i is a pulse with the size {z, y, x} of the groups, which then stays stable; shape_ready_o
+// follows after L + 1 cycles. From then on each cycle with in_valid_i and advance_i takes the next warp of a group, the
+// first with in_first_i. Its ids are in the output register after two more cycles with advance_i; without advance_i
+// nothing changes. mask_o: the lanes whose work-item exists.
+// State saved at preemption: none; between groups all state follows from the packet.
 //
-// Lane numbers and the number L are written once as mixed-radix numbers of the group's shape, counting serially. A
-// warp's first work-item is a running sum of L's digits, a lane's is that sum plus the lane's digits: one digit a
-// stage, the carries go on to the next stage. A work-item does not exist when its z is outside the group.
+// A work-item number is written in mixed radix with the digits x, y and z of the group's shape. A serial counter
+// computes the digits of the lane numbers 0 to L - 1 and of L once per shape. Adding the digits of L to those of a
+// warp's first work-item gives the first work-item of the next warp; adding the digits of a lane gives the work-item of
+// that lane. Each of three stages adds one digit and passes the carry on. A work-item does not exist if its z is
+// outside the group. Example: L = 4 and shape x = 3, y = 2: the digits (x, y) of the lanes are (0,0) (1,0) (2,0) (0,1),
+// and those of L are (1,1), where the second warp begins.
 
 module simt_dispatch_ids #(
     parameter int L = 16  // lanes
@@ -28,9 +32,9 @@ module simt_dispatch_ids #(
 );
 
   localparam int LW = $clog2(L);
-  localparam int DW = LW + 1;  // digits of numbers up to L
+  localparam int DW = LW + 1;  // width of digits of numbers up to L
 
-  // shape: digits of 0, 1, ... L; those of the lanes are shifted into place
+  // Shape: the digits of 0, 1, ... L. Those of the lanes are shifted into place.
   logic              counting_q;
   logic [DW-1:0]     number_q;
   logic [DW-1:0]     x_q, y_q, z_q, step_x_q, step_y_q, step_z_q;
@@ -70,7 +74,7 @@ module simt_dispatch_ids #(
     else if (number_q == DW'(L)) counting_q <= 1'b0;
   end
 
-  // warps: stage 1 x, stage 2 y, stage 3 z
+  // Warps: stage 1 adds x, stage 2 adds y, stage 3 adds z.
   logic            valid_1_q, valid_2_q, first_1_q, first_2_q, carry_1_q, carry_2_q;
   logic [9:0]      base_x_q, base_y_q;
   logic [10:0]     base_z_q;

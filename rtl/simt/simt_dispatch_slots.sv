@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which group slots are in use, and how many warps of each have not ended.
+// Tracks which group slots are in use and how many warps of each have not ended.
 //
-// Contract: free_valid_o and free_slot_o name a free slot below count_i, from registers; after take_valid_i they are
-// right again two cycles later; free_valid_o is low in between. take_valid_i takes a slot: that one, or, when a cut
-// dispatch comes back, another one that is free. start_valid_i then says once how many
-// warps its group has, and each of them ends once by done_valid_i with its slot. clear_i frees all. idle_o: none in
-// use. State saved at preemption: the counts, implied by the warps that are saved.
+// Contract: free_valid_o and free_slot_o, from registers, name a free slot below count_i. free_valid_o is low in the
+// cycle after take_valid_i and valid again two cycles after it. take_valid_i takes a slot: the named one, or, when a
+// dispatch is resumed, any other free one. start_valid_i then tells once the number of warps of its group. Each of
+// these warps ends once, by done_valid_i with its slot. clear_i frees all slots. idle_o: no slot is in use.
+// State saved at preemption: none; the counts follow from the warps that are saved.
 
 module simt_dispatch_slots #(
-    parameter int W = 16,  // warps, so at most as many slots
+    parameter int W = 16,  // warps, and so the largest number of slots
     localparam int WW = $clog2(W)
 ) (
     input  logic          clk_i,
@@ -29,7 +29,7 @@ module simt_dispatch_slots #(
 );
 
   logic [W-1:0]        busy_q;
-  logic [W*(WW+1)-1:0] left_q;  // warps of each slot, meaningful once its group has started
+  logic [W*(WW+1)-1:0] left_q;  // warps of each slot that have not ended, valid once its group has started
   logic                free;
   logic [WW-1:0]       lowest;
 
@@ -106,7 +106,7 @@ module simt_dispatch_slots #(
 `ifdef FORMAL
 `elsif SYNTHESIS
 `else
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i && !clear_i) begin

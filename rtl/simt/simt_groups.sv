@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
+// Stores which work-group a hardware warp runs and which warp of that group it is, so that a fault can name its
+// work-item.
 //
-// Contract: launch_i, never together with put_i, writes the entry of launch_warp_i; the warps of a group are
-// launched one after another, launch_first_i with the first. group_o and member_o follow {gen_i, warp_i}
-// combinationally and mean something only for a warp that was launched. A warp has two entries that take turns,
-// gen_o says which one is in use: what a warp stored last may fault when it already runs another group. simt_lsu
-// tells when a warp may be launched again.
-// State saved at preemption: group_q, member_q of the entries in use. launch_keep_i writes a warp's entry again after a
-// resume; put_i that of a memory instruction, which may be all that is left of its group.
+// Contract: launch_i writes an entry of launch_warp_i; it never comes with put_i. The warps of a group are launched one
+// after another, the first with launch_first_i. group_o and member_o are combinational from {gen_i, warp_i} and valid
+// only for a warp that has been launched. Each warp has two entries that its launches use alternately; gen_o tells the
+// one in use. The reason: a store of a warp may still fault when the warp already runs another group. simt_lsu tells
+// when a warp may be launched again.
 //
-// simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what
-// a second port would, and spares the way from warp to slot.
+// State saved at preemption: group_q and member_q of the entries in use. In a resume, launch_keep_i writes the entry of
+// a warp again without switching to the other; put_i writes the entry for a memory instruction, which may be all that
+// is left of its group.
+//
+// simt_csr stores the same ids by group slot, but its read port belongs to the pipeline. A second table in LUT RAM
+// costs as much as a second port and saves the path from warp to slot.
 
 module simt_groups #(
     parameter int WARPS = 16,
@@ -20,10 +23,10 @@ module simt_groups #(
     input  logic          rst_i,
     input  logic          launch_i,
     input  logic          launch_first_i,
-    input  logic          launch_keep_i,    // the entry in use
+    input  logic          launch_keep_i,    // writes the entry in use instead of switching
     input  logic [WW-1:0] launch_warp_i,
     input  logic [95:0]   launch_group_i,   // {z, y, x}
-    input  logic          put_i,            // the entry in use of put_warp_i
+    input  logic          put_i,            // writes the entry in use of put_warp_i
     input  logic [WW-1:0] put_warp_i,
     input  logic [95:0]   put_group_i,
     input  logic [WW-1:0] put_member_i,

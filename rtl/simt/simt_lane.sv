@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The datapath of one lane: operands, arithmetic, and the choice of what goes back to the registers.
+// The datapath of one lane: operands, arithmetic, and the selection of the result that is written to the registers.
 //
-// Contract, in cycles of one instruction: D read_i (register addresses), R issue_i (operands are chosen and latched), X
-// (x_*: units start; addr_o, taken_o, operands are combinational), B and later: write-back. wb_sel_i
-// (simt_core_pkg::WB_*) names the unit whose result is valid in this cycle; see simt_writeback for who may write when.
+// Contract, by stage of an instruction: D: read_i with the register addresses. R: issue_i selects and latches the
+// operands. X: x_* start a unit; addr_o, taken_o and the operands a_o, b_o, c_o are combinational. B and later:
+// write-back. wb_sel_i (simt_core_pkg::WB_*) names the unit whose result is written in this cycle; simt_writeback
+// defines when each unit may write.
 // State saved at preemption: that of simt_regfile; the rest drains.
 //
-// The units hang on the operand registers directly and start by their own valid, so an idle unit neither
-// toggles nor costs simulation time.
+// Every unit reads the operand registers directly and starts by a valid of its own, so an idle unit neither toggles nor
+// costs simulation time.
 
 module simt_lane #(
     parameter int LANE = 0,
@@ -23,10 +24,10 @@ module simt_lane #(
     input  logic [WW+4:0] rs3_i,
     // R: operands
     input  logic          issue_i,
-    input  logic [2:0]    r_has_i,       // rs3, rs2, rs1 have been written; else they are
-    input  logic [95:0]   r_value_i,     // these
+    input  logic [2:0]    r_has_i,       // the RAM has rs3, rs2, rs1; otherwise the value is in
+    input  logic [95:0]   r_value_i,     // these words
     input  logic [WW-1:0] r_warp_i,
-    input  logic          r_a_scalar_i,  // the first operand is scalar_a_i
+    input  logic          r_a_scalar_i,  // the first operand is r_scalar_a_i
     input  logic [31:0]   r_scalar_a_i,
     input  logic [2:0]    r_bsel_i,
     input  logic [31:0]   r_scalar_b_i,
@@ -43,32 +44,32 @@ module simt_lane #(
     input  logic [31:0]   x_imm_i,
     input  logic          x_neg_prod_i,
     input  logic          x_neg_add_i,
-    input  logic          x_fcsr_i,      // write to fflags, frm or fcsr
+    input  logic          x_fcsr_i,      // the instruction writes fflags, frm or fcsr
     input  logic [1:0]    x_csr_op_i,    // 1 swap, 2 set, 3 clear
-    input  logic          x_csr_frm_i,   // the value is frm's
+    input  logic          x_csr_frm_i,   // the operand is a value for frm
     output logic [31:0]   a_o,
     output logic [31:0]   b_o,
     output logic [31:0]   c_o,
     output logic [31:0]   addr_o,
     output logic          taken_o,
     output logic [2:0]    rm_o,
-    output logic [31:0]   rs1_o,         // as it was read
+    output logic [31:0]   rs1_o,         // register rs1 as read from the RAM
     output logic [9:0]    part_o,
     // write-back
-    input  logic          b_late_i,      // keep the ALU's result for one more cycle
+    input  logic          b_late_i,      // keeps the result of the ALU for one more cycle
     input  logic [3:0]    wb_sel_i,
     input  logic          wb_write_i,
-    input  logic          wb_active_i,   // this lane takes part
-    input  logic          wb_first_i,    // the register was never written: if this lane does not, it gets
-    input  logic [31:0]   wb_value_i,    // this
+    input  logic          wb_active_i,   // this lane takes part in the write
+    input  logic          wb_first_i,    // first write of the register: a lane that does not take part gets
+    input  logic [31:0]   wb_value_i,    // this value
     input  logic [WW+4:0] wb_rd_i,
     output logic [31:0]   wb_data_o,
     input  logic          wb_fflags_set_i,
     input  logic          wb_frm_set_i,
     input  logic [31:0]   div_data_i,
     input  logic [4:0]    div_flags_i,
-    input  logic [31:0]   lsu_data_i,    // also what comes back
-    input  logic [31:0]   scalar_data_i, // of a launch
+    input  logic [31:0]   lsu_data_i,    // result of the LSU, or a register that a resume brings back
+    input  logic [31:0]   scalar_data_i, // value of a launch
     // launch
     input  logic          launch_i,
     input  logic [WW-1:0] launch_warp_i,
@@ -124,7 +125,7 @@ module simt_lane #(
   assign addr_o = a_q + x_imm_i;
   assign rm_o   = (x_funct3_i == 3'd7) ? frm : x_funct3_i;
 
-  // X: units
+  // X: units.
   logic [31:0] alu, alu_q, late_q, mul, misc, fma;
   logic [4:0]  misc_flags, fma_flags;
 

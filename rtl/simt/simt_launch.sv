@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// First values of registers of a new warp.
+// Writes the initial registers of a launched warp.
 //
-// Contract: launch_i takes a warp when ready_o; it is then written x2 (stack pointer) and x10 (arguments), its rounding
-// mode and flags cleared, in write-back slots that nobody else wants (wb_*), and launched_o says that it may run. State
-// saved at preemption: none; it drains in two write-backs.
+// Contract: launch_i takes a warp in a cycle with ready_o. The unit then writes x2 (stack pointer) and x10 (argument
+// block) of all lanes, clears frm and fflags, and pulses launched_o with the last of these writes: the warp may run. It
+// uses write-back slots that no instruction has booked (wb_*).
+// State saved at preemption: none; it drains in two write-backs.
 
 module simt_launch #(
     parameter int WARPS = 16,
@@ -24,7 +25,7 @@ module simt_launch #(
     output logic          launched_o
 );
 
-  logic args_q;                         // x2 is written
+  logic args_q;                         // x2 is written and x10 is next
 
   assign ready_o      = !wb_valid_o || launched_o;
   assign launched_o   = wb_valid_o && wb_ready_i && args_q;

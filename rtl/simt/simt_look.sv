@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes of a warp as docs/spec/context.yaml lays them out: a vector of simt_lane and one of pcs.
+// Formats the state of a warp's lanes as docs/spec/context.yaml defines it: a vector of simt_lane and a vector of pcs.
 //
-// Contract: combinational. Of lanes that run together pc and depth are those of the warp (simt_flow), of the others
-// what simt_select holds; lanes that are not live are zero, but for the turn in lane 0.
+// Contract: combinational. Pc and call depth of lanes that run together are those of the warp (simt_flow); of other
+// lanes they come from simt_select. The words of lanes that are not live are zero, except for the field turn in lane 0.
 // State saved at preemption: none of its own.
 
 module simt_look #(
@@ -30,7 +30,8 @@ module simt_look #(
         lanes_o[32*i + tern_spec_pkg::CTX_SIMT_LANE_LIVE_LSB]         = 1'b1;
         lanes_o[32*i + tern_spec_pkg::CTX_SIMT_LANE_WAITING_LSB]      = waiting_i[i];
         lanes_o[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8]   = running_i[i] ? depth_i : lane_depth_i[8*i +: 8];
-        lanes_o[32*i + tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8]  = fcsr_i[10*i +: 8];   // and frm above them
+        // The eight bits are fflags and, above them, frm.
+        lanes_o[32*i + tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8]  = fcsr_i[10*i +: 8];
         pcs_o[32*i +: 32] = running_i[i] ? pc_i : lane_pc_i[32*i +: 32];
       end
     lanes_o[tern_spec_pkg::CTX_SIMT_LANE_TURN_LSB +: 8] = 8'(turn_i);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One memory channel for the LSU and the instruction cache of an executor.
+// Arbiter that puts the LSU and the instruction cache of an executor on one memory channel.
 //
-// Contract: docs/hardware/interfaces.md, memory channel, on all three sides. Tag bit 7 tells the instruction cache from
-// the LSU. The instruction cache comes first: a warp without instructions cannot do anything else. But a request of the
-// LSU that waits is passed by three of its requests at most, and one of the instruction cache by one of the LSU. State
-// saved at preemption: none; the channel drains.
+// Contract: the memory channel of docs/hardware/interfaces.md on all three sides. Bit 7 of a tag is set for the
+// instruction cache and clear for the LSU. The instruction cache has priority, because a warp without instructions can
+// do nothing else. Bounds: at most three of its requests pass a waiting request of the LSU, and at most one request of
+// the LSU passes one of the instruction cache.
+// State saved at preemption: none; the channel drains.
 
 module simt_memarb (
     input  logic         clk_i,
@@ -36,11 +37,11 @@ module simt_memarb (
     output logic [63:0]  req_be_o,
     output logic [7:0]   req_tag_o,
     input  logic         rsp_valid_i,
-    input  logic         rsp_ic_i        // bit 7 of the tag
+    input  logic         rsp_ic_i        // bit 7 of the response's tag
 );
 
-  logic       hold_q;      // a stalled request of the LSU keeps its place
-  logic [1:0] passed_q;    // requests that passed the one of the LSU
+  logic       hold_q;      // a stalled request of the LSU stays on the channel
+  logic [1:0] passed_q;    // requests that have passed the one of the LSU
   logic       pick_ic;
 
   always_ff @(posedge clk_i) begin

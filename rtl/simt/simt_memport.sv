@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-deep queue of memory instructions between the core and the LSU.
+// Queue of two memory instructions between the core and the LSU.
 //
-// Contract: in_valid_i is never refused; the core asks room_o two cycles before (in R, for an instruction that is in X
-// next) and counts the one in X itself. Out is a channel to simt_lsu: payload stable until taken. holds_o: a warp has
-// an entry here. State saved at preemption: none; it drains.
+// Contract: in_valid_i cannot be refused. The core asks for room_o two cycles ahead, in R, for an instruction that is
+// in X in the next cycle; room_o counts an instruction that is in X meanwhile. The output is a channel to simt_lsu: its
+// payload is stable until it is taken. holds_o: the warps that have an instruction here.
+// State saved at preemption: none; it drains.
 //
-// The queue turns the LSU's late ready into a decision in R, where an instruction can still be issued again.
-// One entry would halve the rate.
+// The LSU's ready comes late in a cycle. The queue turns it into a decision in R, where an instruction can still be
+// killed and issued again. With one entry the core could issue a memory instruction only every other cycle.
 
 module simt_memport #(
     parameter int LANES = 16,
@@ -51,7 +52,7 @@ module simt_memport #(
 
   localparam int CW = 3 + 4 + 2 + 1 + WW + 5 + LANES + 32 + 17;
 
-  logic                full0_q, full1_q;    // 0 is the head
+  logic                full0_q, full1_q;    // entry 0 is the head
   logic [CW-1:0]       in_control, control0_q, control1_q;
   logic [LANES*32-1:0] addr0_q, addr1_q, data0_q, data1_q, cmp0_q, cmp1_q;
   logic                take;
@@ -66,7 +67,7 @@ module simt_memport #(
   assign out_cmp_o   = cmp0_q;
   assign warp1       = control1_q[CW-1 -: WW];
   assign take        = full0_q && out_ready_i;
-  // one instruction in X and one in R must find a place
+  // Room for an instruction in R, besides the one in X.
   assign room_o      = !full1_q && (!in_valid_i || !full0_q || take);
 
   always_comb begin

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one lane remembers of each warp: 32 registers, local id, rounding mode and floating-point flags.
+// State of one lane for all warps: 32 registers each, local id, rounding mode (frm) and floating-point flags (fflags).
 //
-// Contract: read_i in cycle t gives rs1_o, rs2_o and (with third_i) rs3_o in cycle t + 1, held until the next read; a
-// write in cycle t is seen by reads from t + 1 on. What was never written is whatever the memory held: simt_written
-// tells. part_o and frm_o are combinational. Flags change at write-back only, so that one write port serves all units:
-// FLAG_OR adds, fcsr_set_i replaces.
-// State saved at preemption: registers (through port 1), lid_q, frm_q, fflags_q.
+// Contract: read_i in cycle t gives rs1_o and rs2_o in cycle t + 1, held until the next read; third_i does so for
+// rs3_o. Reads from t + 1 on see a write of cycle t. Registers that have not been written hold unspecified values;
+// simt_written tells which ones these are. part_o and frm_o are combinational. Flags change only at a write-back, so
+// that one write port serves all units: flag_or_i adds flags_i to them, fflags_set_i replaces them.
+// State saved at preemption: the registers (through read port 1), frm_q, fflags_q; lid_q is computed again at a resume.
 //
-// Three copies of the registers are three block RAMs with one port each way. One RAM read three times would need a
-// clock three times as fast; flip-flops would cost 16,000 a lane.
+// Three copies of the registers in three block RAMs give three read ports. One RAM that is read three times would need
+// a clock three times as fast, and flip-flops would cost 16,000 per lane.
 
 module simt_regfile #(
     parameter int LANE = 0,
@@ -25,7 +25,7 @@ module simt_regfile #(
     output logic [31:0]   rs1_o,
     output logic [31:0]   rs2_o,
     output logic [31:0]   rs3_o,
-    // a lane's share of a CSR
+    // the lane's part of a CSR
     input  logic [WW-1:0] part_warp_i,
     input  logic [2:0]    part_sel_i,    // simt_core_pkg::PART_*
     output logic [9:0]    part_o,

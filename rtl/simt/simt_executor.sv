@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SIMT executor: runs a dispatch packet, a kernel over an NDRange.
+// The SIMT executor: runs a dispatch packet, which is a kernel over an NDRange.
 //
-// Contract: executor interface and memory channel of docs/hardware/interfaces.md. A packet that is out of range ends
-// with the fault packet_bounds before anything runs. done_valid_o comes after the last answer to a write. On a fault
-// the first one is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters
-// of registers.yaml. A stop of granularity 3 (instruction): nothing is picked or launched any more, nor soon cut into
-// lines; when pipeline, dispatcher and LSU have settled, within some hundred cycles of memory's last answer,
-// simt_context streams the state, and all is reset as after a fault. Of 2 (group): no further group is taken, and that
-// happens when the last one here has ended. A page that is absent (fault page_absent on the memory channel) stops as 3
-// does, at once; stopped_valid_o then comes with the access in fault_*. A resume streams the state in, while the
-// dispatcher launches the resident groups again; then every warp chooses its lanes. State saved at preemption: see
-// simt_core, simt_lsu, simt_dispatch and simt_groups. The packet comes again.
+// Contract: the executor interface and the memory channel of docs/hardware/interfaces.md. A packet with a field out of
+// range ends with the fault packet_bounds before any instruction runs. done_valid_o follows the last response to a
+// write. Of several faults the first is reported, when everything else has drained. ev_* are pulses and counts for the
+// performance counters of docs/spec/registers.yaml.
 //
-// Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two
-// misses and spares every other engine's writer a message to here.
+// Stop of granularity 3 (instruction): no warp is picked or launched any more, and after LINGER cycles the LSU begins
+// no further line. When pipeline, dispatcher and LSU have settled, some hundred cycles after the last response of
+// memory at most, simt_context streams the state out, and then everything is reset as after a fault. Granularity 2
+// (group): no further group is launched, and the same happens when the last resident group has ended. A page that is
+// absent (fault page_absent on the memory channel) stops the executor at once, as granularity 3 does; stopped_valid_o
+// then comes with the refused access in fault_*.
+//
+// Resume: simt_context streams the state in while the dispatcher launches the resident groups again. Then every warp
+// selects the lanes that run.
+//
+// State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet is not part of it;
+// start_packet_i gives it again.
+//
+// The caches hold virtual addresses without a tag of the address space and are therefore emptied at each start. This
+// costs two misses, and no other engine that writes memory has to notify this one.
 
 module simt_executor #(
     parameter int LANES = 16,        // work-items of a warp
     parameter int WARPS = 16,        // resident warps
-    parameter int LMEM_KIB = 64,     // local memory
+    parameter int LMEM_KIB = 64,     // local memory, KiB
     parameter int ICACHE_KIB = 8,
     parameter int DIVIDERS = (LANES + 3) / 4
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
     input  logic [63:0]   time_i,
-    // executor
+    // executor interface
     input  logic          start_valid_i,
     output logic          start_ready_o,
     input  logic [1023:0] start_packet_i,
@@ -38,16 +45,16 @@ module simt_executor #(
     output logic [31:0]   fault_va_o,
     output logic [31:0]   fault_pc_o,
     output logic [95:0]   fault_group_o,
-    output logic [5:0]    fault_warp_o,   // of the group
+    output logic [5:0]    fault_warp_o,   // warp within the group
     output logic [5:0]    fault_lane_o,
-    // a look from outside, at any time: the lanes of a warp that run together, and their pc
+    // for a debugger, at any time: the lanes of a warp that run together, and their pc
     input  logic [5:0]    dbg_warp_i,
     output logic [31:0]   dbg_pc_o,
     output logic [31:0]   dbg_lanes_o,
     input  logic          stop_req_i,
     input  logic [1:0]    stop_gran_i,
     output logic          stopped_valid_o,
-    output logic          page_request_o,   // with stopped_valid_o: because a page is absent, see fault_*
+    output logic          page_request_o,   // with stopped_valid_o: a page is absent; fault_* has the access
     output logic          save_valid_o,
     input  logic          save_ready_i,
     output logic [511:0]  save_data_o,
@@ -71,7 +78,7 @@ module simt_executor #(
     input  logic [7:0]    rsp_tag_i,
     input  logic [511:0]  rsp_data_i,
     input  logic [7:0]    rsp_fault_i,
-    input  logic          pass_i,           // the request of this tag will be done
+    input  logic          pass_i,           // memory will perform the request of this tag
     input  logic [7:0]    pass_tag_i,
     // events
     output logic          ev_issue_o,
@@ -87,7 +94,7 @@ module simt_executor #(
 
   localparam int WW = $clog2(WARPS);
   localparam int LW = $clog2(LANES);
-  // cycles in which the LSU still begins lines after a stop, as memory answers
+  // Cycles after a stop in which the LSU still begins lines, at the rate of memory's responses.
   localparam logic [6:0] LINGER = 7'd111;
 
   generate
@@ -108,10 +115,12 @@ module simt_executor #(
   logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad,
     all_in, all_back;
   logic          local_done;
-  logic [6:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
-  // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
+  // Cycles until the LSU begins no more lines. A line that is still begun need not be saved, so the resume is shorter.
+  logic [6:0]    linger_q;
+  // Cycles since the core was last busy. The effects of a barrier or of a warp's end take four cycles to reach all
+  // units.
   logic [2:0]    quiet_q;
-  // a page is absent; the dispatcher has ended; the core waits for the LSU to have room
+  // request: a page is absent. ended_q: the dispatcher has ended. crowded: the core must wait for room in the LSU.
   logic          fault, request, request_q, ended_q, crowded, wait_q;
 
   assign start_ready_o = state_q == IDLE;
@@ -163,14 +172,15 @@ module simt_executor #(
           state_q <= RUN;
         end
       RESTORE:
-        if ((bad && all_in) || fault) state_q <= KILL;    // what was cut goes on beside the rest of the work
+        if ((bad && all_in) || fault) state_q <= KILL;    // restored memory instructions already run
         else if (all_back) state_q <= request_q ? HALT : RUN;
       REFUSE: if (all_in) state_q <= KILL;
       RUN:
         if (fault) state_q <= KILL;
         else if (request_q) state_q <= HALT;
         else if (dispatch_done) state_q <= DRAIN;
-        // what came back must have gone on so far that the LSU has room for what the core still issues
+        // The restored memory instructions must have progressed so far that the LSU has room for what the core still
+        // issues.
         else if ((now || (soon && empty)) && pend_count <= 6'd5) state_q <= HALT;
       HALT:
         if (fault) state_q <= KILL;
@@ -196,29 +206,30 @@ module simt_executor #(
     endcase
     if (rst_i) begin
       state_q         <= IDLE;
-      begin_q         <= 1'b0;    // or the dispatcher would begin with what comes next
+      begin_q         <= 1'b0;    // otherwise the dispatcher would start with the next packet
       done_valid_o    <= 1'b0;
       fault_valid_o   <= 1'b0;
       stopped_valid_o <= 1'b0;
     end
   end
 
-  // the first fault
+  // The first fault.
   logic [31:0]   ic_fault_pc, lsu_fault_va, lsu_fault_pc, core_fault_va, core_fault_pc;
   logic          ic_fault, lsu_fault, core_fault;
   logic [7:0]    ic_fault_code, lsu_fault_code, core_fault_code;
   logic [1:0]    lsu_fault_access;
   logic [WW-1:0] ic_fault_warp, lsu_fault_warp, core_fault_warp;
   logic [LW-1:0] lsu_fault_lane, core_fault_lane;
-  logic          fault_named_q;            // a work-item's, not the packet's
+  logic          fault_named_q;            // the fault is of a work-item, not of the packet
   logic          lsu_fault_gen, fault_gen_q;
   logic [WARPS-1:0] warp_gen;
   logic [WW-1:0] fault_warp_q, fault_member;
   logic [95:0]   fault_group;
 
   assign fault   = lsu_fault || (core_fault && core_fault_code != tern_spec_pkg::FAULT_PAGE_ABSENT);
-  // The page to report is the first one; what is refused behind it may have another. Which client had it is known from
-  // the answers: that of a fetch takes longer.
+  // The page to report is that of the access which the MMU refused first; accesses refused after it may have other
+  // pages. A fetch reports later than the LSU does, so the tag of the first refused response decides which of the two
+  // was first.
   logic absent, first_fetch_q, refused_q;
   assign request = !first_fetch_q ? absent : core_fault && core_fault_code == tern_spec_pkg::FAULT_PAGE_ABSENT;
   assign page_request_o = request_q;
@@ -276,7 +287,8 @@ module simt_executor #(
   logic [95:0]         next_group, next_base, back_group, back_base;
   logic [255:0]        look_slot, rep_record;
 
-  // a launch while the state comes back: of a warp whose lanes come too, of one that has ended, or a first one
+  // A launch during a resume is one of three kinds: the warp's lanes are restored too (launch_live), the warp has ended
+  // (launch_ended), or the warp had not been launched before the stop.
   assign launch_live  = restoring && back_live[launch_warp];
   assign launch_ended = restoring && !back_live[launch_warp] && !back_fresh[launch_warp];
 
@@ -409,11 +421,11 @@ module simt_executor #(
       .scrub_o(scrub), .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
   );
 
-  // The LSU begins nothing once a stop is well under way, nor before all that comes back is there.
+  // The LSU begins no line late in a stop, nor in a resume before all memory instructions have been restored.
   assign freeze    = (state_q == HALT && linger_q == '0) || state_q == SAVE || (restoring && (!all_in || rep_valid));
   assign rep_ready = iss_ready;
 
-  // what there is to see
+  // Warps that dbg_* may show.
   assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && state_q != SAVE && !restoring) ? 32'(look_running) : '0;
 
   always_ff @(posedge clk_i) begin

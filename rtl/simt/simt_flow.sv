@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program counters of all warps: what the lanes of a warp run together, and how branches change that.
+// The program counters of all warps: the active lanes of each warp, their pc, and how control flow changes both.
 //
-// Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp
-// goes on at pc + 4 at once, and the core wakes it; otherwise X x_valid_i hands over what the instruction does, B (the
-// cycle after) decides. wake_o: the warps that can be issued again. blocked_o / waiting and the opening of barriers
-// belong to simt_barrier. State saved at preemption: pc_q and depth_q, for the lanes in mask_q, and what simt_select
-// holds; look_* show them. A warp that comes back chooses its lanes anew (open_select_i), so merge_q, quantum_q,
-// back_q and hot_q start afresh.
+// Contract, by stage of an instruction: F: pc_o of f_warp_i. D: active mask and step_slow of d_warp_i. R: with r_next_i
+// the warp continues at pc + 4, and the core wakes it at once. Otherwise x_valid_i in X hands over what the instruction
+// does, and B, the cycle after, decides. wake_o: warps that can be issued again. simt_barrier decides when barriers
+// open and tells which lanes can run.
 //
-// Lazy reconvergence: while all active lanes agree on their next pc and it stays below the merge candidate, there is
-// nothing to select, and no lane's own pc is touched. Only then: divergence, reaching the candidate, a return of some
-// lanes, exit, barrier. A warp whose runnable lanes are all active has no candidate.
-// Every 16th backward jump of a part of the warp gives the others 32 instructions, so that a lane that
-// spins on a lock cannot keep its neighbour from releasing it; every 4th if the part has done an atomic
-// operation, as those who spin do.
+// State saved at preemption: pc_q and depth_q for the lanes in mask_q, and the state of simt_select; look_* show them.
+// After a resume a warp selects its lanes again (open_select_i), so merge_q, quantum_q, back_q and hot_q start afresh.
+//
+// Reconvergence is lazy. As long as all active lanes have the same next pc, and it is below the merge pc (the lowest pc
+// at which inactive lanes of the same call depth wait), no selection is needed and no lane's own pc is written. A
+// selection follows only divergence, arrival at the merge pc, a return of some lanes, an exit or a barrier. A warp
+// whose runnable lanes are all active has no merge pc.
+//
+// Rotation: every 16th backward jump of a warp with inactive lanes gives 32 instructions to other lanes, so that a lane
+// that spins on a lock cannot keep another lane from releasing it. If the active lanes have executed an atomic
+// operation, as a lane that spins does, every 4th backward jump does so.
 
 module simt_flow #(
     parameter int LANES = 16,
@@ -34,9 +37,9 @@ module simt_flow #(
     input  logic [WW-1:0]       d_warp_i,
     input  logic [31:0]         d_pc4_i,
     output logic [LANES-1:0]    d_mask_o,
-    output logic                d_step_slow_o,   // pc + 4 needs a decision, too
-    output logic                d_quantum_end_o, // the last instruction of a rotated choice
-    input  logic [WW-1:0]       fetch_warp_i,    // of a failed fetch
+    output logic                d_step_slow_o,   // pc + 4 also needs a decision in B
+    output logic                d_quantum_end_o, // last instruction of the quantum of a rotation
+    input  logic [WW-1:0]       fetch_warp_i,    // warp of a failed fetch
     output logic [LANES-1:0]    fetch_mask_o,
     input  logic                r_issue_i,
     input  logic                r_next_i,
@@ -44,43 +47,43 @@ module simt_flow #(
     input  logic [31:0]         r_pc4_i,
     // X
     input  logic                x_valid_i,
-    input  logic                x_atomic_i,      // an atomic operation, valid or not for the flow
+    input  logic                x_atomic_i,      // an atomic operation is in X, whether or not x_valid_i
     input  logic [2:0]          x_flow_i,
     input  logic [WW-1:0]       x_warp_i,
     input  logic [LANES-1:0]    x_mask_i,
     input  logic                x_quantum_end_i,
     input  logic [31:0]         x_pc_i,
-    input  logic [31:0]         x_target_i,      // of branches and jal
+    input  logic [31:0]         x_target_i,      // target of a branch or jal
     input  logic [LANES-1:0]    x_taken_i,
-    input  logic [LANES*32-1:0] x_jump_i,        // of jalr, a lane each
-    input  logic [31:0]         x_lead_jump_i,   // of jalr, the first active lane's
+    input  logic [LANES*32-1:0] x_jump_i,        // target of jalr in each lane
+    input  logic [31:0]         x_lead_jump_i,   // target of jalr in the first active lane
     input  logic                x_call_i,
     input  logic                x_return_i,
     // B: decisions
-    output logic                b_barrier_o,     // pulse: mask has arrived
-    output logic                b_exit_o,        // pulse: mask has ended
+    output logic                b_barrier_o,     // pulse: the lanes in b_mask_o have arrived
+    output logic                b_exit_o,        // pulse: the lanes in b_mask_o have ended
     output logic [WW-1:0]       b_warp_o,
     output logic [LANES-1:0]    b_mask_o,
     output logic [31:0]         b_pc_o,
-    output logic                b_whole_o,       // no lane of the warp is left to run
+    output logic                b_whole_o,       // no other lane of the warp can run
     output logic [LANES-1:0]    b_misaligned_o,
     output logic [31:0]         b_misaligned_va_o,
-    // lanes that can run: live and not waiting at a barrier
+    // lanes that can run: live, and not waiting at a barrier
     output logic [WW-1:0]       work_warp_o,
     input  logic [LANES-1:0]    work_elig_i,
     output logic [WW-1:0]       res_warp_o,
     input  logic [LANES-1:0]    res_elig_i,
-    // a barrier has opened
-    input  logic [WARPS-1:0]    open_select_i,   // choose again
+    // a barrier has opened, or a resume
+    input  logic [WARPS-1:0]    open_select_i,   // these warps select their lanes
     // to the scheduler
     output logic [WARPS-1:0]    wake_o,
-    // stop and resume
-    output logic                busy_o,          // an instruction in B, or a selection under way
+    // save and restore
+    output logic                busy_o,          // an instruction is in B, or a selection is not finished
     input  logic [WW-1:0]       look_warp_i,     // any warp, at any time
     output logic [31:0]         look_pc_o,
     output logic [LANES-1:0]    look_mask_o,
     output logic [7:0]          look_depth_o,
-    input  logic                look_i,          // its lanes, while !busy_o
+    input  logic                look_i,          // shows the lanes of look_warp_i; only while busy_o is low
     output logic [LANES*32-1:0] look_lane_pc_o,
     output logic [LANES*8-1:0]  look_lane_depth_o,
     output logic [LW-1:0]       look_turn_o,
@@ -91,17 +94,17 @@ module simt_flow #(
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
-  localparam logic [3:0] ROTATE_EVERY = 4'd15, ROTATE_HOT = 4'd3;   // less one
+  localparam logic [3:0] ROTATE_EVERY = 4'd15, ROTATE_HOT = 4'd3;   // backward jumps, minus one
   localparam logic [5:0] ROTATE_QUANTUM = 6'd32;
 
-  logic [31:0]      pc_q [0:WARPS-1];       // of the active lanes
+  logic [31:0]      pc_q [0:WARPS-1];       // pc of the active lanes
   logic [LANES-1:0] mask_q [0:WARPS-1];     // the active lanes
-  logic [7:0]       depth_q [0:WARPS-1];    // their call depth
-  logic [31:0]      merge_q [0:WARPS-1];    // where others of the same depth wait; NONE
-  logic [WARPS-1:0] full_q;                 // every lane that can run is active
-  logic [5:0]       quantum_q [0:WARPS-1];  // instructions left of a rotated choice
-  logic [3:0]       back_q [0:WARPS-1];     // backward jumps of a part
-  logic [WARPS-1:0] hot_q;                  // the part has done an atomic operation
+  logic [7:0]       depth_q [0:WARPS-1];    // call depth of the active lanes
+  logic [31:0]      merge_q [0:WARPS-1];    // merge pc: lowest pc of inactive lanes of this depth; or NONE
+  logic [WARPS-1:0] full_q;                 // warps whose runnable lanes are all active
+  logic [5:0]       quantum_q [0:WARPS-1];  // instructions left in the quantum of a rotation
+  logic [3:0]       back_q [0:WARPS-1];     // backward jumps since the last rotation
+  logic [WARPS-1:0] hot_q;                  // atomic operation executed since the last rotation
 
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
@@ -173,7 +176,7 @@ module simt_flow #(
     jump       = b_flow_q == simt_core_pkg::FLOW_BRANCH || b_flow_q == simt_core_pkg::FLOW_JAL
                  || b_flow_q == simt_core_pkg::FLOW_JALR;
     merge      = merge_q[b_warp_q];
-    below_taken = b_target_q < merge;   // of both, before it is known which one counts
+    below_taken = b_target_q < merge;   // both are compared before it is known which one counts
     below_next  = b_pc4_q < merge;
     full       = full_q[b_warp_q];
     in_quantum = quantum_q[b_warp_q] != 6'd0;
@@ -195,7 +198,7 @@ module simt_flow #(
     select      = b_valid_q && !fast && !((b_barrier_o || b_exit_o) && full);
   end
 
-  // selection: the instruction in B comes first, then warps whose barrier has opened
+  // Selection. The instruction in B has priority over warps in open_q.
   logic [WARPS-1:0] open_q, open_one;
   logic             open_valid;
   logic [WW-1:0]    open_warp;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction cache of the SIMT core: direct mapped, 64-byte lines, read by one warp a cycle, four lines in flight.
+// Instruction cache of the SIMT core: direct mapped, lines of 64 bytes, one lookup a cycle, four fills in flight.
 //
-// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o: then the warp is noted and gets one
-// pulse on wake_o when it should look up again, or a fill it waits for ends in fault_valid_o with the pc and warp that
-// asked first. flush_i forgets all lines; a fill in flight is not kept. kill_i (level): nothing more is answered,
-// accepted requests drain. idle_o: nothing in flight. The memory channel reads only; the tag is the number of the fill.
-// State saved at preemption: none; lines can be read again.
+// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o. After a miss the warp gets one pulse on
+// wake_o when it should look up again; or the fill that it waits for ends in fault_valid_o with pc and warp of the
+// lookup that started the fill. flush_i invalidates all lines; a fill in flight is then not kept. kill_i (level): no
+// lookup is answered any more, and accepted requests drain. idle_o: no request is in flight. The memory channel only
+// reads; the tag is the number of the fill.
+// State saved at preemption: none; the lines can be read again.
 //
-// A line that has arrived cannot be replaced until the warps that wait for it have looked it up, or 63 cycles have
-// passed: otherwise warps that run in lines of the same index could evict each other's forever. So a fill starts only
-// if no other one holds its index; a warp for which none can start is woken when one has become free. One line is one
-// word of the memory: a fill is one write, at the cost of a 16:1 selection after the read.
+// An arrived line cannot be replaced until all warps that wait for it have looked it up, or 63 cycles have passed.
+// Otherwise warps that run in lines of the same index could evict each other's lines for ever. Therefore a fill starts
+// only if no other fill has its index. A warp whose fill cannot start is woken when a fill becomes free. One line is
+// one word of the memory, so a fill is a single write; the cost is a 16:1 selection after the read.
 
 module simt_icache #(
     parameter int W = 16,   // warps
-    parameter int KIB = 8,  // capacity
-    parameter int LINES = KIB * 16,  // of 64 bytes: a proof has fewer than a KiB
+    parameter int KIB = 8,  // capacity, KiB
+    parameter int LINES = KIB * 16,  // lines of 64 bytes; a proof has fewer than a KiB
     localparam int WW = $clog2(W)
 ) (
     input  logic          clk_i,
@@ -25,7 +26,7 @@ module simt_icache #(
     input  logic [WW-1:0] lookup_warp_i,
     output logic          hit_o,
     output logic [31:0]   instr_o,
-    output logic [31:0]   next_o,        // the instruction after it if that is in the same line, else zero
+    output logic [31:0]   next_o,        // the instruction behind it if in the same line, else zero
     output logic          miss_o,
     output logic [W-1:0]  wake_o,
     output logic          fault_valid_o,
@@ -57,12 +58,12 @@ module simt_icache #(
     end
   endgenerate
 
-  // lines
+  // Lines.
   logic [511:0]     data_q [LINES];
   logic [TW-1:0]    tags_q [LINES];
   logic [LINES-1:0] valid_q;
 
-  // the lookup of the cycle before
+  // The lookup of the cycle before.
   logic             look_q, look_valid_q;
   logic [29:0]      pc_q;  // in words
   logic [WW-1:0]    warp_q;
@@ -92,20 +93,21 @@ module simt_icache #(
     next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*after +: 32];
   end
 
-  // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was
-  // too early to see the line may still join; HELD: the line is protected.
+  // States of a fill. ASKED: its request is not in the request register yet. SENT: its request is there or in memory.
+  // LANDED: for one cycle, in which a lookup that was too early to see the line may still join the waiting warps. HELD:
+  // the line is protected from replacement.
   localparam logic [2:0] FREE = 3'd0, ASKED = 3'd1, SENT = 3'd2, LANDED = 3'd3, HELD = 3'd4;
 
   logic [3*FILLS-1:0]  state_q;
   logic [26*FILLS-1:0] line_q;
   logic [W*FILLS-1:0]  waiters_q;
-  logic [FILLS-1:0]    stale_q;   // a flush came after it was asked for
+  logic [FILLS-1:0]    stale_q;   // a flush came while the fill was in flight
   logic [6*FILLS-1:0]  timer_q;
-  logic [4*FILLS-1:0]  word_q;    // of the first asker
+  logic [4*FILLS-1:0]  word_q;    // word within the line of the lookup that started the fill
   logic [WW*FILLS-1:0] asker_q;
-  logic [W-1:0]        retry_q;   // warps for which no fill could start
+  logic [W-1:0]        retry_q;   // warps whose fill could not start
 
-  // the answer of the cycle before, and the line it is for
+  // The response of the cycle before, and the line that it is for.
   logic         rsp_q;
   logic [1:0]   rsp_tag_q;
   logic [7:0]   rsp_fault_q;
@@ -147,7 +149,7 @@ module simt_icache #(
     fault_valid_o <= 1'b0;
     freed_q       <= 1'b0;
     if (freed_q) retry_q <= '0;
-    // joins no fill and starts none; if one becomes free in this cycle, freed_q comes after
+    // The lookup joins no fill and starts none. If a fill becomes free in this cycle, freed_q follows in the next.
     if (miss && match == '0 && !start) retry_q[warp_q] <= 1'b1;
 
     for (int f = 0; f < FILLS; f++) begin
@@ -206,7 +208,7 @@ module simt_icache #(
     if (rst_i) state_q <= {FILLS{FREE}};
   end
 
-  // lines come in from the registered answer
+  // Lines are written from the registered response.
   always_ff @(posedge clk_i) begin
     rsp_q <= mem_rsp_valid_i && !rst_i;
     if (mem_rsp_valid_i) begin
@@ -224,7 +226,7 @@ module simt_icache #(
     if (rst_i || flush_i) valid_q <= '0;
   end
 
-  // request register
+  // Request register.
   always_ff @(posedge clk_i) begin
     if (rst_i) mem_req_valid_o <= 1'b0;
     else if (can_send) mem_req_valid_o <= 1'b1;
@@ -358,7 +360,7 @@ module simt_icache #(
 `ifdef FORMAL
 `elsif SYNTHESIS
 `else
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i) begin

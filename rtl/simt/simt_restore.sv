@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the state of a stopped executor in, a line a cycle, and hands each part to the module that it belongs to.
+// Takes in the state of a stopped executor, a line a cycle, and passes each part to the module that it belongs to.
 //
-// Contract: start_i begins; all lines up to the marked last one are taken, whatever they hold. bad_o: the state is of
-// another geometry, or has not the number of lines that its own head asks for. put_o with the walk's kind, index and
-// register tells that vector_o (of words a lane) or line_o (masks, slots) is for them. Lines of local memory wait for
-// local_ok_i. rep_* issues the memory instructions of the state, in order, to the LSU; rep_put_o marks each before.
-// Then back_* tells the dispatcher what was resident and, once tidy_i (all else is done), what comes next; done_o
-// pulses. State saved at preemption: head_q, as the executor's own; the rest comes and goes.
+// Contract: start_i begins. Every line up to and including the one with in_last_i is taken, whatever it holds. bad_o:
+// the state is from a device of another geometry, or has more or fewer lines than its own head asks for. put_o tells
+// that vector_o (one word a lane) or line_o (masks, slots) is for the part which simt_walk names by kind, index and
+// register. Lines of local memory wait for local_ok_i. rep_* issues the memory instructions of the state to the LSU, in
+// order; rep_put_o, before each, marks its destination and its group. back_* gives the resident groups to the
+// dispatcher and, when all other state is restored (tidy_i), the next group. done_o is a pulse at the end.
 //
-// The dispatcher launches the resident groups again while lanes and registers still arrive:
-// neither depends on the other.
+// State saved at preemption: none of its own. A stop during a restore resets the executor, since the saved state is
+// still valid.
+//
+// The dispatcher launches the resident groups again while lanes and registers are still arriving, because neither
+// depends on the other.
 
 module simt_restore #(
     parameter int LANES = 16,
@@ -19,15 +22,15 @@ module simt_restore #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                start_i,
-    input  logic                refuse_i,         // the packet cannot run: take the lines only
-    // the stream
+    input  logic                refuse_i,         // the packet cannot run: takes the lines only
+    // stream of lines
     input  logic                in_valid_i,
     output logic                in_ready_o,
     input  logic [511:0]        in_data_i,
     input  logic                in_last_i,
-    output logic                ended_o,          // the last line has been handed on
+    output logic                ended_o,          // the last line has been passed on
     output logic                bad_o,
-    // the walk
+    // simt_walk: the part that the line is
     input  logic                walk_valid_i,
     input  logic [3:0]          walk_kind_i,
     input  logic                walk_second_i,
@@ -38,18 +41,18 @@ module simt_restore #(
     output logic [WARPS-1:0]    live_o,
     output logic [WARPS-1:0]    fresh_o,
     output logic [4:0]          pending_o,
-    output logic [127:0]        scalars_o,        // 32 warps a vector
+    output logic [127:0]        scalars_o,        // the four words scalars_0 to scalars_3 of the head
     output logic                has_data_o,
     output logic                has_cmp_o,
-    // parts
+    // parts of the state
     output logic                put_o,
     output logic [511:0]        line_o,
     output logic [LANES*32-1:0] vector_o,
     input  logic                local_ok_i,
     output logic                lmem_write_o,
     input  logic                lmem_ready_i,
-    output logic                local_done_o,     // no line of local memory is to come
-    // memory instructions
+    output logic                local_done_o,     // no more lines of local memory follow
+    // unfinished memory instructions
     output logic                rep_valid_o,
     input  logic                rep_ready_i,
     output logic                rep_put_o,
@@ -63,7 +66,7 @@ module simt_restore #(
     output logic                back_last_o,
     output logic                back_ended_o,
     output logic [WW-1:0]       back_slot_o,
-    output logic [95:0]         back_group_o,     // the next one; those of the slots are at hand already
+    output logic [95:0]         back_group_o,     // the next group; those of the slots come by put_o
     output logic [95:0]         back_base_o,
     input  logic                tidy_i,
     output logic                done_o
@@ -75,7 +78,7 @@ module simt_restore #(
   logic             unused;
   logic             step, part_end, is_vector, ok, rep_end;
 
-  // head
+  // Fields of the head.
   logic [WARPS-1:0] slots_q, live_q, fresh_q, todo_q;
   logic [4:0]       pending_q;
   logic [127:0]     scalars_q;
@@ -90,7 +93,7 @@ module simt_restore #(
   assign pending_o = pending_q;
   assign scalars_o = scalars_q;
 
-  // a line
+  // The line in line_q.
   always_comb begin
     is_vector    = walk_kind_i == simt_core_pkg::LINE_LANES || walk_kind_i == simt_core_pkg::LINE_PCS
                    || walk_kind_i == simt_core_pkg::LINE_SCALARS || walk_kind_i == simt_core_pkg::LINE_REG ||
@@ -105,7 +108,7 @@ module simt_restore #(
     if (walk_kind_i == simt_core_pkg::LINE_PENDING) ok = walk_valid_i && !rep_valid_o;
     step         = full_q && (bad_q || ok);
     step_o       = step && !bad_q;
-    // no line of local memory: whether that can take one comes late
+    // Local memory is not part of put_o, because lmem_ready_i is known late in the cycle.
     put_o        = full_q && !bad_q && walk_valid_i && part_end && walk_kind_i != simt_core_pkg::LINE_LOCAL
                    && !(walk_kind_i == simt_core_pkg::LINE_PENDING && rep_valid_o);
     rep_end      = put_o && walk_record_end_i;
@@ -113,7 +116,7 @@ module simt_restore #(
     line_o       = line_q;
     pair         = (LANES > 16) ? {line_q, half_q} : {512'd0, line_q};
     vector_o     = pair[LANES*32-1:0];
-    unused       = &{1'b0, pair};            // fewer lanes need less
+    unused       = &{1'b0, pair};            // vectors of fewer lanes do not use all of it
     local_done_o = ended_q || (active_q && walk_kind_i > simt_core_pkg::LINE_LOCAL);
     ended_o      = ended_q;
     bad_o        = bad_q;
@@ -162,7 +165,7 @@ module simt_restore #(
     end
   end
 
-  // memory instructions: a record is put together, then issued
+  // Memory instructions: the lines of a record are collected, then the instruction is issued.
   logic [2:0] op;
 
   assign op         = rep_record_o[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3];
@@ -185,7 +188,7 @@ module simt_restore #(
     if (rst_i) rep_valid_o <= 1'b0;
   end
 
-  // the dispatcher: slots, when all of them are at hand; at the end the next group
+  // The dispatcher gets the resident groups once all slots have arrived, and at the end the next group.
   always_comb begin
     back_slot_o = '0;
     for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_slot_o = WW'(s);

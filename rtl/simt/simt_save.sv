@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams the state of a stopped executor out, a line a cycle.
 //
-// Contract: while active_i it takes the lines of simt_walk (walk_*) and puts them on out_*. What a line is made of is
-// there a cycle after the walk named it, and shown by at_*: a register because read_o asked the RAMs for it, all else
-// by selection. Local memory answers later, and in order; records (pend_*) are taken with their last line. While
-// active_i nothing else may change.
+// Contract: while active_i is high, the module takes the lines that simt_walk names (walk_*) and puts them on out_*; no
+// other state may change meanwhile. The contents of a line are needed one cycle after the walk names it. at_* then
+// tells which slot, warp or register it is. Contents are selected combinationally by at_*, except registers, which
+// read_o reads from the RAMs. Local memory answers later, in order. A memory instruction (pend_*) is taken with its
+// last line.
 // State saved at preemption: none of its own.
 //
-// Credits cover what is on its way to the queue: nothing before it need stop when the stream does.
+// A line takes a credit, that is a place of the output queue, before its contents are read. So when the output stalls,
+// no stage before the queue has to stall.
 
 module simt_save #(
     parameter int LANES = 16,
@@ -17,7 +19,7 @@ module simt_save #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                active_i,
-    // the walk
+    // simt_walk: the next line
     input  logic                walk_valid_i,
     input  logic [3:0]          walk_kind_i,
     input  logic [WW-1:0]       walk_index_i,
@@ -25,11 +27,11 @@ module simt_save #(
     input  logic                walk_second_i,
     input  logic                walk_last_i,
     output logic                step_o,
-    // a cycle later
+    // contents of the line, one cycle later
     output logic [WW-1:0]       at_index_o,
     output logic [4:0]          at_rd_o,
-    output logic                read_o,           // of the register that the walk names now
-    output logic                read_own_o,       // of one a lane
+    output logic                read_o,           // reads the register that walk_* names
+    output logic                read_own_o,       // each lane reads a register of its own
     input  logic [511:0]        head_i,
     input  logic [WARPS*32-1:0] masks_i,
     input  logic [255:0]        slot_i,
@@ -42,7 +44,7 @@ module simt_save #(
     input  logic                lmem_ready_i,
     input  logic                lmem_valid_i,
     input  logic [511:0]        lmem_data_i,
-    // memory instructions that were cut
+    // unfinished memory instructions
     input  logic                walk_record_end_i,
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
@@ -50,7 +52,7 @@ module simt_save #(
     input  logic [LANES*32-1:0] pend_addr_i,
     input  logic [LANES*32-1:0] pend_data_i,
     input  logic [LANES*32-1:0] pend_cmp_i,
-    // the stream
+    // stream of lines
     output logic                out_valid_o,
     input  logic                out_ready_i,
     output logic [511:0]        out_data_o,
@@ -61,7 +63,7 @@ module simt_save #(
 
   logic                is_local, is_pending, step;
   logic                at_valid_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
-  logic [3:0]          at_kind_q, local_q;      // lines of local memory that have not come
+  logic [3:0]          at_kind_q, local_q;      // local_q: lines of local memory that are still to come
   logic [DEPTH_LOG2:0] credit_q;
   logic [WW-1:0]       at_index_q;
   logic [4:0]          at_rd_q;
@@ -76,7 +78,7 @@ module simt_save #(
     step        = active_i && walk_valid_i && credit_q != '0;
     if (is_local) step = step && lmem_ready_i;
     else if (local_q != 4'd0) step = 1'b0;
-    // the next record is there a cycle after the last line of the one before was made
+    // The next record is valid one cycle after the last line of the one before.
     if (is_pending && (!pend_valid_i || (at_valid_q && at_pend_end_q))) step = 1'b0;
     step_o       = step;
     read_own_o   = step && walk_kind_i == simt_core_pkg::LINE_SCALARS;
@@ -105,7 +107,7 @@ module simt_save #(
     end
   end
 
-  // the line
+  // Contents of the line.
   always_comb begin
     masks  = 1024'(masks_i);
     vector = '0;

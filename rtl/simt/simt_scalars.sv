@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What registers hold that have not been written since their warp began: one value in all lanes.
+// Values of registers that have not been written since their warp's launch. Such a register has one value in all lanes.
 //
-// Contract: after clear_i (a launch) zero. forget_i (a resume begins): so in all warps, then put_i brings the words of
-// put_vector_i, which is that of registers put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives
-// value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like the registers themselves. write_value_o and look_o (LANES
-// registers from look_first_i on) are combinational. given_o: the vectors that came back.
-// State saved at preemption: all of it, as far as it has not been written over.
+// Contract: clear_i (a launch) sets the registers of a warp to zero. A resume begins with forget_i, which sets all
+// registers of all warps to zero; then put_i writes put_vector_i, one word for each of LANES registers from put_first_i
+// on, which is a multiple of LANES. x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t +
+// 1, held until the next read. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
+// given_o: the vectors that put_i has written.
+// State saved at preemption: all of it, except registers that have been written to the lanes since (simt_written).
 //
-// A resume brings up to 16 registers in a line and would need 16 writes of the lanes' memories for them. Most registers
-// of most kernels hold one value in all lanes, so this halves the time of a resume.
+// A resume brings back up to 16 registers in one line and would need 16 writes to the lanes' RAMs for them. Most
+// registers of most kernels have one value in all lanes, so this module halves the time of a resume.
 
 module simt_scalars #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    parameter int WIDTH = 32,        // of a register
+    parameter int WIDTH = 32,        // bits of a register
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES),
-    localparam int VECTORS = 32 / LANES     // of a warp
+    localparam int VECTORS = 32 / LANES     // vectors of LANES registers of a warp
 ) (
     input  logic                clk_i,
     input  logic                clear_i,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clears the local memory that a dispatch can reach and that another process may have used.
+// Zeroes the local memory that a dispatch can reach and that another process may have used.
 //
-// Contract: forget_i: the address space has changed, nothing is known to be clear. Once the packet is known, need_o
-// says combinationally whether start_i would find anything to do; start_i (with keep_i: group slots whose contents come
-// back otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done. kill_i ends it before its end:
-// nothing is known to be clear then.
+// Contract: forget_i: the address space has changed, so no local memory counts as clean. When the packet is known,
+// need_o tells combinationally whether anything has to be zeroed; start_i then zeroes it by scrub_* of lsu_rows, except
+// for the group slots in keep_i, whose contents are restored. busy_o is high until the end. kill_i ends the operation
+// early; then no local memory counts as clean.
 // State saved at preemption: none.
 //
-// Of local memory only [0, clean_q) is known to hold nothing foreign. Kernels without local
-// memory, which are most, never wait.
+// Only the range [0, clean_q) of lines is known to hold no data of another process. Kernels without local memory, which
+// are most kernels, never wait.
 
 module simt_scrub #(
     parameter int WARPS = 16,
@@ -19,7 +19,7 @@ module simt_scrub #(
     input  logic             kill_i,
     input  logic             forget_i,
     input  logic [WW:0]      slots_i,
-    input  logic [10:0]      lines_i,       // of local memory, a slot
+    input  logic [10:0]      lines_i,       // lines of local memory of a slot
     output logic             need_o,
     input  logic             start_i,
     input  logic [WARPS-1:0] keep_i,
@@ -42,7 +42,7 @@ module simt_scrub #(
   assign scrub_o       = busy_q && !wait_q && !scrub_busy_i && slot_q != slots_i && past > clean_q &&
     !keep_i[slot_q[WW-1:0]];
 
-  // slot by slot; wait_q: the cycle before scrub_busy_i can be seen
+  // One slot after another. wait_q: the cycle before scrub_busy_i is valid.
   always_ff @(posedge clk_i) begin
     total_q <= 11'(slots_i) * lines_i;
     wait_q  <= scrub_o;

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reconvergence: which work-items of a warp run next, when they do not all agree.
+// Reconvergence: selects the lanes of a warp that run next, when its lanes do not all have the same pc.
 //
-// Contract: park_i writes pc and call depth of lanes that stop running together. req_i asks for a choice for one warp,
-// one request a cycle; the cycle after it, work_warp_o shows that warp and elig_i, running_i must be its lanes that can
-// run and those that ran before. LW + 3 cycles after the request, res_valid_o gives the choice: the lanes (res_mask_o)
-// that share the deepest call and in it the lowest pc; res_merge_o is the next higher pc of that depth (all ones:
-// none), where the chosen ones must stop to be joined. With req_rotate_i the lanes that share pc and depth of the next
-// lane in turn, among those that did not run, are chosen. The caller does not touch a warp between request and result.
-// With look_i and nothing under way (busy_o), look_* show the lanes of look_warp_i; put_depth_i (with turns) and
-// put_pc_i write them, all lanes at once, from a vector of simt_lane or of pcs.
+// Contract: park_i stores pc and call depth of lanes that stop running together. req_i requests a selection for a warp,
+// one request a cycle. In the next cycle work_warp_o names that warp; work_elig_i must be its lanes that can run, and
+// work_running_i those that ran before. LW + 3 cycles after the request, res_valid_o gives the result: the lanes
+// (res_mask_o) that have the greatest call depth and among these the lowest pc (res_pc_o). res_merge_o is the next
+// higher pc at that depth, where the selected lanes must stop so that others can join them (all ones: none). With
+// req_rotate_i (rotation), instead the lanes are selected that have pc and depth of the next lane in turn among those
+// that did not run. The caller changes nothing of a warp between request and result.
+// With look_i while busy_o is low, look_* shows the lanes of look_warp_i. put_depth_i (depths and turn) and put_pc_i
+// write all lanes of a warp at once, from a vector of simt_lane or of pcs. Example: lanes 0 and 1 at depth 1, pc 0x40;
+// lane 2 at depth 1, pc 0x60; lane 3 at depth 0, pc 0x10. Lanes 0 and 1 are selected, and res_merge_o is 0x60.
+//
 // State saved at preemption: pc_q, depth_q, turn_q.
 //
-// One tree finds the two lowest distinct pcs of the deepest calls at once, a level a cycle: five comparators a node
-// instead of one, but no second pass, and no stage above 8 levels of logic. Deepest first lets a callee finish before
-// its callers' other lanes go on; lowest pc first is where compilers put the joins.
+// A tree finds the two lowest distinct pcs at the greatest depth in one pass, one level a cycle. A node has five
+// comparators instead of one, but there is no second pass, and no stage has more than 8 levels of logic. Greatest depth
+// first lets a callee finish before other lanes of its callers continue. Lowest pc first fits compilers, which place
+// joins at higher pcs.
 
 module simt_select #(
     parameter int LANES = 16,
@@ -36,13 +40,13 @@ module simt_select #(
     input  logic [LANES-1:0]    work_running_i,
     output logic                res_valid_o,
     output logic [WW-1:0]       res_warp_o,
-    input  logic [LANES-1:0]    res_elig_i,    // of res_warp_o
+    input  logic [LANES-1:0]    res_elig_i,    // lanes of res_warp_o that can run
     output logic [31:0]         res_pc_o,
     output logic [7:0]          res_depth_o,
     output logic [LANES-1:0]    res_mask_o,
     output logic [31:0]         res_merge_o,
     output logic                res_rotate_o,
-    // stop and resume
+    // save and restore
     output logic                busy_o,
     input  logic                look_i,
     input  logic [WW-1:0]       look_warp_i,
@@ -59,11 +63,11 @@ module simt_select #(
 
   logic          work_valid_q, work_rotate_q;
   logic [WW-1:0] work_warp_q;
-  logic [LW:0]   stage_q;             // bit k: level k of the tree holds a choice under way
+  logic [LW:0]   stage_q;             // bit k: level k of the tree holds a selection
   logic [WW-1:0] warp_q [0:LW];
   logic [LW:0]   rotate_q;
 
-  // what each lane would run next
+  // Pc and call depth at which each lane continues.
   logic [LANES*32-1:0] work_pc, res_pc;
   logic [LANES*8-1:0]  work_depth, res_depth;
   logic [WW-1:0]       write_warp;
@@ -104,7 +108,7 @@ module simt_select #(
     end
   endgenerate
 
-  // the request, and whose turn it is
+  // The request, and the next lane in turn.
   logic [LW-1:0]   turn_q [0:WARPS-1];
   logic [LANES-1:0] others_q, later_q, leads;
   logic [LW-1:0]   leader;
@@ -112,8 +116,8 @@ module simt_select #(
   assign work_warp_o = look_i ? look_warp_i : work_warp_q;
   assign look_turn_o = turn_q[work_warp_o];
 
-  // Whose turn it is, a cycle later than the lanes are read: the first that did not run, at or after the turn. x
-  // & -x is the lowest bit of x.
+  // The next lane in turn, one cycle after the lanes are read: the first lane that did not run, at or after the turn;
+  // if there is none, the first of all that did not run. x & -x is the lowest set bit of x.
   always_comb begin
     leads  = (later_q != '0) ? later_q & -later_q : others_q & -others_q;
     if (others_q == '0) leads[0] = 1'b1;
@@ -134,7 +138,7 @@ module simt_select #(
     if (rst_i) for (int w = 0; w < WARPS; w++) turn_q[w] <= '0;
   end
 
-  // the tree: node n has children 2n and 2n + 1; node 1 is the root; level k is nodes 2^k .. 2^(k+1) - 1
+  // The tree: node n has children 2n and 2n + 1. Node 1 is the root. Level k has the nodes 2^k to 2^(k+1) - 1.
   always_ff @(posedge clk_i) begin
     stage_q <= rst_i ? '0 : {work_valid_q, stage_q[LW:1]};
     if (work_valid_q) begin
@@ -152,7 +156,7 @@ module simt_select #(
     for (genvar n = 1; n < 2 * LANES; n++) begin : g_node
       logic        valid_q, valid;
       logic [7:0]  depth_q;
-      logic [31:0] low_q, next_q;             // the two lowest pcs at that depth
+      logic [31:0] low_q, next_q;             // the two lowest distinct pcs at that depth
 
       if (n >= LANES) begin : g_leaf
         assign valid = rotate_q[LW] ? leads[n - LANES] : valid_q;
@@ -209,7 +213,7 @@ module simt_select #(
     end
   endgenerate
 
-  // who agrees with the root
+  // Lanes that have depth and pc of the root.
   assign res_valid_o  = stage_q[0] && g_node[1].valid;
   assign res_warp_o   = warp_q[0];
   assign res_pc_o     = g_node[1].low_q;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a stopped executor, one after another, as docs/spec/context.yaml orders them.
+// Names the lines of a stopped executor's state one after another, in the order of docs/spec/context.yaml.
 //
-// Contract: start_i begins with the head. valid_o: kind_o (simt_core_pkg::LINE_*) says what the line is, index_o of
-// which slot, warp or line of masks, rd_o which register (of scalars: the first of the vector), line_o which line of
-// local memory, second_o: the second line of a vector.
-// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head,
-// scalars_i and regs_i (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's
-// addresses. State saved at preemption: none; it is how the rest is saved.
+// Contract: start_i begins with the head. With valid_o, kind_o (simt_core_pkg::LINE_*) is the kind of the line; index_o
+// its slot, warp or line of masks; rd_o its register (for scalars the first register of the vector); line_o its line of
+// local memory; second_o: it is the second line of a vector. last_o: no line follows. step_i takes the line.
+// Inputs become valid during the walk, when their line is taken: slots_i, live_i and pending_i from the line after the
+// head on; scalars_i and regs_i (of warp index_o) with that warp's lanes; has_data_i and has_cmp_i with the addresses
+// of the memory instruction.
+// State saved at preemption: none; the module is a part of the save.
 //
-// Save and restore walk with the same module, so that they cannot disagree about the order.
+// Save and restore use this one module, so they cannot disagree about the order.
 
 module simt_walk #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
     localparam int WW = $clog2(WARPS),
-    localparam int VECTORS = 32 / LANES     // of scalars
+    localparam int VECTORS = 32 / LANES     // vectors of scalars of a warp
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -24,7 +25,7 @@ module simt_walk #(
     input  logic [4:0]       pending_i,
     input  logic [VECTORS-1:0] scalars_i,
     input  logic [31:0]      regs_i,
-    input  logic [10:0]      local_lines_i,   // of a slot
+    input  logic [10:0]      local_lines_i,   // lines of local memory of a slot
     input  logic             has_data_i,
     input  logic             has_cmp_i,
     output logic             valid_o,
@@ -43,15 +44,15 @@ module simt_walk #(
 
   logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_regs, to_pending, to_record;
   logic [WW-1:0]    index_q;
-  logic [WARPS-1:0] left_q;                 // slots or warps behind index_q
-  logic [VECTORS-1:0] scalars_q;            // vectors behind rd_q
-  logic [31:0]      regs_q;                 // registers behind rd_q
+  logic [WARPS-1:0] left_q;                 // slots or warps after index_q
+  logic [VECTORS-1:0] scalars_q;            // vectors after rd_q
+  logic [31:0]      regs_q;                 // registers after rd_q
   logic [4:0]       rd_q;
   logic [9:0]       line_q;
   logic [10:0]      count_q;                // lines of the slot that are left
   logic [4:0]       pending_q;
   logic             second_q, part_end, place_q;
-  // of all slots' lines; at the end of a vector: of the warp's
+  // slots_end: last slot line. local_end: last line of a slot's local memory. after_pcs, warp_end: end of a vector.
   logic             slots_end, local_end, after_pcs, warp_end;
   logic             to_scalars, to_reg, next_slot, next_local, next_warp, first_slot, first_local, first_warp;
 
@@ -65,9 +66,9 @@ module simt_walk #(
   assign record_end_o = kind_q >= simt_core_pkg::LINE_ADDR && next != kind_q && part_end && next == to_record;
 
   logic unused;
-  assign unused = regs_i[0];              // x0 is never written
+  assign unused = regs_i[0];              // x0 is never in the mask
 
-  // what comes next
+  // The kind of the next line.
   always_comb begin
     part_end   = second_q == LAST_PART;
     to_pending = (pending_i != '0) ? simt_core_pkg::LINE_PENDING : simt_core_pkg::LINE_END;
@@ -93,7 +94,8 @@ module simt_walk #(
     endcase
   end
 
-  // What moves, from the same conditions but not through `next`: it is the longest path, and these end in enables.
+  // Registers that change with a step. Their conditions repeat those of `next` instead of using it: `next` is the
+  // longest path, and these conditions end in clock enables.
   always_comb begin
     slots_end   = (kind_q == simt_core_pkg::LINE_SLOT) && left_q == '0;
     local_end   = (kind_q == simt_core_pkg::LINE_LOCAL) && count_q == 11'd1;
@@ -110,7 +112,7 @@ module simt_walk #(
                   || (slots_end && local_lines_i == '0) || (local_end && left_q == '0);
   end
 
-  // the first register, from its one bit: that is a carry chain and two levels
+  // The lowest register of the mask. Isolating its bit first makes the path a carry chain and two levels of logic.
   logic [31:0] one;
   logic [4:0]  first_register;
   always_comb begin
@@ -119,7 +121,7 @@ module simt_walk #(
     for (int r = 0; r < 32; r++) if (one[r]) first_register = first_register | 5'(r);
   end
 
-  // the first of a set, and what is behind it
+  // first: the lowest member of a set. rest: the set without it.
   function automatic logic [WW-1:0] first(input logic [WARPS-1:0] set);
     first = '0;
     for (int w = WARPS - 1; w >= 0; w--) if (set[w]) first = WW'(w);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each warp stands: pcs and active lanes (simt_flow), barriers and ends (simt_barrier), and both as a stopped
-// executor streams them (simt_look).
+// Control-flow state of all warps: pcs and active lanes (simt_flow), barriers and ends (simt_barrier), and the format
+// of both in the state of a stopped executor (simt_look).
 //
-// Contract: that of simt_flow and simt_barrier, which this joins: an instruction that arrives or ends passes from B of
-// the one to the other, a barrier that opens has its warps choose lanes. While look_i, look_slot_o, _lanes_o and _pcs_o
-// show slot or warp look_index_i, put_* bring them back, select_i has warps that can run choose; look_pc_o and
-// look_running_o show at any time. State saved at preemption: that of the two.
+// Contract: that of simt_flow and simt_barrier, which this module connects. Stage B of simt_flow passes arrivals and
+// exits to simt_barrier, and a barrier that opens makes its warps select their lanes. While look_i is high,
+// look_slot_o, look_lanes_o and look_pcs_o show slot or warp look_index_i; look_pc_o and look_running_o are valid at
+// any time. put_* writes slots and warps back. select_i makes warps that can run select their lanes.
+// State saved at preemption: that of the two modules.
 
 module simt_warps #(
     parameter int LANES = 16,
@@ -15,9 +16,9 @@ module simt_warps #(
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    // launches, ends
+    // launches and ends of warps
     input  logic                launch_i,
-    input  logic                launch_valid_i,   // this launch is next
+    input  logic                launch_valid_i,   // the launch that comes next
     input  logic [WW-1:0]       launch_warp_i,
     input  logic [WW-1:0]       launch_slot_i,
     input  logic [LANES-1:0]    launch_mask_i,
@@ -26,7 +27,7 @@ module simt_warps #(
     input  logic [31:0]         launch_pc_i,
     output logic                done_o,
     output logic [WW-1:0]       done_warp_o,
-    output logic [WARPS-1:0]    present_o,        // launched and not ended
+    output logic [WARPS-1:0]    present_o,        // warps that have been launched and have not ended
     // F, D, R
     input  logic [WW-1:0]       f_warp_i,
     output logic [31:0]         f_pc_o,
@@ -64,16 +65,16 @@ module simt_warps #(
     output logic [LW-1:0]       stuck_lane_o,
     output logic [WARPS-1:0]    wake_o,
     output logic                busy_o,
-    // stop and resume
+    // save and restore
     input  logic                restoring_i,
     input  logic                launch_live_i,
     input  logic                launch_ended_i,
     input  logic [WARPS-1:0]    select_i,
     input  logic                look_i,
     input  logic [WW-1:0]       look_index_i,
-    input  logic [95:0]         look_group_i,     // of the slot
+    input  logic [95:0]         look_group_i,     // group of the slot, from simt_csr
     input  logic [95:0]         look_base_i,
-    input  logic [LANES*10-1:0] look_fcsr_i,      // of the warp
+    input  logic [LANES*10-1:0] look_fcsr_i,      // frm and fflags of the warp's lanes
     output logic [255:0]        look_slot_o,
     output logic [LANES*32-1:0] look_lanes_o,
     output logic [LANES*32-1:0] look_pcs_o,
@@ -147,7 +148,7 @@ module simt_warps #(
 
   assign look_running_o = look_mask & look_live & ~look_waiting;
 
-  // a slot whose group has not begun to be launched has no barrier yet
+  // A slot whose group has no launched warp yet holds the barrier state of an earlier group.
   always_comb begin
     look_waits  = look_any && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);
     look_parts  = look_parted && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);

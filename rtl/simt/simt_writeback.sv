@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who writes the registers, and when: one warp-wide write a cycle.
+// Decides which unit writes the registers: one write of a whole warp a cycle.
 //
-// Contract: an instruction of fixed latency asks in R (cycle t) whether its slot is free and books it: ALU at t + 2, or
-// late at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to,
-// in this order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own
-// output register to the RAM. ends_*: who waits for what is written; soon_*: the booked write two cycles ahead. An LSU
-// that waited twice gets the next ALU slot reserved; what it has for x0 is taken at once, beside any other write. put_i
-// (a register of a warp comes back) or put_state_i (its rounding mode and flags) come when nothing else is to be
-// written. State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
+// Contract: an instruction of fixed latency asks in R (cycle t) whether its write-back slot is free and books it: the
+// ALU at t + 2, or late at t + 3; multiplier and fp_misc at t + 4; FMA at t + 8. A booked write cannot be refused.
+// Slots that are not booked go to launch, divider and LSU, in this order. wb_* describes the write of this cycle; its
+// data goes from the output register of the unit to the RAM. ends_*: the result that an instruction may wait for is
+// complete. soon_* is the booked write of two cycles ahead.
+// An LSU result that has waited twice gets the next free slot of the ALU reserved. A result of the LSU for x0 is taken
+// at once, beside any other write. put_i (a register of a warp is restored) and put_state_i (its frm and fflags are)
+// come only when nothing else is to be written.
+// State saved at preemption: none; everything drains within 8 cycles. busy_o: a booked write is left.
 //
-// Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
-// flip-flops and every dependent instruction six cycles.
+// Booking lets results of the ALU overtake those of the FMA. A delay line that gives all units the same latency would
+// cost LANES * 32 * 6 flip-flops and make every dependent instruction wait six cycles more.
 
 module simt_writeback #(
     parameter int LANES = 16,
@@ -20,16 +22,16 @@ module simt_writeback #(
     input  logic             clk_i,
     input  logic             rst_i,
     // R: booking
-    output logic             alu_ok_o,      // a slot for the ALU, early or late
-    output logic             alu_late_o,    // it would be the late one
-    output logic             mul_ok_o,      // multiplier, fp_misc
+    output logic             alu_ok_o,      // a slot is free for the ALU, early or late
+    output logic             alu_late_o,    // that is the late one
+    output logic             mul_ok_o,      // a slot is free for multiplier or fp_misc
     output logic             fma_ok_o,
     input  logic             book_i,
     input  logic [3:0]       book_sel_i,    // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
     input  logic [WW-1:0]    book_warp_i,
     input  logic [4:0]       book_rd_i,
     input  logic [LANES-1:0] book_mask_i,
-    // units that wait
+    // units of variable latency
     input  logic             launch_valid_i,
     output logic             launch_ready_o,
     input  logic [WW-1:0]    launch_warp_i,
@@ -45,15 +47,15 @@ module simt_writeback #(
     input  logic [4:0]       lsu_rd_i,
     input  logic [LANES-1:0] lsu_mask_i,
     input  logic             lsu_last_i,
-    // what comes back
+    // restore
     input  logic             put_i,
     input  logic             put_state_i,
     input  logic [WW+4:0]    put_rd_i,      // {warp, register}
     output logic             busy_o,
-    // the write of this cycle
+    // write of this cycle
     output logic [3:0]       wb_sel_o,
-    output logic             wb_write_o,    // the register file changes
-    output logic             ends_o,        // the last write of an instruction that somebody may wait for
+    output logic             wb_write_o,    // a register is written
+    output logic             ends_o,        // last write of a result that an instruction may wait for
     output logic [WW-1:0]    ends_warp_o,
     output logic [4:0]       ends_rd_o,
     output logic [WW-1:0]    wb_warp_o,
@@ -64,7 +66,7 @@ module simt_writeback #(
     output logic [4:0]       soon_rd_o
 );
 
-  localparam int DEPTH = 1 + simt_op_pkg::FMA_LATENCY;   // slots 0 (now) .. DEPTH
+  localparam int DEPTH = 1 + simt_op_pkg::FMA_LATENCY;   // slots 0 (this cycle) to DEPTH
   localparam int MUL_SLOT = 1 + simt_op_pkg::MUL_LATENCY;
 
   generate
@@ -75,13 +77,13 @@ module simt_writeback #(
 
   localparam int EW = 4 + WW + 5 + LANES;
 
-  logic [DEPTH:0]      used_q;                // bit DEPTH stays 0
-  logic [DEPTH*EW-1:0] slots_q, slots_d;      // {mask, rd, warp, sel} of each booked write; zero: WB_ANY
+  logic [DEPTH:0]      used_q;                // booked or reserved slots; bit DEPTH stays 0
+  logic [DEPTH*EW-1:0] slots_q, slots_d;      // {mask, rd, warp, sel} of each booked write; sel 0: WB_ANY
   logic [1:0]       starve_q;
   logic             reserve;
 
-  // booking
-  logic [DEPTH:0] slot;                       // one-hot
+  // Booking.
+  logic [DEPTH:0] slot;                       // slot that is booked, one-hot
 
   always_comb begin
     reserve    = starve_q == 2'd2 && !used_q[2];
@@ -117,7 +119,7 @@ module simt_writeback #(
     end
   end
 
-  // this cycle
+  // The write of this cycle.
   logic             free;
   logic [3:0]       now_sel, soon_sel;
   logic [WW-1:0]    now_warp;
@@ -169,7 +171,7 @@ module simt_writeback #(
   end
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i && (put_i || put_state_i)) begin

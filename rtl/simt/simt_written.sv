@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a warp's registers are: in the lanes' memories if they have been written since the warp began, else in
-// simt_scalars, zero after a launch. And which of those in the memories hold one value in all lanes.
+// Tracks for each register of a warp whether it has been written since the warp's launch. If so, its value is in the
+// lanes' RAMs; if not, in simt_scalars, which holds zero after a launch. Also tracks which written registers have the
+// same value in all lanes.
 //
-// Contract: clear_i forgets the warp that is launched. write_i in cycle t marks a register, first_o says in the same
-// cycle that it was not marked: then the lanes that take no part are written first_value_o. has_o answers read_i of
-// cycle t in t + 1, held like the registers themselves, and of the warp that f_warp_i named in t - 1 (d_warp_i in t);
-// like them it sees the writes up to t - 1. Where it is clear, the operand is that of value_o. full_i: all lanes are
-// written, with data_i. put_masks_i loads the words of one line of docs/spec/context.yaml and forgets all else,
-// put_scalars_i one vector; masks_o, two cycles after the last write, is what is to be saved as a vector of its own,
-// look_vector_o (with look_ram_i, each lane's register look_first_i + lane) the other registers; those of a vector that
-// is not in scalars_o are zero.
+// Contract: clear_i (launch) marks all registers of a warp as not written. write_i in cycle t marks one. first_o, in
+// the same cycle: it was not marked; lanes that do not take part in the write are then written with first_value_o.
+// full_i: all lanes take part, with data_i. read_i in cycle t gives has_o in t + 1, for d_warp_i, which f_warp_i named
+// in t - 1; like the registers, has_o is held until the next read and reflects writes up to t - 1. Where has_o is 0,
+// the operand is value_o.
+// Save: masks_o, two cycles after the last write, has the registers that are saved as a vector each. look_vector_o has
+// the values of the other registers, LANES of them from look_first_i on; look_ram_i is register look_first_i + lane of
+// each lane. Registers of a vector that is not in scalars_o are zero. Restore: put_masks_i loads the words of one line
+// of masks and clears all other state; put_scalars_i loads one vector.
 // State saved at preemption: all of it.
 //
-// A bit a register instead of clearing 32 registers at each launch, or all of them when the address space
-// changes: nothing of an earlier process can be read, and only what was written need be saved. x0 reads zero
-// because its bit is never set.
+// One bit a register replaces zeroing 32 registers at each launch, or all registers when the address space changes. No
+// value of an earlier process can be read, and only written registers have to be saved. x0 reads zero because its bit
+// is never set.
 
 module simt_written #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    parameter int WIDTH = 32,        // of a register; the proof takes less
+    parameter int WIDTH = 32,        // bits of a register; the proof has fewer
     localparam int WW = $clog2(WARPS),
-    localparam int VECTORS = 32 / LANES     // of scalars
+    localparam int VECTORS = 32 / LANES     // vectors of scalars of a warp
 ) (
     input  logic                clk_i,
     input  logic                clear_i,
     input  logic [WW-1:0]       clear_warp_i,
     input  logic                write_i,
     input  logic [WW+4:0]       rd_i,            // {warp, register}
-    input  logic [WW+4:0]       run_rd_i,        // the same, while a warp may have an instruction in F
+    input  logic [WW+4:0]       run_rd_i,        // equals rd_i while the warp may have an instruction in F
     input  logic                full_i,
     input  logic [LANES*WIDTH-1:0] data_i,
     output logic                first_o,
@@ -42,7 +44,7 @@ module simt_written #(
     output logic [2:0]          has_o,           // rs3, rs2, rs1
     output logic [3*WIDTH-1:0]  value_o,
     input  logic                put_masks_i,
-    input  logic                put_second_i,    // warps 16 to 31
+    input  logic                put_second_i,    // the line of warps 16 to 31
     input  logic [511:0]        put_line_i,
     input  logic                put_scalars_i,
     input  logic [WW-1:0]       put_warp_i,
@@ -57,7 +59,7 @@ module simt_written #(
 );
 
   logic [31:0]         mask_q [0:WARPS-1];
-  logic [31:0]         same_q [0:WARPS-1];    // of registers in mask_q
+  logic [31:0]         same_q [0:WARPS-1];    // registers in mask_q that have the same value in all lanes
   logic [31:0]         d_mask_q, f_mask, look_mask, look_same;
   logic [WW-1:0]       warp;
   logic [WW+4:0]       after_rd_q;
@@ -89,7 +91,7 @@ module simt_written #(
         if (w / 16 == 32'(put_second_i)) mask_q[w] <= {put_line_i[32*(w % 16) + 1 +: 31], 1'b0};
   end
 
-  // one value in all lanes, looked at a cycle after the write
+  // Comparison of the lanes, one cycle after the write.
   always_comb begin
     same = full_q;
     if (full_q) for (int i = 1; i < LANES; i++) if (data_q[WIDTH*i +: WIDTH] != data_q[WIDTH-1:0]) same = 1'b0;

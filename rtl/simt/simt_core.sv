@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of the SIMT executor: one warp instruction a cycle from a barrel of warps.
+// The pipeline of the SIMT executor: issues up to one instruction of one warp per cycle, round robin between warps.
 //
-//   P  pick a warp        simt_schedule, simt_patience
-//   F  its pc             simt_warps -> instruction cache
-//   D  instruction        register addresses to the RAMs
-//   R  decode, operands   simt_scoreboard: issue, or kill and come back later; pc + 4 is decided here
-//   X  execute            simt_lane, div_unit; memory instructions to simt_memport
-//   B  branch decision    simt_warps; ALU results to the registers
+//    P  pick a warp        simt_schedule, simt_patience
+//    F  fetch its pc       simt_warps -> simt_icache
+//    D  instruction        simt_icache -> register addresses to the RAMs
+//    R  decode, operands   simt_scoreboard: issue, or kill and pick again later; pc + 4 of most instructions
+//    X  execute            simt_lane, div_unit; memory instructions to simt_memport
+//    B  branch decision    simt_warps; ALU results to the registers
 //
-// Contract: launch_* gives warps, done_* reports their end; ic_*, lsu_* are the channels of simt_icache and simt_lsu.
-// fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory
-// instruction is left in here.
-// Stop and resume: with halt_i nothing is picked, and once busy_o is low and simt_lsu settled, look_* show the state of
-// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i, or (look_own_i) the scalars from
-// there on. put_* bring the parts back, in the order of simt_walk; launches with restoring_i the rest; select_i has the
-// warps choose their lanes. State saved at preemption: in simt_warps, simt_csr, simt_regfile, simt_written. slot_q,
-// lbase_q come with the launches; scoreboard and scheduler follow from the rest.
-//
-// A warp has one instruction in P to R, so a plain instruction comes every 4 cycles and a branch every 6, whatever its
-// results take: 6 warps fill the pipeline. Nothing waits inside it; what cannot go on in R is killed and issued again.
+// Contract: launch_* launches warps, done_* reports their ends. ic_* and lsu_* are the channels of simt_icache and
+// simt_lsu. fault_o is a pulse per faulting instruction. rst_i also ends a dispatch after a fault. idle_o: no memory
+// instruction is left in the core. Save: halt_i stops picking; once busy_o is low and simt_lsu has settled, look_*
+// shows warp or slot look_index_i and, one cycle after look_read_i, register look_rd_i or (look_own_i) the scalars from
+// it on. Resume: put_* writes state back in the order of simt_walk, launches with restoring_i the rest; select_i makes
+// warps select their lanes.
+// State saved at preemption: that of simt_warps, simt_csr, simt_regfile and simt_written. slot_q and lbase_q come with
+// the launches; scoreboard and scheduler follow from the rest.
+// A warp has one instruction in P to R, so its next one follows 4 cycles after a plain instruction and 6 after a
+// branch; 6 warps fill the pipeline. No stage stalls: an instruction that cannot be issued in R is killed and picked
+// again.
 
 module simt_core #(
     parameter int LANES = 16, WARPS = 16, DIVIDERS = (LANES + 3) / 4,
@@ -28,7 +28,7 @@ module simt_core #(
     input  logic [1023:0]       packet_i,
     input  logic [63:0]         time_i,
     output logic                idle_o,
-    // warps
+    // launches and ends of warps
     input  logic                launch_valid_i,
     output logic                launch_ready_o,
     input  logic [WW-1:0]       launch_warp_i, launch_slot_i,
@@ -41,19 +41,19 @@ module simt_core #(
     input  logic [WW:0]         launch_nwarps_i,
     output logic                done_valid_o,
     output logic [WW-1:0]       done_warp_o,
-    // instructions
+    // instruction cache
     output logic                ic_valid_o,
     output logic [31:0]         ic_pc_o,
     output logic [WW-1:0]       ic_warp_o,
     input  logic                ic_hit_i,
     input  logic [31:0]         ic_instr_i,
-    input  logic [31:0]         ic_next_i,       // the instruction after it, or zero
+    input  logic [31:0]         ic_next_i,       // the instruction behind it, or zero if unknown
     input  logic [WARPS-1:0]    ic_wake_i,
     input  logic                ic_fault_i,
     input  logic [7:0]          ic_fault_code_i,
     input  logic [31:0]         ic_fault_pc_i,
     input  logic [WW-1:0]       ic_fault_warp_i,
-    // memory
+    // load/store unit
     output logic                lsu_valid_o,
     input  logic                lsu_ready_i,
     output logic [2:0]          lsu_op_o,
@@ -81,12 +81,12 @@ module simt_core #(
     output logic [31:0]         fault_va_o, fault_pc_o,
     output logic [WW-1:0]       fault_warp_o,
     output logic [LW-1:0]       fault_lane_o,
-    // stop and resume
+    // save and restore
     input  logic                halt_i,
     output logic                busy_o,
     input  logic                restoring_i, launch_ok_i,
-    input  logic                launch_live_i,    // with restoring_i: the rest of the warp's state comes on put_*
-    input  logic                launch_ended_i,   // with restoring_i: it has no lanes
+    input  logic                launch_live_i,    // with restoring_i: the warp's lanes are restored by put_*
+    input  logic                launch_ended_i,   // with restoring_i: the warp has ended
     input  logic                select_i,
     input  logic [WARPS-1:0]    select_warps_i,
     output logic [WARPS-1:0]    present_o,
@@ -99,15 +99,15 @@ module simt_core #(
     input  logic [4:0]          look_first_i,
     output logic [255:0]        look_slot_o,
     output logic [LANES*32-1:0] look_lanes_o, look_pcs_o, look_scalars_o, look_regs_o,
-    output logic [31:0]         look_pc_o,        // at any time: of the lanes that run together
-    output logic [LANES-1:0]    look_running_o,   // and which these are
+    output logic [31:0]         look_pc_o,        // at any time: pc of the active lanes of the warp
+    output logic [LANES-1:0]    look_running_o,   // at any time: these active lanes
     input  logic                put_i,
     input  logic [3:0]          put_kind_i,
     input  logic [WW-1:0]       put_index_i,
     input  logic [4:0]          put_rd_i,
     input  logic [511:0]        put_line_i,
     input  logic [LANES*32-1:0] put_vector_i,
-    input  logic                mark_i,           // a memory instruction comes back
+    input  logic                mark_i,           // marks the destination of a restored memory instruction
     input  logic [WW-1:0]       mark_warp_i,
     input  logic [4:0]          mark_rd_i,
     // events
@@ -233,7 +233,7 @@ module simt_core #(
 
   logic [3:0] r_after_use;
   logic       r_after_memory, r_after_sleep, r_after_hold, unused;
-  assign unused = &{1'b0, r_after_q};      // not all of its fields matter
+  assign unused = &{1'b0, r_after_q};      // simt_hint does not read all of its fields
 
   simt_hint u_hint (
       .opcode_i(r_after_q[6:0]), .rd_i(r_after_q[11:7]), .rs1_i(r_after_q[19:15]), .rs2_i(r_after_q[24:20]),
@@ -379,10 +379,10 @@ module simt_core #(
       .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
   );
 
-  assign lsu_room = port_room && !halt_i;     // simt_lsu can hold what is in X and before it, no more
+  assign lsu_room = port_room && !halt_i;     // in a stop, simt_lsu has room only for what R has issued
   assign idle_o   = holds == '0;
 
-  // divider
+  // Divider.
   logic                div_valid, div_ready, div_busy;
   logic [LANES*32-1:0] div_data;
   logic [LANES*5-1:0]  div_flags;

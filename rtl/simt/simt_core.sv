@@ -8,17 +8,17 @@
 //    X  execute            simt_lane, div_unit; memory instructions to simt_memport
 //    B  branch decision    simt_warps; ALU results to the registers
 //
-// Contract: launch_* launches warps, done_* reports their ends. ic_* and lsu_* are the channels of simt_icache and
+// Contract: launch_* launches warps, done_* reports their ends; ic_* and lsu_* are the channels of simt_icache and
 // simt_lsu. fault_o is a pulse per faulting instruction. rst_i also ends a dispatch after a fault. idle_o: no memory
-// instruction is left in the core. Save: halt_i stops picking; once busy_o is low and simt_lsu has settled, look_*
-// shows warp or slot look_index_i and, one cycle after look_read_i, register look_rd_i or (look_own_i) the scalars from
-// it on. Resume: put_* writes state back in the order of simt_walk, launches with restoring_i the rest; select_i makes
-// warps select their lanes.
+// instruction here.
+// Save: halt_i stops picking. Once busy_o is low and simt_lsu has settled, look_* shows warp or slot look_index_i and,
+// one cycle after look_read_i, register look_rd_i or (look_own_i) the scalars from it on.
+// Resume: put_* writes state back in the order of simt_walk, launches with restoring_i give the rest, and then select_i
+// makes warps select their lanes.
 // State saved at preemption: that of simt_warps, simt_csr, simt_regfile and simt_written. slot_q and lbase_q come with
 // the launches; scoreboard and scheduler follow from the rest.
-// A warp has one instruction in P to R, so its next one follows 4 cycles after a plain instruction and 6 after a
-// branch; 6 warps fill the pipeline. No stage stalls: an instruction that cannot be issued in R is killed and picked
-// again.
+// Rate: a warp has one instruction in P to R. The next follows 4 cycles after a plain one and 6 after a branch, so 6
+// warps fill the pipeline. No stage stalls: an instruction that cannot be issued in R is killed and picked again.
 
 module simt_core #(
     parameter int LANES = 16, WARPS = 16, DIVIDERS = (LANES + 3) / 4,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the lanes of a memory instruction go: the first stage of simt_lsu.
+// First stage of simt_lsu: maps the addresses of the lanes of a memory instruction to windows and memories.
 //
-// Contract: in_* is taken whenever in_valid_i; one cycle later either fault_valid_o, with the lowest lane that faults,
-// or out_global_o and out_local_o: the lanes that go to memory and to local memory, and out_addr_o with their virtual
-// addresses, or byte offsets in the whole local memory. A misaligned address faults before it is looked at further.
-// With in_raw_i addresses are those of memory already: nothing is mapped or checked, in_private_i says which are
-// private. Preemption saves nothing of it: it drains.
+// Contract: in_* is taken in each cycle with in_valid_i. One cycle later there is either fault_valid_o with the lowest
+// faulting lane, or the lanes that access memory (out_global_o) and local memory (out_local_o), with out_addr_o:
+// virtual addresses, or byte offsets in the whole local memory. A misaligned address faults as such whatever its
+// window. With in_raw_i addresses are already mapped: nothing is checked, and in_private_i tells which are of the
+// private window.
+// State saved at preemption: none; it drains.
 //
-// The base of the warp's stacks is added up in the cycle before the lanes need it, so no stage has two adders in a row.
+// The base of the warp's stacks is computed one cycle before the lanes need it, so no stage has two adders in series.
 module lsu_address #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -27,8 +28,8 @@ module lsu_address #(
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES*32-1:0] in_addr_i,
     input  logic [16:0]         in_lbase_i,
-    output logic [LANES-1:0]    out_global_o,   // zero unless an instruction is here, and without fault
-    output logic [LANES-1:0]    out_private_o,  // those of out_global_o that come from the private window
+    output logic [LANES-1:0]    out_global_o,   // zero unless a valid instruction without fault is here
+    output logic [LANES-1:0]    out_private_o,  // the lanes of out_global_o that come from the private window
     output logic [LANES-1:0]    out_local_o,
     output logic [LANES*32-1:0] out_addr_o,
     output logic                fault_valid_o,
@@ -72,7 +73,8 @@ module lsu_address #(
     fault_code_o = '0;
     if (valid_q) begin
       for (int i = 0; i < LANES; i++) begin
-        // the windows are the two highest sixteenths of the address space; the lower is half local memory, half guard
+        // The windows are the two highest sixteenths of the address space. The highest is private memory; the other is
+        // local memory in its lower half and a guard in its upper half.
         private_lane[i] = &addr_q[i*32+28+:4] && !raw_q;
         local_lane[i] = addr_q[i*32+27+:5] == 5'b11100 && !raw_q;
         guard_lane[i] = addr_q[i*32+27+:5] == 5'b11101 && !raw_q;

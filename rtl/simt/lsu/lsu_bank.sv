@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One bank of local memory: words with byte enables, in block RAM.
+// One bank of local memory: 32-bit words with byte enables, in block RAM.
 //
-// Contract: read_i, and one cycle later data_o, held until the next read; a read sees the writes of earlier cycles.
-// Preemption saves local memory through the LSU's own ports, not here.
+// Contract: read_i gives data_o one cycle later, held until the next read. A read sees the writes of earlier cycles.
+// State saved at preemption: the words, through the line ports of lsu_rows.
 module lsu_bank #(
     parameter int ROWS = 1024,
     localparam int RW = $clog2(ROWS)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L1 and what goes to memory: accesses to lines come in, requests and pieces for the lanes go out.
+// L1 cache and request stage of the LSU: takes accesses to lines, gives requests to memory and pieces for the lanes.
 //
-//    in -> T0: look up tag and fills -> T1: decide -> T2: read or write the L1's data, push the request
+//    in -> T0: look up tag and fills -> T1: decide -> T2: read or write the data, push the request
 //
-// Contract: in_* is a channel. Accesses take effect in order: in T1 each sees all before it, and T2 never waits. A load
-// that hits starts a piece (piece_*, needs piece_credit_i); one that misses joins an open fill or asks memory. A store
-// writes through, updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic
-// takes the line out. Answered fills are served before hits; they go into the L1 when no store or atomic leaves T1.
-// clear_i forgets all lines. request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill
-// has a place for its data. With cut_i nothing takes effect any more: what is in the stages leaves T1 with drop_o,
-// unless drop_hold_i. Preemption saves nothing of it: it drains.
+// Contract: in_* is a channel. Accesses take effect in order: in T1 each sees the effects of all earlier ones, and T2
+// never stalls. A load that hits starts a piece (piece_*; needs piece_credit_i). One that misses joins an open fill
+// (miss register) or requests the line. A store writes through, updates the line if the L1 has it, installs it if the
+// store writes all 64 bytes, and closes the fill. An atomic removes the line from the L1. Answered fills are served
+// before hits; they enter the L1 when no store or atomic leaves T1. clear_i empties the L1. request_note_o is in T1,
+// request_push_o in T2. No response of memory ever waits here, because every fill has a place for its data. With cut_i
+// no access takes effect any more; accesses in the stages leave T1 with drop_o, unless drop_hold_i.
+// State saved at preemption: none; it drains.
 module lsu_cache #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -40,17 +41,17 @@ module lsu_cache #(
     input  logic [31:0]         in_pair_i,
     input  logic [LANES*6-1:0]  in_offset_i,
     input  logic [LANES*32-1:0] in_data_i,
-    // after a refused line
+    // after a refused line (lsu_retain)
     input  logic                cut_i,
     input  logic                drop_hold_i,
-    output logic                drop_o,         // with access_end_o, note_mask_o
-    // requests
+    output logic                drop_o,         // with access_end_o, note_mask_o: a dropped access
+    // requests to memory
     input  logic                write_room_i,
     input  logic [5:0]          write_slot_i,
     input  logic                request_room_i,
     output logic                request_note_o,
     output logic                request_write_o,
-    output logic                access_end_o,   // with note_*: the last line of its instruction
+    output logic                access_end_o,   // the last line of its instruction, with note_*
     output logic [6:0]          note_tag_o,
     output logic [LANES-1:0]    note_mask_o,
     output logic [1:0]          note_access_o,
@@ -66,11 +67,11 @@ module lsu_cache #(
     output logic [511:0]        request_wdata_o,
     output logic [63:0]         request_be_o,
     output logic [6:0]          request_tag_o,
-    // answers
+    // responses of memory, as fills
     input  logic                fill_valid_i,
     input  logic [FILL_W-1:0]   fill_i,
     input  logic [511:0]        fill_data_i,
-    // pieces
+    // pieces for the lanes
     input  logic                piece_credit_i,
     output logic                piece_start_o,
     output logic [ENTRY_W-1:0]  piece_entry_o,
@@ -78,7 +79,7 @@ module lsu_cache #(
     output logic [511:0]        piece_line_o,   // two cycles after piece_start_o
     output logic                ev_hit_o,
     output logic                ev_miss_o,
-    output logic                idle_o          // nothing in the stages
+    output logic                idle_o          // no access is in the stages
 );
   localparam int LINES = L1_KIB * 16;
   localparam int IW = $clog2(LINES);
@@ -168,13 +169,15 @@ module lsu_cache #(
   assign amo = t1_live && t1_op_q == simt_op_pkg::LSU_AMO;
   assign drop_o = t1_valid_q && cut_i && !drop_hold_i;
   assign serve = serve_valid && piece_credit_i;
-  // Each on its own: whether a load goes on is known late, and the write port of the tags is not its affair.
+  // store_go, amo_go and load_go are separate, because load_go is known late and the write port of the tags does not
+  // depend on it.
   assign store_go = store && write_room_i && request_room_i;
   assign amo_go = amo && fill_room && wait_room && request_room_i;
   assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room &&
                             (match || (fill_room && request_room_i)));
   assign t1_go = store_go || amo_go || load_go || drop_o;
-  // One write port each for tags and data. An atomic that waits for a free fill must not keep the fills from ending.
+  // Tags and data have one write port each. An atomic that waits for a free fill must not keep the other fills from
+  // ending.
   assign install = install_valid && !store_go && !amo_go;
 
   assign joins = load_go && !hit && match;
@@ -183,7 +186,7 @@ module lsu_cache #(
   assign access_end_o = t1_go && t1_last_q;
   assign request_note_o = request_write_o || alloc;
   assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
-  // The numbers of registers.yaml: 0 read, 1 write, 3 atomic.
+  // note_access_o has the codes of docs/spec/registers.yaml: 0 read, 1 write, 3 atomic.
   assign note_mask_o = t1_mask_q;
   assign note_access_o = store ? 2'd1 : amo ? 2'd3 : 2'd0;
   assign note_warp_o = t1_warp_q;

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data memory of the SIMT executor: loads, stores and atomics of whole warps, to memory, private and local memory.
+// Load/store unit of the SIMT executor: loads, stores and atomics of whole warps in global, private and local memory.
 //
 //    issue -> address -+-> coalesce -> cache <-> flight <-> memory channel
 //                      |                 +-----> extract -> pieces -+-> writeback
 //                      +-> local ------------------------> pieces --+
 //
-// Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet
-// in a byte. Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction
-// with a faulting lane is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory;
-// afterwards the LSU is as after reset, the local memory apart. inv_i forgets the L1, and so does every 4096th
-// cycle after. scrub_* and lmem_*: lsu_rows. An L1 hit or a local access comes back 10 or 9 cycles after its issue;
-// whole lines and free banks go one a cycle. freeze_i, up until kill_i or until nothing is pending, begins no more
-// lines; three more instructions find room, after a kill 31. All else goes on, until settled_o: only instructions with
-// lanes whose lines were not begun are left, for pend_* to read and iss_raw_i to issue again after a kill. A line that
-// is refused meanwhile shows as fault_* before settled_o. If its page is absent, it shows as absent_o with the fields
-// of fault_*; the LSU is frozen from then on, and what was refused is pending too. pass_*, at latest with the answer,
-// tells which requests will be done; memory refuses all others once it has refused one for its page, until kill_i. If
-// the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64 pieces
-// that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If memory
-// and core take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages. State that
-// preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
+// Contract: iss_* takes an instruction a cycle. Instructions that access the same byte take effect in order of issue.
+// wb_* returns loads and atomics in pieces with disjoint lanes, the last marked. An instruction with a faulting lane is
+// dropped and reported on fault_*. kill_i drops all requests that are not on the memory channel; then the LSU is as
+// after reset, except local memory. inv_i empties the L1, as does each 4096th cycle after it. scrub_*, lmem_*: see
+// lsu_rows.
+// Latency: 10 cycles from issue to write-back for an L1 hit, 9 for local memory; one whole line or access a cycle.
+// Preemption: freeze_i, held until kill_i or until nothing is pending, begins no more lines. Three more instructions
+// find room (31 after a kill). With settled_o only instructions with lanes whose lines have not begun are pending;
+// pend_* gives them, and iss_raw_i issues them again after a kill. A line refused meanwhile shows as fault_* before
+// settled_o.
+// Absent page: absent_o reports the line, with the fields of fault_*, and freezes the LSU; its lanes become pending
+// too. pass_*, at latest with the response, tells which requests memory will perform; it refuses all others until
+// kill_i.
+// Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M + 128, 24 * LANES) + 32 cycles. These are
+// 6 requests (queue 4, T0, T1), memory's latency M, 64 pieces in turn with local ones; or 8 local instructions; and
+// stages.
+// State saved at preemption: local memory (lmem_*) and the pending instructions (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // a power of two, 4 to 32
     parameter int WARPS = 16,     // a power of two, 4 to 32
@@ -33,7 +35,7 @@ module simt_lsu #(
     input  logic [31:0]         stack_i,
     input  logic [4:0]          stack_log2_i,
     input  logic [16:0]         local_bytes_i,
-    // instructions
+    // instructions from the core
     input  logic                iss_valid_i,
     output logic                iss_ready_o,
     input  logic [2:0]          iss_op_i,
@@ -48,7 +50,7 @@ module simt_lsu #(
     input  logic [LANES*32-1:0] iss_cmp_i,
     input  logic [31:0]         iss_pc_i,
     input  logic [16:0]         iss_lbase_i,
-    input  logic                iss_raw_i,      // addresses are those of memory: no windows, no checks
+    input  logic                iss_raw_i,      // the addresses are already mapped: windows are not checked
     input  logic [LANES-1:0]    iss_private_i,  // with iss_raw_i: lanes that came from the private window
     // write-back
     output logic                wb_valid_o,
@@ -58,8 +60,8 @@ module simt_lsu #(
     output logic [LANES-1:0]    wb_mask_o,
     output logic [LANES*32-1:0] wb_data_o,
     output logic                wb_last_o,
-    // control
-    input  logic [WARPS-1:0]    gen_i,          // changes when a warp is launched; only while launch_hold_o is low
+    // control and status
+    input  logic [WARPS-1:0]    gen_i,  // generation of each warp; changes at a launch, while launch_hold_o is low
     output logic [WARPS-1:0]    launch_hold_o,
     output logic [WARPS-1:0]    warp_busy_o,
     input  logic                inv_i,
@@ -83,7 +85,7 @@ module simt_lsu #(
     // preemption
     input  logic                freeze_i,
     output logic                settled_o,
-    output logic                crowded_o,      // more is pending than room can be promised beside
+    output logic                crowded_o,      // too many are pending for room to be promised
     output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
@@ -93,7 +95,7 @@ module simt_lsu #(
     output logic                pend_unsigned_o,
     output logic [4:0]          pend_rd_o,
     output logic [WW-1:0]       pend_warp_o,
-    output logic                pend_gen_o,     // its warp's generation
+    output logic                pend_gen_o,     // generation of pend_warp_o
     output logic [LANES-1:0]    pend_mask_o,
     output logic [LANES-1:0]    pend_private_o,
     output logic [31:0]         pend_pc_o,
@@ -121,7 +123,7 @@ module simt_lsu #(
     input  logic [6:0]          mem_rsp_tag_i,
     input  logic [511:0]        mem_rsp_data_i,
     input  logic [7:0]          mem_rsp_fault_i,
-    input  logic                pass_i,         // the request of this tag will be done
+    input  logic                pass_i,         // memory will perform the request of this tag
     input  logic [6:0]          pass_tag_i
 );
   localparam int ENTRY_W = 6;
@@ -135,9 +137,10 @@ module simt_lsu #(
   endgenerate
 
   // ------------------------------------------------------------------ kill, start
-  // A kill resets all but local memory and the requests that memory may have seen. Free lists then fill up again.
+  // A kill resets everything except local memory and the requests that memory may have seen. The free lists are filled
+  // again afterwards.
   logic killed_q, flight_idle, soft_rst;
-  logic [6:0] start_q;  // msb: free lists are full
+  logic [6:0] start_q;  // msb: the free lists are full
   logic [11:0] age_q;
   logic clear;
 
@@ -146,7 +149,7 @@ module simt_lsu #(
   always_ff @(posedge clk_i) begin
     killed_q <= (kill_i || killed_q) && !flight_idle && !rst_i;
     start_q <= soft_rst ? '0 : start_q[6] ? start_q : start_q + 1'b1;
-    age_q <= (rst_i || inv_i) ? '0 : age_q + 1'b1;  // from a dispatch's start on, so that its cycles repeat
+    age_q <= (rst_i || inv_i) ? '0 : age_q + 1'b1;  // restarts with each dispatch, so that its cycles are reproducible
   end
 
   // ------------------------------------------------------------------ issue
@@ -159,7 +162,7 @@ module simt_lsu #(
   assign iss_ready_o = start_q[6] && entry_valid && global_room && retain_room && local_room;
   assign take = iss_valid_i && iss_ready_o && !soft_rst;
 
-  // An entry is used again one cycle after its last piece, when the piece is at wb_*.
+  // An entry is free again one cycle after its last piece was taken, when that piece is on wb_*.
   mem_fifo #(.WIDTH(ENTRY_W), .DEPTH_LOG2(ENTRY_W), .FILL(1'b1)) u_entries (
       .clk_i, .rst_i(soft_rst), .in_valid_i(end_q), .in_ready_o(unused_ready), .in_data_i(end_entry_q),
       .out_valid_o(entry_valid), .out_ready_i(take && iss_op_i != simt_op_pkg::LSU_STORE), .out_data_o(entry)
@@ -222,7 +225,7 @@ module simt_lsu #(
   logic [LANES*6-1:0] c_offset;
   logic [LANES*32-1:0] c_data;
 
-  // Lines that were refused because their page is absent: nothing is begun any more.
+  // cut: a line was refused because its page is absent, so no line is begun any more.
   logic f_absent, cut, cut_q, settle, retain_ready, unused_valid;
   logic [6:0] f_fault_tag;
   logic [5:0] c_pend_count;
@@ -373,7 +376,8 @@ module simt_lsu #(
       .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
   );
 
-  // What memory refused is older than what is refused here. A fault comes before an absent page.
+  // A fault of the memory channel has priority over one of lsu_address, because its instruction is older. A fault has
+  // priority over an absent page.
   logic f_first;
   assign f_first = f_fault || !a_fault;
   assign fault_valid_o = (f_fault || a_fault) && !soft_rst;
@@ -387,8 +391,9 @@ module simt_lsu #(
   assign fault_warp_o = f_first ? f_fault_warp : a_warp_q;
   assign fault_lane_o = f_first ? f_fault_lane : a_fault_lane;
 
-  // Results and writes are counted by {generation, warp}: a fence waits for those of its own, and a warp may be
-  // launched again once all it has begun is noted with its generation, and nothing is left of the one before.
+  // Results and writes are counted by {generation, warp}. A fence waits for those of the warp's own generation. A warp
+  // may be launched again once all that it has begun is noted with its generation, and nothing of the generation before
+  // is left.
   logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before;
   logic [2*WARPS-1:0] busy_result, busy_write;
   lsu_pending #(.WARPS(2 * WARPS)) u_results (

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns memory instructions into accesses to lines, one a cycle, in order.
+// Coalescer: turns memory instructions into accesses to lines of 64 bytes, up to one a cycle, in order.
 //
-// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each access
-// out_* serves all remaining lanes in the line of the lowest remaining lane; out_last_o marks the instruction's last
-// one. Of lanes of a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic
-// instruction with the same address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane
-// at a time, with out_pair_o: the value to compare with, or the hardware thread.
-// With freeze_i no access goes out. The lanes that are left of the instruction in hand are then offered on pend_*,
-// oldest first, once settled_i allows it; pend_count_o tells how many are here, and lsu_retain what they are. The queue
-// has places that only freezing opens: NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find
-// room. State that preemption saves: which lanes are left, on pend_*.
+// Contract: push_i adds an instruction. room_o: there is room for one more besides an instruction that is already on
+// its way here. Each access out_* serves all remaining lanes in the line of the lowest remaining lane, the leader;
+// out_last_o marks the last access of an instruction. Of lanes of a store with the same address only the highest is in
+// out_merge_o, so its data wins. Lanes of an atomic with the same address go in separate accesses, lowest first.
+// Compare-and-swap, LR and SC go one lane at a time with out_pair_o: the value to compare with, or the hardware thread.
+// With freeze_i no access leaves. pend_* then offers the remaining lanes of the instructions here, oldest first, once
+// settled_i allows it; pend_count_o is the number of these instructions, and lsu_retain holds the rest of their
+// contents. Some places of the queue are open only while frozen: at most NORMAL + 1 instructions are here when a freeze
+// begins, and 2^DEPTH_LOG2 + 1 fit.
+// State saved at preemption: the remaining lanes, on pend_*.
 //
-// Which lanes share a line is found for all pairs before the loop over lines starts, so the loop itself is short: a
-// leader compared with all lanes in the loop would take two cycles a line.
+// Example: lanes 0 to 3 load from 0x100, 0x104, 0x140 and 0x108: line 0x100 serves lanes 0, 1 and 3, line 0x140 lane 2.
+//
+// All pairs of lanes that share a line are found before the loop over lines starts, so the loop is short. Comparing the
+// leader with all lanes inside the loop would take two cycles per line.
 module lsu_coalesce #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -50,14 +53,14 @@ module lsu_coalesce #(
     output logic [LANES-1:0]    out_mask_o,
     output logic [LANES-1:0]    out_merge_o,
     output logic [LW-1:0]       out_lane_o,     // the leader
-    output logic [31:0]         out_addr_o,     // its address
+    output logic [31:0]         out_addr_o,     // the leader's address
     output logic                out_private_o,
     output logic [31:0]         out_pair_o,
-    output logic [LANES*6-1:0]  out_offset_o,   // in the line
+    output logic [LANES*6-1:0]  out_offset_o,   // byte in the line, of each lane
     output logic [LANES*32-1:0] out_data_o,
-    // what is left, while frozen
-    output logic                loading_o,      // the oldest comes into hand in this cycle
-    input  logic                settled_i,      // not while loading_o: then pend_valid_o is pend_count_o != 0
+    // remaining lanes, while frozen
+    output logic                loading_o,      // the oldest instruction becomes the current one
+    input  logic                settled_i,      // not while loading_o; pend_valid_o is then pend_count_o != 0
     output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
@@ -65,7 +68,7 @@ module lsu_coalesce #(
 );
   localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32;
 
-  // Queue
+  // Queue.
   logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
   logic [2*LANES-1:0] queue_mask[0:(1<<DEPTH_LOG2)-1];
   logic [LANES*32-1:0] queue_addr[0:(1<<DEPTH_LOG2)-1];
@@ -96,12 +99,13 @@ module lsu_coalesce #(
     end
   end
 
-  // Pairs, and the instruction that is cut into lines. Pair (i, j), i < j, is bit i * LANES + j.
+  // The current instruction, which is being split into lines, and its pairs of lanes. Pair (i, j), i < j, is bit i *
+  // LANES + j.
   logic valid_q;
   logic [META_W-1:0] meta_q;
   logic [LANES-1:0] rest_q, private_q, shadow_q;
   logic [LANES*32-1:0] addr_q, data_q, cmp_q;
-  logic [LANES*LANES-1:0] line_q, same_q;  // lanes in one line; at the same address
+  logic [LANES*LANES-1:0] line_q, same_q;  // pairs in the same line; pairs with the same address
   logic [LANES*32-1:0] a;
   logic [LANES-1:0] m;
   logic exact;
@@ -137,7 +141,7 @@ module lsu_coalesce #(
     if (rst_i) valid_q <= 1'b0;
   end
 
-  // Loop over lines
+  // Loop over lines.
   logic [LANES-1:0] lead, row, blocked;
   logic single;
   always_comb begin

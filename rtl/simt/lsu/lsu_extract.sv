@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes each lane's word out of a line: from lines of the L1 or of memory to pieces of a warp's registers.
+// Extracts each lane's word from a line of the L1 or of memory, on the way to the registers of a warp.
 //
-// Contract: note_* stores size and offsets of an entry before its first line comes. start_i begins a piece with its
-// entry and lanes; two cycles later its line is line_i, three cycles later it goes to lsu_pieces (words_*). Preemption
-// saves nothing of it: it drains.
+// Contract: note_* stores size and offsets of an entry before its first line arrives. start_i begins a piece with its
+// entry and lanes. line_i is its line two cycles later, and one cycle after that it goes to lsu_pieces (words_*).
+// State saved at preemption: none; it drains.
 module lsu_extract #(
     parameter int LANES = 16,
     parameter int ENTRY_W = 6

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines under way from memory, and who waits for them (the miss registers).
+// Miss registers (MSHRs): the lines requested from memory, called fills, and the loads that wait for them.
 //
-// A fill is a line asked for by a load, or an atomic operation whose old words are to come. Waiters, records of an
-// entry and its lanes, hang on a fill in a linked list. A fill is open while its line is what a load of now should see:
-// loads join it and it goes into the L1. A store or atomic to the line, or forgetting the L1, closes it for good; those
-// that wait already still get the older data, as they should.
+// A fill is a line requested by a load, or an atomic operation whose old words are still to come. Its waiters, records
+// of an entry and its lanes, form a linked list. A fill is open while its line is what a load of now should see: later
+// loads join it, and it enters the L1. A store or atomic to the line, or clearing the L1, closes it for good. Loads
+// that already wait still get the older data, which is right, because they are older than the store.
 //
-// Contract: look_i loads a line; from the next cycle match_o says that an open fill has it. In that state join_i adds a
-// waiter to it; alloc_i starts fill alloc_fill_o of that line (open_i) with its first waiter; close_i closes the match.
-// rsp_* brings the data of a fill, once. Answered fills are served in the order of their answers: serve_valid_o offers
-// a waiter, taken by serve_ready_i; install_valid_o offers the line for the L1, at most once. One cycle after either is
-// taken, line_o is the data. A fill is free again when it has no waiter and is closed, installed, or offered in vain
-// for PATIENCE cycles: a stream of stores would make the fills behind it wait.
-// Preemption saves nothing of it: it drains.
+// Contract: look_i loads a line. From the next cycle match_o tells whether an open fill has it. In that state join_i
+// adds a waiter to that fill; alloc_i starts fill alloc_fill_o of the line (open if open_i) with its first waiter;
+// close_i closes the matching fill. rsp_* brings the data of a fill, once. Answered fills are served in order of their
+// responses. serve_valid_o offers a waiter, which serve_ready_i takes. install_valid_o offers the line to the L1, once
+// at most. One cycle after either is taken, line_o is the data. A fill is free again when it has no waiter and is
+// closed, installed or has been offered to the L1 in vain for PATIENCE cycles; otherwise a stream of stores would delay
+// the fills behind it.
+// State saved at preemption: none; it drains.
 module lsu_fills #(
     parameter int LANES = 16,
     parameter int FILL_W = 5,
@@ -60,15 +61,15 @@ module lsu_fills #(
   logic [ENTRY_W+LANES-1:0] waits[0:WAITS-1];
   logic [511:0] data[0:FILLS-1];
 
-  logic serve_q, left_q, installed;  // a fill is being served; it has a waiter; it needs no installing any more
+  logic serve_q, left_q, installed;  // a fill is served; it has a waiter; it needs no install
   logic [FILL_W-1:0] fill_q, line_fill_q, next_fill;
   logic [PW-1:0] patience_q;
   logic [25:0] install_line_q;
   logic [WAIT_W-1:0] wait_q;
   logic next_valid, take, joins, served, last, done;
-  logic unused_answered, unused_fills, unused_waits;  // these queues have room for all there is
+  logic unused_answered, unused_fills, unused_waits;  // always 1: these queues have room for every entry
 
-  // ------------------------------------------------------------------ asking
+  // ------------------------------------------------------------------ lookup
   logic [25:0] line_q;
   logic [WAIT_W-1:0] wait_id;
   logic [FILL_W-1:0] match_fill;
@@ -84,7 +85,7 @@ module lsu_fills #(
   always_ff @(posedge clk_i) begin
     if (look_i) begin
       for (int f = 0; f < FILLS; f++) hits[f] = open_q[f] && lines[f] == look_line_i;
-      // the access ahead may just be starting a fill of this very line
+      // The access ahead may be starting a fill of this line in this cycle.
       if (alloc_i) hits[alloc_fill_o] = line_q == look_line_i;
       match_q <= hits;
       line_q  <= look_line_i;
@@ -97,7 +98,8 @@ module lsu_fills #(
       waits[wait_id] <= {entry_i, mask_i};
       tails[alloc_i ? alloc_fill_o : match_fill] <= wait_id;
     end
-    // If the list has run empty, its tail is free still: the record that was freed last, and none was taken after it.
+    // If the list has become empty, its tail is still free: it is the record that was freed last, and none was taken
+    // since.
     if (join_i) nexts[tails[match_fill]] <= wait_id;
   end
 
@@ -131,7 +133,7 @@ module lsu_fills #(
       patience_q <= PW'(PATIENCE);
     end else begin
       if (serve_q && !left_q && patience_q != '0) patience_q <= patience_q - 1'b1;
-      // A waiter that joins behind the last one is its next, though the list does not show it yet.
+      // A waiter that joins behind the last one is its successor, although the list does not show it yet.
       if (served || !left_q) wait_q <= joins && (last || !left_q) ? wait_id : nexts[wait_q];
       if (last && !joins) left_q <= 1'b0;
       if (joins) left_q <= 1'b1;
@@ -173,7 +175,7 @@ module lsu_fills #(
 `ifdef FORMAL
 `elsif SYNTHESIS
 `else
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   logic [FILLS-1:0] asked_q = '0;
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory channel of the LSU: requests out, and whose they are when the answers come back.
+// Memory channel of the LSU: sends requests, and matches the responses to their warps and fills.
 //
-// Contract: push_i adds a request (room_o: there is room for one more than is on its way): reads and atomics under the
-// fill's number, writes under write_slot_o (write_room_o), taken with write_i one cycle before the push. note_i stores
-// what a fault of that tag would report. Answers: fill_valid_o with the data; written_o for a write, with its warp; a
-// refused request shows only as fault_valid_o, one cycle later, or as absent_o if its page is absent, and its tag
-// (fault_tag_o) stays taken until rst_i. idle_o: all requests have been answered. rst_i forgets slots and notes;
-// hard_rst_i also the requests: those that have been pushed must leave, because a channel does not take back what it
-// has offered.
-// Preemption saves nothing of it: it drains.
+// Contract: push_i adds a request; room_o: there is room for one more besides one that is on its way. Reads and atomics
+// use the number of their fill as tag, writes use write_slot_o (write_room_o), which write_i takes one cycle before the
+// push. note_i stores what a fault of that tag would report. Responses: fill_valid_o with data; written_o for a write,
+// with its warp. A refused request shows only, one cycle later, as fault_valid_o or, if its page is absent, as
+// absent_o; its tag (fault_tag_o) stays in use until rst_i. idle_o: all requests have been answered. rst_i clears slots
+// and notes; hard_rst_i also clears the requests. Without hard_rst_i, pushed requests must leave, since a channel takes
+// back nothing that it offers.
+// State saved at preemption: none; it drains.
 module lsu_flight #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -21,7 +21,7 @@ module lsu_flight #(
     input  logic              hard_rst_i,
     input  logic [31:0]       stack_i,
     input  logic [4:0]        stack_log2_i,
-    // notes, when an access is decided
+    // notes, when an access is decided (T1)
     output logic              write_room_o,
     output logic [5:0]        write_slot_o,
     input  logic              write_i,
@@ -34,7 +34,7 @@ module lsu_flight #(
     input  logic              note_private_i,
     input  logic [31:0]       note_addr_i,
     input  logic [31:0]       note_pc_i,
-    // requests, one cycle later
+    // requests, one cycle after the note (T2)
     output logic              room_o,
     input  logic              push_i,
     input  logic [1:0]        push_op_i,
@@ -43,7 +43,7 @@ module lsu_flight #(
     input  logic [511:0]      push_wdata_i,
     input  logic [63:0]       push_be_i,
     input  logic [6:0]        push_tag_i,
-    // answers
+    // responses
     output logic              fill_valid_o,
     output logic [FILL_W-1:0] fill_o,
     output logic [511:0]      fill_data_o,
@@ -88,7 +88,7 @@ module lsu_flight #(
   assign {mem_req_op_o, mem_req_amo_o, mem_req_line_o[25:0], mem_req_tag_o} = queue_head[rd_q[1:0]];
   assign {mem_req_be_o, mem_req_wdata_o} = queue_data[rd_q[1:0]];
   assign mem_req_line_o[27:26] = '0;
-  // a push may meet the first cycle of a kill: its answer is still to come
+  // A push may come in the first cycle of a kill; its response is then still to come.
   assign idle_o = flight_q == 8'd0 && !push_i;
 
   always_ff @(posedge clk_i) begin
@@ -123,8 +123,8 @@ module lsu_flight #(
       .out_valid_o(write_room_o), .out_ready_i(write_i), .out_data_o(write_slot_o)
   );
 
-  // A fault: its note, then the address that the kernel used, which for the private window is computed backwards. For a
-  // page that is absent the address of the page itself.
+  // A fault reports its note, then the address that the kernel used. For the private window that address is computed
+  // back from the mapped one. For an absent page the reported address is the mapped one.
   logic refused_q, absent_q, private_q;
   logic [31:0] addr_q, base_q, offset;
 
@@ -151,7 +151,7 @@ module lsu_flight #(
       tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // there has been a reset
   always_ff @(posedge clk_i) begin
     if (hard_rst_i) live_q <= 1'b1;
     if (live_q && !hard_rst_i) begin

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data of the L1: lines of 64 bytes with byte enables, in block RAM.
 //
-// Contract: read_i, and one cycle later read_data_o, held until the next read; a read sees the writes of earlier
-// cycles. Preemption saves nothing of it: the L1 is written through.
+// Contract: read_i gives read_data_o one cycle later, held until the next read. A read sees the writes of earlier
+// cycles.
+// State saved at preemption: none; the L1 is write-through.
 module lsu_lines #(
     parameter int LINES = 256,
     localparam int IW = $clog2(LINES)

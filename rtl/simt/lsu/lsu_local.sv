@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local memory: LANES banks of words, for accesses of whole warps, in order.
+// Local memory: LANES banks of 32-bit words, for accesses of whole warps, in order.
 //
 //    queue -> G: pick lanes whose banks are free -> B: to banks -> R: banks -> O: atomic, back to lanes -> words_*
 //
-// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each pass
-// serves the lanes that lsu_pick lets go together, one pass a cycle; lanes that share a word share the pass. Of lanes
-// of a store with the same address the highest wins. UNITS units do atomics, each for the banks whose number ends in
-// its own: of those a pass of an atomic instruction serves one lane a unit, and lanes on one word go lowest first. A
-// pass writes two cycles after it reads; the two passes of atomics behind it get its words from the unit, all others
-// wait. CAS, LR and SC go one lane at a time, and wait for each other and for all before them.
-// Pieces come out on words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
-// scrub_* and line_* are as in lsu_rows; nothing may be under way, which idle_o says.
-// State that preemption saves: the banks, through line_*. A reservation is lost with rst_i. The rest drains: with room
-// for its pieces, each instruction ends within 3 * LANES cycles of its turn.
+// Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. Each pass
+// serves the lanes that lsu_pick grants, one pass a cycle; lanes that read the same word share a pass. Of lanes of a
+// store with the same address the highest wins. Results leave on words_* for lsu_pieces, each announced by start_o.
+// store_end_o: the last pass of a store. scrub_* and line_* are those of lsu_rows, and are used only while idle_o is
+// high.
+// Atomics: UNITS units execute them; unit u serves the banks whose number modulo UNITS is u. A pass of an atomic
+// instruction serves at most one lane per unit, and lanes on one word in ascending order. A pass writes two cycles
+// after it reads. The next two passes of atomics get words of it forwarded by the unit; other passes wait. CAS, LR and
+// SC go one lane at a time, after every earlier pass has written.
+//
+// State saved at preemption: the banks, through line_*. rst_i clears the reservation. The rest drains: with room for
+// its pieces, each instruction ends within 3 * LANES cycles after it becomes the first.
 module lsu_local #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -62,10 +64,10 @@ module lsu_local #(
 );
   localparam int ROWS = KIB * 256 / LANES;
   localparam int RW = $clog2(ROWS);
-  localparam int AW = RW + LW + 2;  // byte address
+  localparam int AW = RW + LW + 2;  // width of a byte address
   localparam int META_W = 3 + 4 + 2 + 1 + WW + ENTRY_W;
   localparam int UNITS = LANES < 4 ? LANES : 4;
-  localparam int OF_UNIT = LANES / UNITS;  // banks
+  localparam int OF_UNIT = LANES / UNITS;  // banks of a unit
   localparam int SW = OF_UNIT > 1 ? $clog2(OF_UNIT) : 1;
 
   // ------------------------------------------------------------------ queue
@@ -109,7 +111,7 @@ module lsu_local #(
   logic [LANES*LANES-1:0] bank_q, word_q;
   logic g_amo_any, g_single, g_flows, g_go, g_last, exact, shared;
   logic [1:0] hold_q;
-  logic flows_q;  // what others are held for may be followed by atomics
+  logic flows_q;  // the hold is for a pass that other atomics may follow directly
 
   assign {g_op, g_amo} = g_meta_q[META_W-1-:7];
   assign g_amo_any = g_op == simt_op_pkg::LSU_AMO;
@@ -139,7 +141,7 @@ module lsu_local #(
       if (queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD) g_data_q <= queue_data[rd];
       if (queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO) g_cmp_q <= queue_cmp[rd];
       shadow_q <= '0;
-      bank_q <= '0;  // pairs are told once: i < j
+      bank_q <= '0;  // only pairs i < j are stored
       word_q <= '0;
       for (int i = 0; i < LANES; i++)
         for (int j = i + 1; j < LANES; j++) begin
@@ -171,10 +173,10 @@ module lsu_local #(
   );
 
   // ------------------------------------------------------------------ B: to banks
-  logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // of lanes, not a whole row
+  logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // r_lanes_q: a pass of lanes, not a whole row
   logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
   logic [LANES-1:0] b_grant_q, r_grant_q, o_grant_q;
-  logic [LANES*LANES-1:0] b_hot_q;  // the bank of each lane, if it goes there now
+  logic [LANES*LANES-1:0] b_hot_q;  // bank that each lane accesses in this pass, one-hot
   logic [LANES*32-1:0] b_data_q, r_data_q;
   logic [LANES*4-1:0] b_be_q;
   logic [LANES*RW-1:0] b_row_q;
@@ -231,8 +233,8 @@ module lsu_local #(
       r_cmp_q <= b_cmp_q;
       r_low_q <= b_low_q;
     end
-    // A bank gets what its lanes have, or what a whole row has: then b_hot_q is zero. By threes, as a table of six
-    // inputs takes three lanes.
+    // Each bank gets the access of its lanes, or that of a whole row; then b_hot_q is zero. Lanes are combined in
+    // groups of three, since a LUT of six inputs takes the select and the data of three.
     if (b_valid_q || row_valid) begin
       r_write_q <= b_valid_q ? b_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE : row_write;
       banks = b_valid_q ? '0 : row_bank;
@@ -282,13 +284,13 @@ module lsu_local #(
   end
 
   // ------------------------------------------------------------------ R: what each unit gets
-  // A bank without a lane has zeros in r_row_q and r_data_q.
-  logic o_amo_valid, a_valid_q;  // an atomic pass computes, writes
+  // Banks without a lane have zeros in r_row_q and r_data_q.
+  logic o_amo_valid, a_valid_q;  // an atomic pass computes; an atomic pass writes
   logic [LANES-1:0] a_bank_q;
   logic [UNITS*RW-1:0] r_row, o_row_q, a_row_q;
-  logic [UNITS*SW-1:0] r_sub, o_sub_q, a_sub_q;  // its bank
+  logic [UNITS*SW-1:0] r_sub, o_sub_q, a_sub_q;  // bank of the unit that the pass accesses
   logic [UNITS*32-1:0] r_operand, o_data_q;
-  logic [UNITS-1:0] r_ahead, o_ahead_q, r_before, o_before_q;  // the pass one ahead, two ahead has the same word
+  logic [UNITS-1:0] r_ahead, o_ahead_q, r_before, o_before_q;  // the pass one ahead, two ahead, has the same word
   logic [UNITS-1:0] o_use, a_use;
 
   always_comb begin
@@ -310,8 +312,8 @@ module lsu_local #(
     end
   end
 
-  // ------------------------------------------------------------------ R: banks; one write port for
-  // stores and rows, and for atomics
+  // ------------------------------------------------------------------ R: banks. Stores and rows share one write port
+  // with atomics.
   logic [LANES-1:0] w_bank;
   logic [LANES*RW-1:0] w_row;
   logic [LANES*4-1:0] w_be;
@@ -350,8 +352,8 @@ module lsu_local #(
   logic o_unsigned, o_sc, holds;
   logic [WW-1:0] o_warp;
   logic [ENTRY_W-1:0] o_entry;
-  logic [RW-1:0] o_row;  // of CAS, LR, SC
-  logic [UNITS*32-1:0] amo_old, amo_new, before_q, passed;  // passed: by a pass before, in place of what the bank gives
+  logic [RW-1:0] o_row;  // row of CAS, LR or SC
+  logic [UNITS*32-1:0] amo_old, amo_new, before_q, passed;  // passed: old words forwarded from an earlier pass
   logic [UNITS-1:0] amo_write, by_passed;
   logic [LANES*32-1:0] words;
 
@@ -365,7 +367,7 @@ module lsu_local #(
       .wr_bank_i(w_bank), .wr_row_i(w_row)
   );
   for (genvar u = 0; u < UNITS; u++) begin : gen_amo
-    assign by_passed[u] = o_ahead_q[u] || o_before_q[u];  // of an atomic only: nothing else follows so closely
+    assign by_passed[u] = o_ahead_q[u] || o_before_q[u];  // only atomics follow so closely
     assign passed[u*32+:32] = o_ahead_q[u] ? a_data_q[u*32+:32] : before_q[u*32+:32];
     assign amo_old[u*32+:32] = by_passed[u] ? passed[u*32+:32] :
         bank_word[(32'(o_sub_q[u*SW+:SW])*UNITS+u)*32+:32];

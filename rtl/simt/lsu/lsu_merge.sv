@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the data of a store's or an atomic's lanes at their places in the line. Two stages.
+// Places the data of the lanes of a store or atomic in their line of 64 bytes, in two stages.
 //
-// Contract: first_i loads the first stage with lanes that write no byte twice; second_i moves it to the second, whose
-// line_o and be_o stay until the next second_i. With pair_i the (single) lane's partner value goes to word w xor 8,
-// which be_o does not name. full_o, combinational from the first stage: all 64 bytes.
-// Preemption saves nothing of it: it drains.
+// Contract: first_i loads stage one; no two of its lanes write the same byte. second_i moves it to stage two, whose
+// line_o and be_o are stable until the next second_i. With pair_i (a single lane) pair_data_i also goes to word w xor
+// 8, where w is the lane's word; be_o does not include it. full_o, combinational from stage one: all 64 bytes are
+// written.
+// State saved at preemption: none; it drains.
 module lsu_merge #(
     parameter int LANES = 16
 ) (
@@ -21,7 +22,7 @@ module lsu_merge #(
     output logic [511:0]        line_o,
     output logic [63:0]         be_o
 );
-  logic [LANES*16-1:0] word_q;  // one-hot, by lane
+  logic [LANES*16-1:0] word_q;  // word of the line, one-hot, of each lane
   logic [LANES*4-1:0] be_q;
   logic [LANES*32-1:0] data_q;
   logic pair_q, words_q;

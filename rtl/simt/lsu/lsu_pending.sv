@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many operations of each warp are under way.
+// Counts the operations of each warp that have begun and not ended.
 //
-// Contract: begin_i and end_i count up and down, also in the same cycle; busy_o, a register, has the bits of the warps
-// with more begun than ended. At most 2^COUNT_W - 1 at once.
-// Preemption saves nothing of it: all is drained then.
+// Contract: begin_i and end_i count up and down, also in the same cycle. busy_o, a register, has the bits of warps with
+// a count above zero. At most 2^COUNT_W - 1 operations of a warp are open at a time.
+// State saved at preemption: none; all counts are zero after a drain.
 module lsu_pending #(
     parameter int WARPS = 16,
     parameter int COUNT_W = 7,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lanes may use the banks of local memory together. Combinational.
+// Selects lanes that may access the banks of local memory in the same cycle. Combinational.
 //
-// Contract: of the lanes in want_i the lowest of each bank wins; every other one that wants the same word goes along
-// with it, unless alone_i (atomics: one lane a word). bank_i(i, j) and word_i(i, j), i < j at bit i * LANES + j, say
-// that two lanes want the same bank, the same word. So granted lanes of one bank always share the word, and the lowest
-// wanting lane is always granted.
+// Contract: of the lanes in want_i, the lowest lane of each bank is granted. A lane that wants the same word as a
+// granted lane is granted too, unless alone_i is high (atomics: one lane per bank). bank_i and word_i, bit i * LANES +
+// j for i < j, tell that lanes i and j want the same bank or the same word. Granted lanes of one bank therefore share
+// the word, and the lowest wanting lane is always granted.
+// State saved at preemption: none.
 module lsu_pick #(
     parameter int LANES = 16
 ) (

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of both ways to a register: extends bytes and halves of words, and queues the pieces.
+// Extends bytes and halfwords to 32 bits and queues the pieces of a result; both sources of pieces (memory and local
+// memory) end in such a queue.
 //
-// Contract: start_i announces a piece (credit_o, from registers: there is a place for it); some cycles later it comes
-// with in_valid_i, and one cycle after that it is offered on out_*, in order. idle_o: none is announced or here.
-// Preemption saves nothing of it: it drains.
+// Contract: start_i announces a piece, only while credit_o is high; credit_o, from registers, means a free place. Some
+// cycles later the piece comes with in_valid_i, and one cycle after that it is offered on out_*, in order. idle_o: no
+// piece is announced or queued.
+// State saved at preemption: none; it drains.
 //
-// Credits instead of a stall: a stall would have to hold the outputs of the memories before.
+// The queue uses credits instead of a stall, because a stall would have to hold the outputs of the memories before it.
 module lsu_pieces #(
     parameter int LANES = 16,
     parameter int ENTRY_W = 6
@@ -31,7 +33,7 @@ module lsu_pieces #(
   logic [ENTRY_W+LANES-1:0] queue_head[0:7];
   logic [LANES*32-1:0] queue_data[0:7];
   logic [2:0] wr_q, rd_q;
-  logic [3:0] count_q, credit_q;  // pieces here; places free of pieces here and announced
+  logic [3:0] count_q, credit_q;  // pieces queued; places neither queued nor announced
   logic [LANES*32-1:0] data;
   logic [15:0] half;
   logic [7:0] low;

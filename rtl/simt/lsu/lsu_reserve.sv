@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reservation of LR and SC in local memory: one, of a hardware thread for a word.
+// Reservation of LR and SC in local memory: one reservation, of one hardware thread for one word.
 //
-// Contract: bank_i (one-hot) and row_i name the word. With lr_i the thread gets the reservation, unless another
-// thread holds one that is younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would
-// never store. holds_o: the thread holds it for this word; with sc_i it gives it up. Every write of the word (wr_*)
-// ends it. Preemption saves nothing of it: an SC after a resume may fail.
+// Contract: bank_i (one-hot) and row_i name the word. With lr_i the thread takes the reservation, unless another thread
+// holds one that is younger than 2^HOLD_LOG2 cycles. Without that limit, threads in lockstep would take it from each
+// other and no SC would succeed. holds_o: the thread holds it for this word; sc_i gives it up. Every write of the word
+// (wr_*) ends it.
+// State saved at preemption: none; an SC after a resume may fail, as the architecture allows.
 module lsu_reserve #(
     parameter int BANKS = 16,
     parameter int ROW_W = 10,
@@ -26,7 +27,7 @@ module lsu_reserve #(
   logic [BANKS-1:0] bank_q;
   logic [ROW_W-1:0] row_q, wr_row;
   logic [THREAD_W-1:0] thread_q;
-  logic [HOLD_LOG2:0] age_q;  // msb: old enough to be taken
+  logic [HOLD_LOG2:0] age_q;  // msb: old enough for another thread to take
 
   assign same_thread = thread_q == thread_i;
   assign holds_o = valid_q && same_thread && bank_q == bank_i && row_q == row_i;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps memory instructions until the MMU has let all their lines pass, so that what it refuses can be done again.
+// Retains memory instructions until the MMU has let all their lines pass, so that refused lines can be executed again.
 //
-// Contract: push_i adds an instruction, as to lsu_coalesce; room_o as there. Its lines come past T1 of lsu_cache in the
-// order of the pushes: note_i, one became the request note_tag_i of lanes note_mask_i; drop_i, one was dropped;
-// end_i, with or without these: it was the last of its instruction. pass_i: that request will be done. An instruction
-// is forgotten when all its requests have passed, and all before it are forgotten: so one that waits for the line of
-// an older one is here as long as that. refuse_i: the request will not be done.
-// Once settle_i holds (nothing moves any more) what is not finished is offered on pend_*, oldest first. Without cut_i
-// that is what lsu_coalesce has not begun: its rest_count_i instructions, rest_mask_i of the first, and pend_mask_o
-// is that of the coalescer, who offers them at the same time. With cut_i, after a line was refused or dropped, all
-// instructions here are looked at first, one a cycle; ready_o tells that this is done, count_o how many are left.
-// Of a store the lanes of refused, of dropped and of not begun lines are left; of others those whose result is missing
-// (left_*): that includes lanes that joined a refused line.
-// State that preemption saves: all of it, on pend_*.
+// Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. Its lines
+// leave T1 of lsu_cache in order of the pushes. note_i: a line became request note_tag_i, of the lanes note_mask_i.
+// drop_i: a line was dropped. end_i, with or without these: it was the last line of its instruction. pass_i: memory
+// will perform that request; refuse_i: it will not. An instruction is removed when all its requests have passed and all
+// older instructions are removed. So an instruction that waits for a line of an older one is here as long as that.
+// Once settle_i holds (nothing changes any more), the unfinished instructions are offered on pend_*, oldest first.
+// Without cut_i these are the rest_count_i instructions that lsu_coalesce has not begun; rest_mask_i is the mask of the
+// first, and lsu_coalesce offers them at the same time. With cut_i, after a line was refused or dropped, all
+// instructions here are first examined, one a cycle; ready_o tells when that is done, and count_o how many are
+// unfinished.
+// The lanes left of a store are those of lines that were refused, dropped or not begun. Those left of other
+// instructions are the lanes whose result is missing (left_*), which includes lanes that joined a refused line.
+// State saved at preemption: all of it, on pend_*.
 //
-// Alternatives: to take the addresses and data back out of the requests would need as many records as there can be
-// requests; to translate before an instruction leaves the coalescer would cost each the MMU's latency.
+// Alternatives: taking addresses and data back out of the requests would need as many records as there can be requests.
+// Translating before an instruction leaves the coalescer would cost every instruction the latency of the MMU.
 module lsu_retain #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -32,23 +33,23 @@ module lsu_retain #(
     output logic                room_o,
     output logic                crowded_o,    // more than LIMIT are here
     input  logic                push_i,
-    input  logic [META_W-1:0]   in_meta_i,    // op, amo, size, unsigned, rd, generation, warp, pc, entry
+    input  logic [META_W-1:0]   in_meta_i,    // {op, amo, size, unsigned, rd, generation, warp, pc, entry}
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES-1:0]    in_private_i,
     input  logic [LANES*32-1:0] in_addr_i,
     input  logic [LANES*32-1:0] in_data_i,
     input  logic [LANES*32-1:0] in_cmp_i,
-    // lines
+    // lines of these instructions
     input  logic                note_i,
-    input  logic [TAG_W-1:0]    note_tag_i,   // a write's has its top bit set
-    input  logic [LANES-1:0]    note_mask_i,  // of drop_i too
+    input  logic [TAG_W-1:0]    note_tag_i,   // tag of the request; the top bit marks a write
+    input  logic [LANES-1:0]    note_mask_i,  // lanes of the line, also with drop_i
     input  logic                drop_i,       // never with refuse_i
     input  logic                end_i,
     input  logic                pass_i,
     input  logic [TAG_W-1:0]    pass_tag_i,
     input  logic                refuse_i,
     input  logic [TAG_W-1:0]    refuse_tag_i,
-    // what is left
+    // unfinished instructions
     input  logic                settle_i,
     input  logic                cut_i,
     input  logic [5:0]          rest_count_i,
@@ -69,8 +70,8 @@ module lsu_retain #(
   localparam int DEPTH = 1 << DEPTH_LOG2;
   localparam int CW = $clog2(LANES) + 1;
 
-  // The instructions from done_q on are here; those from begun_q on have lines that have not come past T1. at_q is the
-  // one that is offered or looked at.
+  // Instructions from done_q on are here. Those from begun_q on have lines that have not left T1. at_q is the one that
+  // is offered or examined.
   logic [DEPTH_LOG2:0] wr_q, begun_q, done_q, at_q, here;
   logic [DEPTH_LOG2-1:0] wr, begun, done, at;
   logic [META_W-1:0] metas[0:DEPTH-1];
@@ -98,7 +99,8 @@ module lsu_retain #(
       if (in_op == simt_op_pkg::LSU_AMO) cmps[wr] <= in_cmp_i;
     end
 
-  // Requests that have not passed, of each instruction; whose a tag is, and of a write its lanes.
+  // owed_q: requests of each instruction that have not passed. slots: instruction of each tag. lanes: lanes of each tag
+  // of a write.
   logic [DEPTH_LOG2-1:0] slots[0:(1<<TAG_W)-1];
   logic [LANES-1:0] lanes[0:(1<<(TAG_W-1))-1];
   logic [CW*DEPTH-1:0] owed_q;
@@ -128,11 +130,11 @@ module lsu_retain #(
     end
   end
 
-  // Lanes of stores that are to be done again, and in the end of all instructions. The entry of a result may already be
-  // another instruction's, which is younger.
+  // left: lanes of stores that must be executed again; at the end, left lanes of all instructions. An entry of the
+  // results may already belong to a younger instruction (owners).
   logic [LANES-1:0] left[0:DEPTH-1];
   logic [DEPTH_LOG2-1:0] owners[0:(1<<ENTRY_W)-1];
-  logic [DEPTH-1:0] some_q;  // left has something
+  logic [DEPTH-1:0] some_q;  // left is not zero
   logic [DEPTH_LOG2-1:0] left_slot;
   logic [LANES-1:0] old, again, behind;
   logic look, looked_q, step, store;
@@ -159,7 +161,7 @@ module lsu_retain #(
     if (rst_i) some_q <= '0;
   end
 
-  // What is offered
+  // Instructions that are offered.
   logic [5:0] count_q;
   assign ready_o = !cut_i || looked_q;
   assign count_o = cut_i ? count_q : rest_count_i;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local memory by rows of its banks: zeroing of a range of lines, and reads and writes of single lines of 64 bytes.
+// Access to local memory by rows of its banks: zeroes ranges of lines, and reads and writes single lines of 64 bytes.
 //
-// Contract: scrub_i starts zeroing of the lines from scrub_first_i up to scrub_end_i, that one excluded, a row a cycle;
-// scrub_busy_o while it lasts, not at all for an empty range. line_read_i or line_write_i with line_ready_o is an
-// access, one a cycle; with fewer than 16 lanes 16 / LANES cycles each, in which the request stays. line_valid_o brings
-// what was read, in order, three cycles after line_ready_o. row_* goes to the banks' stage, which gives words_i two
-// cycles later. rst_i ends a scrub. Preemption saves nothing of it: it is how local memory is saved and restored.
+// Contract: scrub_i starts zeroing the lines from scrub_first_i up to but not including scrub_end_i, one row a cycle.
+// scrub_busy_o is high meanwhile, and stays low for an empty range. line_read_i or line_write_i with line_ready_o is an
+// access, one a cycle; with fewer than 16 lanes an access takes 16 / LANES cycles, in which the request is held.
+// line_valid_o brings read data, in order, three cycles after line_ready_o. row_* goes to the stage before the banks,
+// which gives words_i two cycles later. rst_i ends a scrub.
+// State saved at preemption: none; this module is how local memory is saved and restored.
 //
-// Rows and not lines because the banks are as wide as the lanes: a row is a part of a line, a line, or two.
+// The unit is a row, not a line, because the banks are as wide as the lanes: a row is part of a line, one line or two.
 module lsu_rows #(
     parameter int LANES = 16,
     parameter int RW = 10,
-    localparam int PW = LANES < 16 ? $clog2(16 / LANES) : 1  // which row of a line
+    localparam int PW = LANES < 16 ? $clog2(16 / LANES) : 1  // number of the row within a line
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -33,7 +34,7 @@ module lsu_rows #(
     output logic [LANES*32-1:0] row_data_o,
     input  logic [LANES*32-1:0] words_i
 );
-  // ------------------------------------------------------------------ scrub: rows from next_q, up to end_q
+  // ------------------------------------------------------------------ scrub: rows next_q to end_q - 1
   logic [10+PW:0] first, past, next_q, end_q;
   logic [LANES-1:0] scrub_bank, line_bank;
 
@@ -73,7 +74,7 @@ module lsu_rows #(
   // ------------------------------------------------------------------ rows and lines
   generate
     if (LANES < 16) begin : g_part
-      logic [PW-1:0] part_q;  // the row of a line that is next
+      logic [PW-1:0] part_q;  // next row of the line
       always_ff @(posedge clk_i) part_q <= access ? part_q + 1'b1 : '0;
       assign first = {scrub_first_i, PW'(0)};
       assign past = {scrub_end_i, PW'(0)};
@@ -93,7 +94,9 @@ module lsu_rows #(
       assign line_data = line_wdata_i;
       assign got = words_i;
     end else begin : g_double
-      logic skip_q, short_q, high1_q, high2_q;  // the first row without its lower line, the last one without its upper
+      // skip_q: the first row has no lower line. short_q: the last row has no upper line. high1_q, high2_q: the access
+      // is to the upper line of its row, one and two cycles later.
+      logic skip_q, short_q, high1_q, high2_q;
       always_ff @(posedge clk_i) begin
         if (scrub_busy_o) skip_q <= 1'b0;
         else begin

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of the L1: direct mapped, index hashed with the next bits of the line address so that
-// power-of-two strides spread.
+// Tags of the L1: direct mapped. The index is hashed with the next bits of the line address, so that strides that are
+// powers of two spread over the cache.
 //
-// Contract: look_i loads a line address; from the next cycle hit_o says whether the line is in, as of all writes of
-// earlier cycles, and index_o where. own_i puts the line that was looked up in (own_set_i) or takes it out; put_i, not
-// with own_i, puts put_line_i in, at put_index_o. clear_i forgets all.
-// Preemption saves nothing of it: the L1 is written through.
+// Contract: look_i loads a line address. From the next cycle hit_o tells whether the line is in the L1, as of all
+// writes of earlier cycles, and index_o where. own_i adds the loaded line (own_set_i) or removes it. put_i, never with
+// own_i, adds put_line_i, at put_index_o. clear_i removes all lines.
+// State saved at preemption: none; the L1 is write-through.
 //
-// look_i, own_i and put_i come late: what they compare is compared before, for each of them on its own.
+// look_i, own_i and put_i come late in the cycle, so every comparison between their lines is made earlier, each by
+// itself.
 module lsu_tags #(
     parameter int LINES = 256,
     localparam int IW = $clog2(LINES)
@@ -31,7 +32,8 @@ module lsu_tags #(
   logic present_q;
   logic [TW-1:0] found_q, tag_q;
   logic [IW-1:0] index_q, look_index;
-  logic own_looked, put_looked, put_own;  // the line now looked up, or that before, lies where the other one does
+  // Equal indexes: of this lookup and the one before; of this lookup and put; of the lookup before and put.
+  logic own_looked, put_looked, put_own;
 
   assign look_index = look_line_i[IW-1:0] ^ look_line_i[IW+:IW];
   assign put_index_o = put_line_i[IW-1:0] ^ put_line_i[IW+:IW];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the pieces from memory and from local memory into one stream of write-backs, and ends entries.
+// Merges the pieces from memory and from local memory into one stream of write-backs, and frees the entries.
 //
-// Contract: begin_i notes warp, register and lanes of an entry. Pieces a_* and b_* are taken in turn; wb_* is a
-// channel; wb_last_o marks the piece after which no lane of the entry is missing. end_o, at that time, frees the entry.
-// left_mask_o: lanes that entry left_entry_i misses. Preemption saves nothing of it: it drains.
+// Contract: begin_i stores warp, register and lanes of an entry. Pieces a_* (memory) and b_* (local memory) are taken
+// alternately. wb_* is a channel. wb_last_o marks the piece after which no lane of its entry is missing; end_o frees
+// that entry at the same time. left_mask_o: the lanes that entry left_entry_i is still missing.
+// State saved at preemption: none; it drains.
 module lsu_writeback #(
     parameter int LANES = 16,
     parameter int WARPS = 16,

@@ -3,10 +3,10 @@
 // or can never open.
 //
 // Contract: arrive_i (at the barrier at pc_i) and exit_i, from stage B of simt_flow, concern the lanes mask_i of
-// warp_i. whole_i: no other lane of the warp can run. done_o: the warp has ended. elig_*_o are the lanes of a warp that
-// can run.
+// warp_i. whole_i: no other lane of the warp can run. done_o: the warp has ended. work_elig_o and res_elig_o are the
+// lanes of a warp that can run.
 // When no work-item of a group can run and at least one waits, there are two cases. If all of them wait, at one pc,
-// open_o names the group's warps that have waiting lanes, in the cycle after the last arrival; these must choose their
+// open_o names the group's warps that have waiting lanes, in the cycle after the last arrival; these must select their
 // lanes again. Otherwise stuck_o follows one cycle later still, with the lowest pc at which any work-item waits and the
 // first work-item there.
 //

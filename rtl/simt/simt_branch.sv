@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides a conditional branch of one lane.
 //
-// Contract: combinational. funct3_i is that of the RISC-V branch instructions. Its two unused codes are never taken.
+// Contract: combinational. funct3_i is that of the RISC-V branch instructions; for its two unused codes taken_o is low.
 // State saved at preemption: none.
 
 module simt_branch (

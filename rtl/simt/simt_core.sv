@@ -4,7 +4,7 @@
 //    P  pick a warp        simt_schedule, simt_patience
 //    F  fetch its pc       simt_warps -> simt_icache
 //    D  instruction        simt_icache -> register addresses to the RAMs
-//    R  decode, operands   simt_scoreboard: issue, or kill and pick again later; pc + 4 of most instructions
+//    R  decode, operands   simt_scoreboard: issue, or kill and pick again later; next pc is pc + 4 unless B decides
 //    X  execute            simt_lane, div_unit; memory instructions to simt_memport
 //    B  branch decision    simt_warps; ALU results to the registers
 //

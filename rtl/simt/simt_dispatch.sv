@@ -8,15 +8,15 @@
 // resets the state; the core drops its warps by itself.
 // Rate: one warp a cycle within a group, about six cycles from one group to the next, and L + 4 more if the size of the
 // group changes.
-//
+// Stop: with hold_i no further group is taken. empty_o: no group is resident either, although some are left to launch.
+// Resume: a start with resume_i first takes the saved state back. load_* gives each resident group with its slot, and
+// all its warps are launched again; then, with load_last_i, it gives the next group.
 // State saved at preemption: the coordinates of the next group (next_*, ended_o), valid with settled_o; the slots in
-// use (slots_o); and fresh_o, the warps of the group in launch that have not been launched. hold_i: no further group is
-// taken. empty_o: moreover no group is resident, though some are left to launch. A start with resume_i first takes this
-// state back: load_* gives each resident group with its slot, and all its warps are launched again; then, with
-// load_last_i, it gives the next group.
+// use (slots_o); and the warps of the current group that have not been launched (fresh_o).
 //
 // Counters compute coordinates, global base and size of the next group while the current one is launched. An NDRange
 // needs no division, because the packet holds the number of groups and the size of the last one in each dimension.
+// Example: 10 work-items in groups of 4 are 3 groups with the bases 0, 4 and 8; the last group has the size 2.
 
 module simt_dispatch #(
     parameter int L = 16,  // lanes

@@ -3,16 +3,17 @@
 //
 // Contract: shape_valid_i is a pulse with the size {z, y, x} of the groups, which then stays stable; shape_ready_o
 // follows after L + 1 cycles. From then on each cycle with in_valid_i and advance_i takes the next warp of a group, the
-// first with in_first_i. Its ids are in the output register after two more cycles with advance_i; without advance_i
-// nothing changes. mask_o: the lanes whose work-item exists.
+// first with in_first_i. The ids of a warp are in the output register after two more cycles with advance_i; without
+// advance_i nothing changes. mask_o: the lanes whose work-item exists.
 // State saved at preemption: none; between groups all state follows from the packet.
 //
 // A work-item number is written in mixed radix with the digits x, y and z of the group's shape. A serial counter
 // computes the digits of the lane numbers 0 to L - 1 and of L once per shape. Adding the digits of L to those of a
 // warp's first work-item gives the first work-item of the next warp; adding the digits of a lane gives the work-item of
 // that lane. Each of three stages adds one digit and passes the carry on. A work-item does not exist if its z is
-// outside the group. Example: L = 4 and shape x = 3, y = 2: the digits (x, y) of the lanes are (0,0) (1,0) (2,0) (0,1),
-// and those of L are (1,1), where the second warp begins.
+// outside the group.
+// Example: L = 4 and shape x = 3, y = 2. The digits (x, y) of the lanes are (0,0) (1,0) (2,0) (0,1); those of L are
+// (1,1), where the second warp begins.
 
 module simt_dispatch_ids #(
     parameter int L = 16  // lanes

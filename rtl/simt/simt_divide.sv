@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dividers of the core (div_unit), with the warp, register and lanes that their result is for.
 //
-// Contract: book_i, in R and only while busy_o is low, stores warp, register and lanes of an operation. Its operands
+// Contract: book_i, in R and only while busy_o is low, stores warp, register and lanes of an operation. The operands
 // enter on in_* one cycle later. The result comes on the out channel together with the stored fields. busy_o stays high
 // until the result is taken.
 // State saved at preemption: none; the unit drains in 6 cycles plus at most 17 for each DIVIDERS lanes (div_unit).

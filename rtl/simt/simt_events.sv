@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the pulses of the core for the performance counters of docs/spec/registers.yaml.
 //
-// Contract: ev_issue_o is a pulse for each instruction in X; ev_lanes_o and ev_fma_o are the number of its active
-// lanes, the latter for fused multiply-adds only. The stall pulses report the cycle before. ev_stall_use_o: the
+// Contract: ev_issue_o is a pulse for each instruction in X. ev_lanes_o is the number of its active lanes; ev_fma_o is
+// the same for instructions of the FMA unit, else zero. The stall pulses report the cycle before. ev_stall_use_o: the
 // instruction in R waited for a result or, as a fence, for earlier accesses (use_i). ev_stall_unit_o: it waited for a
 // unit (unit_i). ev_stall_idle_o: warps are present, and none could be picked.
 // State saved at preemption: none.

@@ -7,13 +7,13 @@
 // performance counters of docs/spec/registers.yaml.
 //
 // Stop of granularity 3 (instruction): no warp is picked or launched any more, and after LINGER cycles the LSU begins
-// no further line. When pipeline, dispatcher and LSU have settled, some hundred cycles after the last response of
-// memory at most, simt_context streams the state out, and then everything is reset as after a fault. Granularity 2
-// (group): no further group is launched, and the same happens when the last resident group has ended. A page that is
-// absent (fault page_absent on the memory channel) stops the executor at once, as granularity 3 does; stopped_valid_o
-// then comes with the refused access in fault_*.
+// no further line. Pipeline, dispatcher and LSU settle at most some hundred cycles after the last response of memory.
+// Then simt_context streams the state out, and everything is reset as after a fault. Granularity 2 (group): no further
+// group is launched, and the same steps follow when the last resident group has ended. A page that is absent (fault
+// page_absent on the memory channel) stops the executor at once, as granularity 3 does; stopped_valid_o then comes with
+// the refused access in fault_*.
 //
-// Resume: simt_context streams the state in while the dispatcher launches the resident groups again. Then every warp
+// Resume: simt_context streams the state in while the dispatcher launches the resident groups again. Each warp then
 // selects the lanes that run.
 //
 // State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet is not part of it;

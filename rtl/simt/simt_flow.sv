@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program counters of all warps: the active lanes of each warp, their pc, and how control flow changes both.
 //
-// Contract, by stage of an instruction: F: pc_o of f_warp_i. D: active mask and step_slow of d_warp_i. R: with r_next_i
-// the warp continues at pc + 4, and the core wakes it at once. Otherwise x_valid_i in X hands over what the instruction
-// does, and B, the cycle after, decides. wake_o: warps that can be issued again. simt_barrier decides when barriers
-// open and tells which lanes can run.
+// Contract, by stage of an instruction: F: f_pc_o is the pc of f_warp_i. D: d_mask_o has the active lanes of d_warp_i.
+// R: with r_next_i the warp continues at pc + 4, and the core wakes it at once. That is not allowed with d_step_slow_o.
+// Otherwise x_valid_i in X hands over what the instruction does, and B, the cycle after, decides. wake_o: warps that
+// can be issued again. simt_barrier decides when barriers open and tells which lanes can run.
 //
 // State saved at preemption: pc_q and depth_q for the lanes in mask_q, and the state of simt_select; look_* show them.
 // After a resume a warp selects its lanes again (open_select_i), so merge_q, quantum_q, back_q and hot_q start afresh.
 //
-// Reconvergence is lazy. As long as all active lanes have the same next pc, and it is below the merge pc (the lowest pc
-// at which inactive lanes of the same call depth wait), no selection is needed and no lane's own pc is written. A
-// selection follows only divergence, arrival at the merge pc, a return of some lanes, an exit or a barrier. A warp
-// whose runnable lanes are all active has no merge pc.
+// Reconvergence is lazy. The merge pc of a warp is the lowest pc at which inactive lanes of the same call depth wait.
+// As long as all active lanes have the same next pc below the merge pc, no selection is needed and no lane's own pc is
+// written. A selection is made only after divergence, at the merge pc, and after a return of some lanes, an exit or a
+// barrier. A warp whose runnable lanes are all active has no merge pc.
 //
 // Rotation: every 16th backward jump of a warp with inactive lanes gives 32 instructions to other lanes, so that a lane
 // that spins on a lock cannot keep another lane from releasing it. If the active lanes have executed an atomic

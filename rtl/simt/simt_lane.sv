@@ -24,8 +24,8 @@ module simt_lane #(
     input  logic [WW+4:0] rs3_i,
     // R: operands
     input  logic          issue_i,
-    input  logic [2:0]    r_has_i,       // the RAM has rs3, rs2, rs1; otherwise the value is in
-    input  logic [95:0]   r_value_i,     // these words
+    input  logic [2:0]    r_has_i,       // rs3, rs2, rs1 have been written, so the RAM holds them
+    input  logic [95:0]   r_value_i,     // values of rs3, rs2, rs1 where r_has_i is clear
     input  logic [WW-1:0] r_warp_i,
     input  logic          r_a_scalar_i,  // the first operand is r_scalar_a_i
     input  logic [31:0]   r_scalar_a_i,
@@ -60,8 +60,8 @@ module simt_lane #(
     input  logic [3:0]    wb_sel_i,
     input  logic          wb_write_i,
     input  logic          wb_active_i,   // this lane takes part in the write
-    input  logic          wb_first_i,    // first write of the register: a lane that does not take part gets
-    input  logic [31:0]   wb_value_i,    // this value
+    input  logic          wb_first_i,    // first write of the register since the launch
+    input  logic [31:0]   wb_value_i,    // value for a lane that takes no part in that first write
     input  logic [WW+4:0] wb_rd_i,
     output logic [31:0]   wb_data_o,
     input  logic          wb_fflags_set_i,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue of two memory instructions between the core and the LSU.
 //
-// Contract: in_valid_i cannot be refused. The core asks for room_o two cycles ahead, in R, for an instruction that is
-// in X in the next cycle; room_o counts an instruction that is in X meanwhile. The output is a channel to simt_lsu: its
-// payload is stable until it is taken. holds_o: the warps that have an instruction here.
+// Contract: in_valid_i cannot be refused. The core reads room_o in R, two cycles before the instruction is in the
+// queue; room_o accounts for an instruction that is in X meanwhile. The output is a channel to simt_lsu: its payload is
+// stable until it is taken. holds_o: the warps that have an instruction here.
 // State saved at preemption: none; it drains.
 //
 // The LSU's ready comes late in a cycle. The queue turns it into a decision in R, where an instruction can still be

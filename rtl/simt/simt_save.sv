@@ -2,14 +2,14 @@
 // Streams the state of a stopped executor out, a line a cycle.
 //
 // Contract: while active_i is high, the module takes the lines that simt_walk names (walk_*) and puts them on out_*; no
-// other state may change meanwhile. The contents of a line are needed one cycle after the walk names it. at_* then
+// other state may change meanwhile. The contents of a line must be valid one cycle after the walk names it; at_* then
 // tells which slot, warp or register it is. Contents are selected combinationally by at_*, except registers, which
 // read_o reads from the RAMs. Local memory answers later, in order. A memory instruction (pend_*) is taken with its
 // last line.
 // State saved at preemption: none of its own.
 //
-// A line takes a credit, that is a place of the output queue, before its contents are read. So when the output stalls,
-// no stage before the queue has to stall.
+// Before the contents of a line are read, the line takes a credit, which is a place in the output queue. When the
+// output stalls, no stage before the queue has to stall.
 
 module simt_save #(
     parameter int LANES = 16,

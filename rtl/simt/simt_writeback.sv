@@ -4,11 +4,11 @@
 // Contract: an instruction of fixed latency asks in R (cycle t) whether its write-back slot is free and books it: the
 // ALU at t + 2, or late at t + 3; multiplier and fp_misc at t + 4; FMA at t + 8. A booked write cannot be refused.
 // Slots that are not booked go to launch, divider and LSU, in this order. wb_* describes the write of this cycle; its
-// data goes from the output register of the unit to the RAM. ends_*: the result that an instruction may wait for is
-// complete. soon_* is the booked write of two cycles ahead.
-// An LSU result that has waited twice gets the next free slot of the ALU reserved. A result of the LSU for x0 is taken
-// at once, beside any other write. put_i (a register of a warp is restored) and put_state_i (its frm and fflags are)
-// come only when nothing else is to be written.
+// data goes from the output register of the unit to the RAM. ends_* names a result that is complete with this write.
+// soon_* is the booked write of two cycles ahead.
+// For an LSU result that has waited two cycles, the next free slot of the ALU is not booked. A result of the LSU for x0
+// is taken at once, beside any other write. put_i (a register of a warp is restored) and put_state_i (its frm and
+// fflags are) come only when nothing else is to be written.
 // State saved at preemption: none; everything drains within 8 cycles. busy_o: a booked write is left.
 //
 // Booking lets results of the ALU overtake those of the FMA. A delay line that gives all units the same latency would

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// First stage of simt_lsu: maps the addresses of the lanes of a memory instruction to windows and memories.
+// First stage of simt_lsu: decides for each lane of a memory instruction which memory its address is in, and maps the
+// address.
 //
 // Contract: in_* is taken in each cycle with in_valid_i. One cycle later there is either fault_valid_o with the lowest
-// faulting lane, or the lanes that access memory (out_global_o) and local memory (out_local_o), with out_addr_o:
-// virtual addresses, or byte offsets in the whole local memory. A misaligned address faults as such whatever its
-// window. With in_raw_i addresses are already mapped: nothing is checked, and in_private_i tells which are of the
+// faulting lane, or the lanes that access memory (out_global_o) and local memory (out_local_o), with out_addr_o. That
+// is a virtual address, or a byte offset in the whole local memory. A misaligned address faults as misaligned in every
+// window. With in_raw_i the addresses are mapped already: nothing is checked, and in_private_i tells which are of the
 // private window.
+// Example: with stacks of 2^stack_log2_i bytes, lane i's private word w of a warp lies at the warp's base + 4 * (LANES
+// * w + i), so that the same word of all lanes shares a line (two lines with 32 lanes).
 // State saved at preemption: none; it drains.
 //
 // The base of the warp's stacks is computed one cycle before the lanes need it, so no stage has two adders in series.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Miss registers (MSHRs): the lines requested from memory, called fills, and the loads that wait for them.
 //
-// A fill is a line requested by a load, or an atomic operation whose old words are still to come. Its waiters, records
-// of an entry and its lanes, form a linked list. A fill is open while its line is what a load of now should see: later
-// loads join it, and it enters the L1. A store or atomic to the line, or clearing the L1, closes it for good. Loads
-// that already wait still get the older data, which is right, because they are older than the store.
+// A fill is a line requested by a load, or an atomic operation whose old words are still to come. The waiters of a
+// fill, records of an entry and its lanes, form a linked list. A fill is open while its line is what a load of now
+// should see: later loads join it, and it enters the L1. A store or atomic to the line, or clearing the L1, closes it
+// for good. Loads that already wait still get the older data, which is right, because they are older than the store.
 //
 // Contract: look_i loads a line. From the next cycle match_o tells whether an open fill has it. In that state join_i
 // adds a waiter to that fill; alloc_i starts fill alloc_fill_o of the line (open if open_i) with its first waiter;
 // close_i closes the matching fill. rsp_* brings the data of a fill, once. Answered fills are served in order of their
 // responses. serve_valid_o offers a waiter, which serve_ready_i takes. install_valid_o offers the line to the L1, once
-// at most. One cycle after either is taken, line_o is the data. A fill is free again when it has no waiter and is
-// closed, installed or has been offered to the L1 in vain for PATIENCE cycles; otherwise a stream of stores would delay
-// the fills behind it.
+// at most. One cycle after either is taken, line_o is the data. A fill becomes free when it has no waiter and is closed
+// or installed. It also becomes free after being offered to the L1 in vain for PATIENCE cycles, since otherwise a
+// stream of stores would delay the fills behind it.
 // State saved at preemption: none; it drains.
 module lsu_fills #(
     parameter int LANES = 16,

@@ -2,9 +2,9 @@
 // Reservation of LR and SC in local memory: one reservation, of one hardware thread for one word.
 //
 // Contract: bank_i (one-hot) and row_i name the word. With lr_i the thread takes the reservation, unless another thread
-// holds one that is younger than 2^HOLD_LOG2 cycles. Without that limit, threads in lockstep would take it from each
-// other and no SC would succeed. holds_o: the thread holds it for this word; sc_i gives it up. Every write of the word
-// (wr_*) ends it.
+// holds one that is younger than 2^HOLD_LOG2 cycles; without this protection, threads in lockstep would take it from
+// each other, and no SC would succeed. holds_o: the thread holds it for this word; sc_i gives it up. Every write of the
+// word (wr_*) ends it.
 // State saved at preemption: none; an SC after a resume may fail, as the architecture allows.
 module lsu_reserve #(
     parameter int BANKS = 16,

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retains memory instructions until the MMU has let all their lines pass, so that refused lines can be executed again.
 //
-// Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. Its lines
-// leave T1 of lsu_cache in order of the pushes. note_i: a line became request note_tag_i, of the lanes note_mask_i.
-// drop_i: a line was dropped. end_i, with or without these: it was the last line of its instruction. pass_i: memory
-// will perform that request; refuse_i: it will not. An instruction is removed when all its requests have passed and all
-// older instructions are removed. So an instruction that waits for a line of an older one is here as long as that.
+// Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. The lines of
+// the instructions leave T1 of lsu_cache in order of the pushes. note_i: a line became request note_tag_i, of the lanes
+// note_mask_i. drop_i: a line was dropped. end_i, with or without these: it was the last line of its instruction.
+// pass_i: memory will perform that request; refuse_i: it will not. An instruction is removed when all its requests have
+// passed and all older instructions are removed. An instruction that has joined a fill of an older one thus stays until
+// that fill's request has passed.
 // Once settle_i holds (nothing changes any more), the unfinished instructions are offered on pend_*, oldest first.
-// Without cut_i these are the rest_count_i instructions that lsu_coalesce has not begun; rest_mask_i is the mask of the
-// first, and lsu_coalesce offers them at the same time. With cut_i, after a line was refused or dropped, all
+// Without cut_i these are the rest_count_i instructions that lsu_coalesce has not finished; rest_mask_i is the rest of
+// the first, and lsu_coalesce offers them at the same time. With cut_i, after a line was refused or dropped, all
 // instructions here are first examined, one a cycle; ready_o tells when that is done, and count_o how many are
 // unfinished.
-// The lanes left of a store are those of lines that were refused, dropped or not begun. Those left of other
-// instructions are the lanes whose result is missing (left_*), which includes lanes that joined a refused line.
+// Lanes are left of a store if their lines were refused, dropped or not begun. Lanes are left of another instruction if
+// their result is missing (left_*), which includes lanes that joined a refused line.
 // State saved at preemption: all of it, on pend_*.
 //
 // Alternatives: taking addresses and data back out of the requests would need as many records as there can be requests.
@@ -70,8 +71,8 @@ module lsu_retain #(
   localparam int DEPTH = 1 << DEPTH_LOG2;
   localparam int CW = $clog2(LANES) + 1;
 
-  // Instructions from done_q on are here. Those from begun_q on have lines that have not left T1. at_q is the one that
-  // is offered or examined.
+  // Instructions from done_q on are here. Instructions from begun_q on have lines that have not left T1. at_q is the
+  // one that is offered or examined.
   logic [DEPTH_LOG2:0] wr_q, begun_q, done_q, at_q, here;
   logic [DEPTH_LOG2-1:0] wr, begun, done, at;
   logic [META_W-1:0] metas[0:DEPTH-1];

@@ -5,22 +5,22 @@
 //                      |                 +-----> extract -> pieces -+-> writeback
 //                      +-> local ------------------------> pieces --+
 //
-// Contract: iss_* takes an instruction a cycle. Instructions that access the same byte take effect in order of issue.
-// wb_* returns loads and atomics in pieces with disjoint lanes, the last marked. An instruction with a faulting lane is
-// dropped and reported on fault_*. kill_i drops all requests that are not on the memory channel; then the LSU is as
-// after reset, except local memory. inv_i empties the L1, as does each 4096th cycle after it. scrub_*, lmem_*: see
-// lsu_rows.
-// Latency: 10 cycles from issue to write-back for an L1 hit, 9 for local memory; one whole line or access a cycle.
-// Preemption: freeze_i, held until kill_i or until nothing is pending, begins no more lines. Three more instructions
-// find room (31 after a kill). With settled_o only instructions with lanes whose lines have not begun are pending;
-// pend_* gives them, and iss_raw_i issues them again after a kill. A line refused meanwhile shows as fault_* before
-// settled_o.
-// Absent page: absent_o reports the line, with the fields of fault_*, and freezes the LSU; its lanes become pending
-// too. pass_*, at latest with the response, tells which requests memory will perform; it refuses all others until
+// Contract: iss_* takes up to one instruction a cycle. Instructions that access the same byte take effect in order of
+// issue. wb_* returns a load or atomic in pieces with disjoint lanes; the last one is marked. An instruction with a
+// faulting lane is dropped and reported on fault_*. kill_i drops everything but local memory and requests that memory
+// may have seen. inv_i empties the L1, as does each 4096th cycle after it. scrub_* and lmem_* are those of lsu_rows.
+// Latency: 10 cycles from issue to write-back for an L1 hit, 9 for local memory. Rate: one instruction a cycle if it
+// needs only one line, or no bank twice.
+// Freeze: while freeze_i is high (until kill_i, or until nothing is pending) no further line begins, which means that
+// no access leaves lsu_coalesce. Three more instructions find room, or 31 after a kill. Once settled_o is high, only
+// the lanes of lines that have not begun are left; pend_* gives these instructions, and after a kill iss_raw_i issues
+// them again.
+// Absent page: absent_o reports a refused line, with the fields of fault_*. The LSU freezes, and the line's lanes are
+// pending too. pass_*, at latest with the response, names requests that memory performs; it refuses all others until
 // kill_i.
-// Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M + 128, 24 * LANES) + 32 cycles. These are
-// 6 requests (queue 4, T0, T1), memory's latency M, 64 pieces in turn with local ones; or 8 local instructions; and
-// stages.
+// Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M + 128, 24 * LANES) + 32 cycles. First
+// term: 6 requests, latency M of memory, 64 pieces that alternate with local ones. Second: 8 local instructions. 32:
+// the stages.
 // State saved at preemption: local memory (lmem_*) and the pending instructions (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // a power of two, 4 to 32
@@ -162,7 +162,9 @@ module simt_lsu #(
   assign iss_ready_o = start_q[6] && entry_valid && global_room && retain_room && local_room;
   assign take = iss_valid_i && iss_ready_o && !soft_rst;
 
-  // An entry is free again one cycle after its last piece was taken, when that piece is on wb_*.
+  // An entry is the number of an instruction with a result, from issue to its last piece. A piece is the part of a
+  // result that one line, or one pass of local memory, gives. An entry is free again one cycle after its last piece was
+  // taken, when that piece is on wb_*.
   mem_fifo #(.WIDTH(ENTRY_W), .DEPTH_LOG2(ENTRY_W), .FILL(1'b1)) u_entries (
       .clk_i, .rst_i(soft_rst), .in_valid_i(end_q), .in_ready_o(unused_ready), .in_data_i(end_entry_q),
       .out_valid_o(entry_valid), .out_ready_i(take && iss_op_i != simt_op_pkg::LSU_STORE), .out_data_o(entry)

@@ -6,8 +6,8 @@
 // and unit_o is UNIT_NONE. This module accepts every CSR number; simt_csr knows which ones exist.
 // State saved at preemption: none.
 //
-// dest_o: the instruction takes a write-back slot and a scoreboard bit. Floating-point instructions do so even with rd
-// = x0, because of their flags. A load or atomic with rd = x0 is handled like a store: only a fence waits for it.
+// dest_o: the instruction takes a write-back slot and a scoreboard bit. Floating-point instructions do so even with
+// rd = x0, because of their flags. A load or atomic with rd = x0 is handled like a store: only a fence waits for it.
 
 module simt_decode (
     input  logic [31:0] instr_i,

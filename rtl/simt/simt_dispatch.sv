@@ -2,9 +2,9 @@
 // Divides an NDRange into work-groups and launches their warps in the core, one group per group slot.
 //
 // Contract: start_i is a pulse; simt_dispatch_check has accepted the packet. Groups are launched with x varying
-// fastest, each in the lowest free slot. Slot s has the warps from s * group_warps on and the local memory from s *
-// local_bytes on. One handshake launches one warp; the values of its group are stable from the group's first launch to
-// its last. warp_done_*_i: a launched warp has ended. done_o is a pulse when all warps have ended. kill_i (level)
+// fastest, each in the lowest free slot. Slot s has the warps from s * group_warps on and the local memory from
+// s * local_bytes on. One handshake launches one warp; the values of its group are stable from the group's first launch
+// to its last. warp_done_*_i: a launched warp has ended. done_o is a pulse when all warps have ended. kill_i (level)
 // resets the state; the core drops its warps by itself.
 // Rate: one warp a cycle within a group, about six cycles from one group to the next, and L + 4 more if the size of the
 // group changes.

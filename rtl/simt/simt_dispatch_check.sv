@@ -55,8 +55,8 @@ module simt_dispatch_check #(
                    packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
   end
 
-  // The first pass computes local_x * local_y, slots * warps, slots * local_bytes and, in each dimension, (groups - 1)
-  // * local. The second pass multiplies local_x * local_y by local_z.
+  // The first pass computes local_x * local_y, slots * warps, slots * local_bytes and, in each dimension,
+  // (groups - 1) * local. The second pass multiplies local_x * local_y by local_z.
   logic         first_q, second_q, compare_q;
   logic [3:0]   bit_q;
   logic [21:0]  xy_q;

@@ -35,7 +35,7 @@ module simt_dispatch_ids #(
   localparam int LW = $clog2(L);
   localparam int DW = LW + 1;  // width of digits of numbers up to L
 
-  // Shape: the digits of 0, 1, ... L. Those of the lanes are shifted into place.
+  // Shape: the digits of 0, 1, ... L. The digits of the lanes are shifted into place.
   logic              counting_q;
   logic [DW-1:0]     number_q;
   logic [DW-1:0]     x_q, y_q, z_q, step_x_q, step_y_q, step_z_q;

@@ -8,11 +8,11 @@
 //
 // Stop of granularity 3 (instruction): no warp is picked or launched any more, and after LINGER cycles the LSU begins
 // no further line. Pipeline, dispatcher and LSU settle at most some hundred cycles after the last response of memory.
-// Then simt_context streams the state out, and everything is reset as after a fault. Granularity 2 (group): no further
-// group is launched, and the same steps follow when the last resident group has ended. A page that is absent (fault
-// page_absent on the memory channel) stops the executor at once, as granularity 3 does; stopped_valid_o then comes with
-// the refused access in fault_*.
-//
+// Next simt_context streams the state out, and everything is reset as after a fault.
+// Stop of granularity 2 (group): no further group is launched; the same steps follow when the last resident group has
+// ended.
+// Absent page (fault page_absent on the memory channel): the executor stops at once, as for granularity 3, and
+// stopped_valid_o comes with the refused access in fault_*.
 // Resume: simt_context streams the state in while the dispatcher launches the resident groups again. Each warp then
 // selects the lanes that run.
 //

@@ -2,9 +2,9 @@
 // Writes the initial registers of a launched warp.
 //
 // Contract: launch_i takes a warp in a cycle with ready_o. The unit then writes x2 (stack pointer) and x10 (argument
-// block) of all lanes, clears frm and fflags, and pulses launched_o with the last of these writes: the warp may run. It
-// uses write-back slots that no instruction has booked (wb_*).
-// State saved at preemption: none; it drains in two write-backs.
+// block) of all lanes, clears frm and fflags, and pulses launched_o with the last of these writes: the warp may run.
+// All these writes use write-back slots that no instruction has booked (wb_*).
+// State saved at preemption: none; the unit drains in two write-backs.
 
 module simt_launch #(
     parameter int WARPS = 16,

@@ -3,8 +3,8 @@
 //
 // Contract: clear_i (a launch) sets the registers of a warp to zero. A resume begins with forget_i, which sets all
 // registers of all warps to zero; then put_i writes put_vector_i, one word for each of LANES registers from put_first_i
-// on, which is a multiple of LANES. x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t +
-// 1, held until the next read. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
+// on, which is a multiple of LANES. x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in
+// t + 1, held until the next read. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
 // given_o: the vectors that put_i has written.
 // State saved at preemption: all of it, except registers that have been written to the lanes since (simt_written).
 //

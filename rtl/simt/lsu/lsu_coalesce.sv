@@ -99,8 +99,8 @@ module lsu_coalesce #(
     end
   end
 
-  // The current instruction, which is being split into lines, and its pairs of lanes. Pair (i, j), i < j, is bit i *
-  // LANES + j.
+  // The current instruction, which is being split into lines, and its pairs of lanes. Pair (i, j), i < j, is bit
+  // i * LANES + j.
   logic valid_q;
   logic [META_W-1:0] meta_q;
   logic [LANES-1:0] rest_q, private_q, shadow_q;

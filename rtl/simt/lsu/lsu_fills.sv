@@ -11,7 +11,7 @@
 // close_i closes the matching fill. rsp_* brings the data of a fill, once. Answered fills are served in order of their
 // responses. serve_valid_o offers a waiter, which serve_ready_i takes. install_valid_o offers the line to the L1, once
 // at most. One cycle after either is taken, line_o is the data. A fill becomes free when it has no waiter and is closed
-// or installed. It also becomes free after being offered to the L1 in vain for PATIENCE cycles, since otherwise a
+// or installed. A fill also becomes free after being offered to the L1 in vain for PATIENCE cycles, since otherwise a
 // stream of stores would delay the fills behind it.
 // State saved at preemption: none; it drains.
 module lsu_fills #(

@@ -2,8 +2,8 @@
 // Places the data of the lanes of a store or atomic in their line of 64 bytes, in two stages.
 //
 // Contract: first_i loads stage one; no two of its lanes write the same byte. second_i moves it to stage two, whose
-// line_o and be_o are stable until the next second_i. With pair_i (a single lane) pair_data_i also goes to word w xor
-// 8, where w is the lane's word; be_o does not include it. full_o, combinational from stage one: all 64 bytes are
+// line_o and be_o are stable until the next second_i. With pair_i (a single lane) pair_data_i also goes to word
+// w xor 8, where w is the lane's word; be_o does not include it. full_o, combinational from stage one: all 64 bytes are
 // written.
 // State saved at preemption: none; it drains.
 module lsu_merge #(

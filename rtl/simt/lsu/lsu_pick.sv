@@ -2,9 +2,9 @@
 // Selects lanes that may access the banks of local memory in the same cycle. Combinational.
 //
 // Contract: of the lanes in want_i, the lowest lane of each bank is granted. A lane that wants the same word as a
-// granted lane is granted too, unless alone_i is high (atomics: one lane per bank). bank_i and word_i, bit i * LANES +
-// j for i < j, tell that lanes i and j want the same bank or the same word. Granted lanes of one bank therefore share
-// the word, and the lowest wanting lane is always granted.
+// granted lane is granted too, unless alone_i is high (atomics: one lane per bank). bank_i and word_i, bit
+// i * LANES + j for i < j, tell that lanes i and j want the same bank or the same word. Granted lanes of one bank
+// therefore share the word, and the lowest wanting lane is always granted.
 // State saved at preemption: none.
 module lsu_pick #(
     parameter int LANES = 16

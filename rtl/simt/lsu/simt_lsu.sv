@@ -61,8 +61,8 @@ module simt_lsu #(
     output logic [LANES*32-1:0] wb_data_o,
     output logic                wb_last_o,
     // control and status
-    input  logic [WARPS-1:0]    gen_i,  // generation of each warp; changes at a launch, while launch_hold_o is low
-    output logic [WARPS-1:0]    launch_hold_o,
+    input  logic [WARPS-1:0]    gen_i,          // generation of each warp; a launch of the warp changes it
+    output logic [WARPS-1:0]    launch_hold_o,  // warps that may not be launched yet
     output logic [WARPS-1:0]    warp_busy_o,
     input  logic                inv_i,
     input  logic                kill_i,

@@ -24,14 +24,14 @@ module div_unit #(
     input  logic            in_valid_i,
     output logic            in_ready_o,
     input  logic [2:0]      in_op_i,
-    input  logic [L*3-1:0]  in_rm_i,
+    input  logic [L*3-1:0]  in_rm_i,          // rounding mode of each lane
     input  logic [L*32-1:0] in_a_i,
     input  logic [L*32-1:0] in_b_i,
     input  logic [L-1:0]    in_mask_i,
     output logic            out_valid_o,
     input  logic            out_ready_i,
     output logic [L*32-1:0] out_data_o,
-    output logic [L*5-1:0]  out_flags_o
+    output logic [L*5-1:0]  out_flags_o       // fflags of each lane
 );
 
   localparam int TURNS = L / D, TW = (TURNS > 1) ? $clog2(TURNS) : 1;

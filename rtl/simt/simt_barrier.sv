@@ -19,8 +19,8 @@
 // before it opens. One bit (parted) therefore records it, and no comparison of all waiting work-items is needed.
 
 module simt_barrier #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (
@@ -30,8 +30,8 @@ module simt_barrier #(
     input  logic [WW-1:0]    launch_warp_i,
     input  logic [WW-1:0]    launch_slot_i,
     input  logic [LANES-1:0] launch_mask_i,
-    input  logic             launch_first_i,
-    input  logic [WW:0]      launch_nwarps_i,
+    input  logic             launch_first_i,     // the first warp of its group
+    input  logic [WW:0]      launch_nwarps_i,    // warps of the group
     input  logic             arrive_i,
     input  logic             exit_i,
     input  logic [WW-1:0]    warp_i,
@@ -53,7 +53,7 @@ module simt_barrier #(
     input  logic             restoring_i,
     input  logic             launch_live_i,
     input  logic             launch_ended_i,
-    output logic [WARPS-1:0] blocked_o,
+    output logic [WARPS-1:0] blocked_o,          // warps without a lane that can run
     input  logic [WW-1:0]    look_index_i,      // warp, or for look_any_o to look_first_o the slot
     output logic [LANES-1:0] look_live_o,
     output logic [LANES-1:0] look_waiting_o,

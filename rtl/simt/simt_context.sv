@@ -11,8 +11,8 @@
 // State saved at preemption: none of its own.
 
 module simt_context #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int VECTORS = 32 / LANES      // vectors of scalars of a warp
 ) (

@@ -25,20 +25,20 @@ module simt_core #(
     localparam int WW = $clog2(WARPS), LW = $clog2(LANES)
 ) (
     input  logic                clk_i, rst_i,
-    input  logic [1023:0]       packet_i,
-    input  logic [63:0]         time_i,
+    input  logic [1023:0]       packet_i,        // dispatch packet, stable while it runs
+    input  logic [63:0]         time_i,          // device time, cycles since reset
     output logic                idle_o,
     // launches and ends of warps
     input  logic                launch_valid_i,
     output logic                launch_ready_o,
     input  logic [WW-1:0]       launch_warp_i, launch_slot_i,
     input  logic [LANES-1:0]    launch_mask_i,
-    input  logic [LANES*30-1:0] launch_lid_i,
-    input  logic [16:0]         launch_lbase_i,
-    input  logic                launch_first_i,
-    input  logic [95:0]         launch_group_i, launch_base_i,
-    input  logic [32:0]         launch_size_i,
-    input  logic [WW:0]         launch_nwarps_i,
+    input  logic [LANES*30-1:0] launch_lid_i,    // local ids {z, y, x} of each lane, 10 bits each
+    input  logic [16:0]         launch_lbase_i,  // first byte of the group's local memory
+    input  logic                launch_first_i,  // the first warp of its group
+    input  logic [95:0]         launch_group_i, launch_base_i,  // {z, y, x}: group; global id of its first work-item
+    input  logic [32:0]         launch_size_i,   // size {z, y, x} of the group, 11 bits each
+    input  logic [WW:0]         launch_nwarps_i,  // warps of the group
     output logic                done_valid_o,
     output logic [WW-1:0]       done_warp_o,
     // instruction cache
@@ -89,7 +89,7 @@ module simt_core #(
     input  logic                launch_ended_i,   // with restoring_i: the warp has ended
     input  logic                select_i,
     input  logic [WARPS-1:0]    select_warps_i,
-    output logic [WARPS-1:0]    present_o,
+    output logic [WARPS-1:0]    present_o,       // warps that have been launched and have not ended
     output logic [WARPS*32-1:0] masks_o,
     output logic [WARPS*32/LANES-1:0] scalars_o,
     input  logic                look_i,

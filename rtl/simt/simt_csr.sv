@@ -12,14 +12,14 @@
 // thus serves all CSRs, and no table of LANES * 32 bits per warp is needed.
 
 module simt_csr #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (
     input  logic            clk_i,
     input  logic [1023:0]   packet_i,
-    input  logic [63:0]     time_i,
+    input  logic [63:0]     time_i,       // device time, cycles since reset
     // read
     input  logic            valid_i,
     input  logic [11:0]     number_i,
@@ -34,7 +34,7 @@ module simt_csr #(
     input  logic [WW-1:0]   launch_slot_i,
     input  logic [95:0]     launch_group_i,
     input  logic [95:0]     launch_base_i,
-    input  logic [32:0]     launch_size_i,
+    input  logic [32:0]     launch_size_i,  // {z, y, x}, 11 bits each
     // stop and resume
     output logic [95:0]     group_o,
     output logic [95:0]     base_o,

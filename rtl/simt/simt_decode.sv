@@ -11,27 +11,27 @@
 
 module simt_decode (
     input  logic [31:0] instr_i,
-    output logic [2:0]  unit_o,
+    output logic [2:0]  unit_o,       // UNIT_*
     output logic [5:0]  op_o,         // code of the unit: ALU_*, MUL_*, FPM_*, DIV_*, LSU_*
-    output logic [2:0]  flow_o,
+    output logic [2:0]  flow_o,       // FLOW_*
     output logic [31:0] imm_o,
     output logic        use_rs1_o,
     output logic        use_rs2_o,
     output logic        use_rs3_o,    // uses rs3, or rd as a source (amocas)
     output logic        dest_o,
     output logic        drain_o,      // waits until no register of the warp has a pending result
-    output logic [2:0]  bsel_o,
-    output logic [1:0]  csel_o,
-    output logic        neg_prod_o,
-    output logic        neg_add_o,
+    output logic [2:0]  bsel_o,       // B_*
+    output logic [1:0]  csel_o,       // C_*
+    output logic        neg_prod_o,   // the FMA negates the product
+    output logic        neg_add_o,    // the FMA negates the third operand
     output logic        rounds_o,     // depends on the rounding mode
-    output logic [3:0]  amo_o,
-    output logic        csr_o,
-    output logic        csr_write_o,
-    output logic        fence_o,
-    output logic        call_o,
-    output logic        return_o,
-    output logic [7:0]  fault_o
+    output logic [3:0]  amo_o,        // tern_pkg::AMO_*
+    output logic        csr_o,        // accesses a CSR
+    output logic        csr_write_o,  // writes that CSR
+    output logic        fence_o,      // any fence
+    output logic        call_o,       // jal or jalr with rd = ra
+    output logic        return_o,     // jalr to ra with rd = x0
+    output logic [7:0]  fault_o       // tern_spec_pkg::FAULT_*
 );
 
   logic [6:0] opcode, funct7;

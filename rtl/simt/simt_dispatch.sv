@@ -54,13 +54,13 @@ module simt_dispatch #(
     output logic [WW-1:0]   launch_warp_o,
     output logic [WW-1:0]   launch_slot_o,
     output logic [L-1:0]    launch_mask_o,
-    output logic [L*30-1:0] launch_lid_o,
-    output logic [16:0]     launch_lbase_o,
-    output logic            launch_first_o,
-    output logic [95:0]     launch_group_o,
-    output logic [95:0]     launch_base_o,
-    output logic [32:0]     launch_size_o,
-    output logic [WW:0]     launch_nwarps_o,
+    output logic [L*30-1:0] launch_lid_o,   // local ids {z, y, x} of each lane, 10 bits each
+    output logic [16:0]     launch_lbase_o,  // first byte of the group's local memory
+    output logic            launch_first_o,  // the first warp of its group
+    output logic [95:0]     launch_group_o,  // {z, y, x}
+    output logic [95:0]     launch_base_o,  // {z, y, x}: global id of the group's first work-item
+    output logic [32:0]     launch_size_o,  // {z, y, x}, 11 bits each
+    output logic [WW:0]     launch_nwarps_o,  // warps of the group
 
     input  logic            warp_done_valid_i,
     input  logic [WW-1:0]   warp_done_warp_i

@@ -7,9 +7,9 @@
 // State saved at preemption: none; the unit drains in 6 cycles plus at most 17 for each DIVIDERS lanes (div_unit).
 
 module simt_divide #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int DIVIDERS = 4,
+    parameter int LANES = 16,    // lanes, one work-item each
+    parameter int WARPS = 16,    // hardware warps
+    parameter int DIVIDERS = 4,  // dividers; they divide LANES
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,
@@ -21,7 +21,7 @@ module simt_divide #(
     output logic                busy_o,
     input  logic                in_valid_i,
     input  logic [2:0]          in_op_i,
-    input  logic [LANES*3-1:0]  in_rm_i,
+    input  logic [LANES*3-1:0]  in_rm_i,         // rounding mode of each lane
     input  logic [LANES*32-1:0] in_a_i,
     input  logic [LANES*32-1:0] in_b_i,
     input  logic [LANES-1:0]    in_mask_i,

@@ -8,8 +8,8 @@
 // State saved at preemption: none.
 
 module simt_events #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16   // hardware warps
 ) (
     input  logic             clk_i,
     input  logic [WARPS-1:0] present_i,    // warps that have been launched and have not ended

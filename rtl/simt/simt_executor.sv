@@ -23,21 +23,21 @@
 // costs two misses, and no other engine that writes memory has to notify this one.
 
 module simt_executor #(
-    parameter int LANES = 16,        // work-items of a warp
-    parameter int WARPS = 16,        // resident warps
-    parameter int LMEM_KIB = 64,     // local memory, KiB
-    parameter int ICACHE_KIB = 8,
-    parameter int DIVIDERS = (LANES + 3) / 4
+    parameter int LANES = 16,                 // work-items of a warp
+    parameter int WARPS = 16,                 // resident warps
+    parameter int LMEM_KIB = 64,              // local memory, KiB
+    parameter int ICACHE_KIB = 8,             // capacity of the instruction cache, KiB
+    parameter int DIVIDERS = (LANES + 3) / 4  // dividers; they divide LANES
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
-    input  logic [63:0]   time_i,
+    input  logic [63:0]   time_i,           // device time, cycles since reset
     // executor interface
     input  logic          start_valid_i,
     output logic          start_ready_o,
     input  logic [1023:0] start_packet_i,
-    input  logic          start_scrub_i,
-    input  logic          start_resume_i,
+    input  logic          start_scrub_i,    // the address space has changed: local memory must be zeroed
+    input  logic          start_resume_i,   // the state comes on restore_*
     output logic          done_valid_o,
     output logic          fault_valid_o,
     output logic [7:0]    fault_code_o,
@@ -52,7 +52,7 @@ module simt_executor #(
     output logic [31:0]   dbg_pc_o,
     output logic [31:0]   dbg_lanes_o,
     input  logic          stop_req_i,
-    input  logic [1:0]    stop_gran_i,
+    input  logic [1:0]    stop_gran_i,      // granularity: 2 group, 3 instruction
     output logic          stopped_valid_o,
     output logic          page_request_o,   // with stopped_valid_o: a page is absent; fault_* has the access
     output logic          save_valid_o,
@@ -63,7 +63,7 @@ module simt_executor #(
     output logic          restore_ready_o,
     input  logic [511:0]  restore_data_i,
     input  logic          restore_last_i,
-    input  logic          flush_i,
+    input  logic          flush_i,          // empties both caches
     // memory channel
     output logic          req_valid_o,
     input  logic          req_ready_i,

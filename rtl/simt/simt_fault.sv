@@ -14,8 +14,8 @@
 // encoder for the lane.
 
 module simt_fault #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (

@@ -19,8 +19,8 @@
 // operation, as a lane that spins does, every 4th backward jump does so.
 
 module simt_flow #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (
@@ -40,7 +40,7 @@ module simt_flow #(
     output logic                d_step_slow_o,   // pc + 4 also needs a decision in B
     output logic                d_quantum_end_o, // last instruction of the quantum of a rotation
     input  logic [WW-1:0]       fetch_warp_i,    // warp of a failed fetch
-    output logic [LANES-1:0]    fetch_mask_o,
+    output logic [LANES-1:0]    fetch_mask_o,    // active lanes of that warp
     input  logic                r_issue_i,
     input  logic                r_next_i,
     input  logic [WW-1:0]       r_warp_i,
@@ -48,17 +48,17 @@ module simt_flow #(
     // X
     input  logic                x_valid_i,
     input  logic                x_atomic_i,      // an atomic operation is in X, whether or not x_valid_i
-    input  logic [2:0]          x_flow_i,
+    input  logic [2:0]          x_flow_i,        // simt_core_pkg::FLOW_*
     input  logic [WW-1:0]       x_warp_i,
     input  logic [LANES-1:0]    x_mask_i,
     input  logic                x_quantum_end_i,
     input  logic [31:0]         x_pc_i,
     input  logic [31:0]         x_target_i,      // target of a branch or jal
-    input  logic [LANES-1:0]    x_taken_i,
+    input  logic [LANES-1:0]    x_taken_i,       // lanes whose branch is taken
     input  logic [LANES*32-1:0] x_jump_i,        // target of jalr in each lane
     input  logic [31:0]         x_lead_jump_i,   // target of jalr in the first active lane
-    input  logic                x_call_i,
-    input  logic                x_return_i,
+    input  logic                x_call_i,        // jal or jalr with rd = ra
+    input  logic                x_return_i,      // jalr to ra with rd = x0
     // B: decisions
     output logic                b_barrier_o,     // pulse: the lanes in b_mask_o have arrived
     output logic                b_exit_o,        // pulse: the lanes in b_mask_o have ended
@@ -66,8 +66,8 @@ module simt_flow #(
     output logic [LANES-1:0]    b_mask_o,
     output logic [31:0]         b_pc_o,
     output logic                b_whole_o,       // no other lane of the warp can run
-    output logic [LANES-1:0]    b_misaligned_o,
-    output logic [31:0]         b_misaligned_va_o,
+    output logic [LANES-1:0]    b_misaligned_o,  // lanes whose target is not a multiple of 4
+    output logic [31:0]         b_misaligned_va_o,  // target of the lowest of these lanes
     // lanes that can run: live, and not waiting at a barrier
     output logic [WW-1:0]       work_warp_o,
     input  logic [LANES-1:0]    work_elig_i,

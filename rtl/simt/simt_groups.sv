@@ -16,7 +16,7 @@
 // costs as much as a second port and saves the path from warp to slot.
 
 module simt_groups #(
-    parameter int WARPS = 16,
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic          clk_i,

@@ -14,8 +14,8 @@
 // one word of the memory, so a fill is a single write; the cost is a 16:1 selection after the read.
 
 module simt_icache #(
-    parameter int W = 16,   // warps
-    parameter int KIB = 8,  // capacity, KiB
+    parameter int W = 16,            // warps
+    parameter int KIB = 8,           // capacity, KiB
     parameter int LINES = KIB * 16,  // lines of 64 bytes; a proof has fewer than a KiB
     localparam int WW = $clog2(W)
 ) (

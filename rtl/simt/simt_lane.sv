@@ -11,14 +11,14 @@
 // costs simulation time.
 
 module simt_lane #(
-    parameter int LANE = 0,
-    parameter int WARPS = 16,
+    parameter int LANE = 0,    // number of this lane
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic          clk_i,
     // D: registers
     input  logic          read_i,
-    input  logic          third_i,
+    input  logic          third_i,           // also reads rs3
     input  logic [WW+4:0] rs1_i,
     input  logic [WW+4:0] rs2_i,
     input  logic [WW+4:0] rs3_i,
@@ -52,9 +52,9 @@ module simt_lane #(
     output logic [31:0]   c_o,
     output logic [31:0]   addr_o,
     output logic          taken_o,
-    output logic [2:0]    rm_o,
+    output logic [2:0]    rm_o,              // rounding mode of the instruction; above 4: invalid
     output logic [31:0]   rs1_o,         // register rs1 as read from the RAM
-    output logic [9:0]    part_o,
+    output logic [9:0]    part_o,            // the lane's part of a CSR
     // write-back
     input  logic          b_late_i,      // keeps the result of the ALU for one more cycle
     input  logic [3:0]    wb_sel_i,

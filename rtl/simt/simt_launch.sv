@@ -7,7 +7,7 @@
 // State saved at preemption: none; the unit drains in two write-backs.
 
 module simt_launch #(
-    parameter int WARPS = 16,
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic          clk_i,

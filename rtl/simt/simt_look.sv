@@ -6,7 +6,7 @@
 // State saved at preemption: none of its own.
 
 module simt_look #(
-    parameter int LANES = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
     localparam int LW = $clog2(LANES)
 ) (
     input  logic [LANES-1:0]    live_i,
@@ -16,8 +16,8 @@ module simt_look #(
     input  logic [7:0]          depth_i,
     input  logic [LANES*32-1:0] lane_pc_i,
     input  logic [LANES*8-1:0]  lane_depth_i,
-    input  logic [LANES*10-1:0] fcsr_i,
-    input  logic [LW-1:0]       turn_i,
+    input  logic [LANES*10-1:0] fcsr_i,          // {2'b0, frm, fflags} of each lane
+    input  logic [LW-1:0]       turn_i,          // next lane of a rotation
     output logic [LANES*32-1:0] lanes_o,
     output logic [LANES*32-1:0] pcs_o
 );

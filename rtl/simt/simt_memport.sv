@@ -10,8 +10,8 @@
 // killed and issued again. With one entry the core could issue a memory instruction only every other cycle.
 
 module simt_memport #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,

@@ -17,8 +17,8 @@
 // and needs the grant and the hold in the same cycle.
 
 module simt_patience #(
-    parameter int WARPS = 16,
-    parameter int PATIENCE = 512,
+    parameter int WARPS = 16,      // hardware warps
+    parameter int PATIENCE = 512,  // instructions of others in a turn
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,
@@ -38,7 +38,7 @@ module simt_patience #(
 `endif
 );
 
-  localparam int CW = $clog2(PATIENCE + 1);
+  localparam int CW = $clog2(PATIENCE + 1);  // width of a count up to PATIENCE
 
   logic [WARPS-1:0] waits_q, missed_q;
   logic [WW-1:0]    turn_q;

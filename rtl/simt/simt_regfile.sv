@@ -11,8 +11,8 @@
 // a clock three times as fast, and flip-flops would cost 16,000 per lane.
 
 module simt_regfile #(
-    parameter int LANE = 0,
-    parameter int WARPS = 16,
+    parameter int LANE = 0,    // number of this lane
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic          clk_i,
@@ -39,7 +39,7 @@ module simt_regfile #(
     input  logic [4:0]    flags_i,
     input  logic          fflags_set_i,
     input  logic          frm_set_i,
-    input  logic [7:0]    fcsr_i,
+    input  logic [7:0]    fcsr_i,            // {frm, fflags}
     // launch
     input  logic          launch_i,
     input  logic [WW-1:0] launch_warp_i,

@@ -12,8 +12,8 @@
 // output stalls, no stage before the queue has to stall.
 
 module simt_save #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,

@@ -12,9 +12,9 @@
 // registers of most kernels have one value in all lanes, so this module halves the time of a resume.
 
 module simt_scalars #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int WIDTH = 32,        // bits of a register
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
+    parameter int WIDTH = 32,  // bits of a register
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES),
     localparam int VECTORS = 32 / LANES     // vectors of LANES registers of a warp

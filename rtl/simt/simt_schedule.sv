@@ -18,8 +18,8 @@
 // State saved at preemption: none; a resume finds the warps that can run from their lanes.
 
 module simt_schedule #(
-    parameter int WARPS = 16,
-    parameter int EPOCH = 1024,      // cycles; a power of two
+    parameter int WARPS = 16,    // hardware warps
+    parameter int EPOCH = 1024,  // cycles; a power of two
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,
@@ -30,7 +30,7 @@ module simt_schedule #(
     input  logic             hold_lsu_i,
     input  logic             hold_fence_i,
     input  logic [WW-1:0]    hold_warp_i,
-    input  logic             lsu_room_i,
+    input  logic             lsu_room_i,     // the LSU has room for an instruction
     input  logic [WARPS-1:0] fence_busy_i,
     input  logic [WARPS-1:0] allow_i,
     output logic             lsu_keep_o,

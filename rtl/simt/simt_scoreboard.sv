@@ -18,7 +18,7 @@
 // stands for the flags of floating-point instructions with rd = x0.
 
 module simt_scoreboard #(
-    parameter int WARPS = 16,
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,

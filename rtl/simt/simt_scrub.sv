@@ -11,7 +11,7 @@
 // are most kernels, never wait.
 
 module simt_scrub #(
-    parameter int WARPS = 16,
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,

@@ -20,8 +20,8 @@
 // joins at higher pcs.
 
 module simt_select #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (
@@ -45,7 +45,7 @@ module simt_select #(
     output logic [7:0]          res_depth_o,
     output logic [LANES-1:0]    res_mask_o,
     output logic [31:0]         res_merge_o,
-    output logic                res_rotate_o,
+    output logic                res_rotate_o,    // the selection is a rotation
     // save and restore
     output logic                busy_o,
     input  logic                look_i,

@@ -12,8 +12,8 @@
 // Save and restore use this one module, so they cannot disagree about the order.
 
 module simt_walk #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int VECTORS = 32 / LANES     // vectors of scalars of a warp
 ) (

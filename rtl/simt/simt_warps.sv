@@ -9,8 +9,8 @@
 // State saved at preemption: that of the two modules.
 
 module simt_warps #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (

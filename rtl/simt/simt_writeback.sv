@@ -15,8 +15,8 @@
 // cost LANES * 32 * 6 flip-flops and make every dependent instruction wait six cycles more.
 
 module simt_writeback #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,

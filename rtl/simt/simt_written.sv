@@ -19,9 +19,9 @@
 // is never set.
 
 module simt_written #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int WIDTH = 32,        // bits of a register; the proof has fewer
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
+    parameter int WIDTH = 32,  // bits of a register; the proof has fewer
     localparam int WW = $clog2(WARPS),
     localparam int VECTORS = 32 / LANES     // vectors of scalars of a warp
 ) (

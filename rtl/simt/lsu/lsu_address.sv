@@ -13,16 +13,16 @@
 //
 // The base of the warp's stacks is computed one cycle before the lanes need it, so no stage has two adders in series.
 module lsu_address #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic [31:0]         stack_i,
-    input  logic [4:0]          stack_log2_i,
-    input  logic [16:0]         local_bytes_i,
+    input  logic [31:0]         stack_i,        // base of the dispatch's private stacks
+    input  logic [4:0]          stack_log2_i,   // log2 of the bytes of a lane's stack
+    input  logic [16:0]         local_bytes_i,  // local memory of a group, bytes
     input  logic                in_valid_i,
     input  logic                in_raw_i,
     input  logic [LANES-1:0]    in_private_i,
@@ -30,10 +30,10 @@ module lsu_address #(
     input  logic [WW-1:0]       in_warp_i,
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES*32-1:0] in_addr_i,
-    input  logic [16:0]         in_lbase_i,
+    input  logic [16:0]         in_lbase_i,     // first byte of the group's local memory
     output logic [LANES-1:0]    out_global_o,   // zero unless a valid instruction without fault is here
     output logic [LANES-1:0]    out_private_o,  // the lanes of out_global_o that come from the private window
-    output logic [LANES-1:0]    out_local_o,
+    output logic [LANES-1:0]    out_local_o,    // the lanes that access local memory
     output logic [LANES*32-1:0] out_addr_o,
     output logic                fault_valid_o,
     output logic [7:0]          fault_code_o,

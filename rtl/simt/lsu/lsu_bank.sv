@@ -4,12 +4,12 @@
 // Contract: read_i gives data_o one cycle later, held until the next read. A read sees the writes of earlier cycles.
 // State saved at preemption: the words, through the line ports of lsu_rows.
 module lsu_bank #(
-    parameter int ROWS = 1024,
+    parameter int ROWS = 1024,  // words
     localparam int RW = $clog2(ROWS)
 ) (
     input  logic          clk_i,
     input  logic          read_i,
-    input  logic [RW-1:0] read_row_i,
+    input  logic [RW-1:0] read_row_i,   // row: the number of a word of this bank
     output logic [31:0]   data_o,
     input  logic          write_i,
     input  logic [RW-1:0] write_row_i,

@@ -12,11 +12,11 @@
 // no access takes effect any more; accesses in the stages leave T1 with drop_o, unless drop_hold_i.
 // State saved at preemption: none; it drains.
 module lsu_cache #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int ENTRY_W = 6,
-    parameter int FILL_W = 5,
-    parameter int L1_KIB = 16,
+    parameter int LANES = 16,   // lanes, one work-item each
+    parameter int WARPS = 16,   // hardware warps
+    parameter int ENTRY_W = 6,  // bits of an entry
+    parameter int FILL_W = 5,   // log2 of the fills
+    parameter int L1_KIB = 16,  // capacity of the L1, KiB
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
@@ -46,15 +46,15 @@ module lsu_cache #(
     input  logic                drop_hold_i,
     output logic                drop_o,         // with access_end_o, note_mask_o: a dropped access
     // requests to memory
-    input  logic                write_room_i,
+    input  logic                write_room_i,   // a write slot is free: write_slot_i
     input  logic [5:0]          write_slot_i,
-    input  logic                request_room_i,
+    input  logic                request_room_i,  // lsu_flight takes a request
     output logic                request_note_o,
     output logic                request_write_o,
     output logic                access_end_o,   // the last line of its instruction, with note_*
     output logic [6:0]          note_tag_o,
     output logic [LANES-1:0]    note_mask_o,
-    output logic [1:0]          note_access_o,
+    output logic [1:0]          note_access_o,  // 0 read, 1 write, 3 atomic
     output logic [WW-1:0]       note_warp_o,
     output logic [LW-1:0]       note_lane_o,
     output logic [31:0]         note_addr_o,
@@ -77,8 +77,8 @@ module lsu_cache #(
     output logic [ENTRY_W-1:0]  piece_entry_o,
     output logic [LANES-1:0]    piece_mask_o,
     output logic [511:0]        piece_line_o,   // two cycles after piece_start_o
-    output logic                ev_hit_o,
-    output logic                ev_miss_o,
+    output logic                ev_hit_o,       // pulse: a load hit the L1 or an open fill
+    output logic                ev_miss_o,      // pulse: a load requested a line
     output logic                idle_o          // no access is in the stages
 );
   localparam int LINES = L1_KIB * 16;

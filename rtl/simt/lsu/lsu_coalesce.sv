@@ -17,11 +17,11 @@
 // All pairs of lanes that share a line are found before the loop over lines starts, so the loop is short. Comparing the
 // leader with all lanes inside the loop would take two cycles per line.
 module lsu_coalesce #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int ENTRY_W = 6,
-    parameter int DEPTH_LOG2 = 3,
-    parameter int NORMAL = 4,   // places of the queue that are used while not frozen
+    parameter int LANES = 16,      // lanes, one work-item each
+    parameter int WARPS = 16,      // hardware warps
+    parameter int ENTRY_W = 6,     // bits of an entry
+    parameter int DEPTH_LOG2 = 3,  // log2 of the places of the queue
+    parameter int NORMAL = 4,      // places of the queue that are used while not frozen
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (

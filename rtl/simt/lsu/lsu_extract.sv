@@ -5,8 +5,8 @@
 // entry and lanes. line_i is its line two cycles later, and one cycle after that it goes to lsu_pieces (words_*).
 // State saved at preemption: none; it drains.
 module lsu_extract #(
-    parameter int LANES = 16,
-    parameter int ENTRY_W = 6
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int ENTRY_W = 6  // bits of an entry
 ) (
     input  logic                clk_i,
     input  logic                rst_i,

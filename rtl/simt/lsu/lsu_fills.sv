@@ -15,27 +15,27 @@
 // stream of stores would delay the fills behind it.
 // State saved at preemption: none; it drains.
 module lsu_fills #(
-    parameter int LANES = 16,
-    parameter int FILL_W = 5,
-    parameter int WAIT_W = 6,
-    parameter int ENTRY_W = 6,
-    parameter int PATIENCE = 7
+    parameter int LANES = 16,   // lanes, one work-item each
+    parameter int FILL_W = 5,   // log2 of the fills
+    parameter int WAIT_W = 6,   // log2 of the waiters
+    parameter int ENTRY_W = 6,  // bits of an entry
+    parameter int PATIENCE = 7  // cycles for which a line is offered to the L1
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
-    input  logic               close_all_i,
+    input  logic               close_all_i,     // closes all fills (the L1 is cleared)
     input  logic               look_i,
     input  logic [25:0]        look_line_i,
     output logic               match_o,
-    output logic               wait_room_o,
-    output logic               fill_room_o,
+    output logic               wait_room_o,     // a record for a waiter is free
+    output logic               fill_room_o,     // a fill is free: alloc_fill_o
     output logic [FILL_W-1:0]  alloc_fill_o,
     input  logic               alloc_i,
     input  logic               open_i,
     input  logic               join_i,
     input  logic               close_i,
-    input  logic [ENTRY_W-1:0] entry_i,
-    input  logic [LANES-1:0]   mask_i,
+    input  logic [ENTRY_W-1:0] entry_i,         // entry of the waiter that alloc_i or join_i adds
+    input  logic [LANES-1:0]   mask_i,          // lanes of that waiter
     input  logic               rsp_valid_i,
     input  logic [FILL_W-1:0]  rsp_fill_i,
     input  logic [511:0]       rsp_data_i,
@@ -47,7 +47,7 @@ module lsu_fills #(
     input  logic               install_ready_i,
     output logic [25:0]        install_line_o,
     output logic [511:0]       line_o,
-    output logic               idle_o
+    output logic               idle_o           // no answered fill is unserved
 );
   localparam int FILLS = 1 << FILL_W;
   localparam int WAITS = 1 << WAIT_W;

@@ -10,17 +10,17 @@
 // back nothing that it offers.
 // State saved at preemption: none; it drains.
 module lsu_flight #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int FILL_W = 5,
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int WARPS = 16,  // hardware warps
+    parameter int FILL_W = 5,  // log2 of the fills
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
     input  logic              hard_rst_i,
-    input  logic [31:0]       stack_i,
-    input  logic [4:0]        stack_log2_i,
+    input  logic [31:0]       stack_i,          // base of the dispatch's private stacks
+    input  logic [4:0]        stack_log2_i,     // log2 of the bytes of a lane's stack
     // notes, when an access is decided (T1)
     output logic              write_room_o,
     output logic [5:0]        write_slot_o,

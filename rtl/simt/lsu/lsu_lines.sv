@@ -5,7 +5,7 @@
 // cycles.
 // State saved at preemption: none; the L1 is write-through.
 module lsu_lines #(
-    parameter int LINES = 256,
+    parameter int LINES = 256,  // lines of 64 bytes
     localparam int IW = $clog2(LINES)
 ) (
     input  logic          clk_i,

@@ -16,11 +16,11 @@
 // State saved at preemption: the banks, through line_*. rst_i clears the reservation. The rest drains: with room for
 // its pieces, each instruction ends within 3 * LANES cycles after it becomes the first.
 module lsu_local #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int ENTRY_W = 6,
-    parameter int KIB = 64,
-    parameter int DEPTH_LOG2 = 2,
+    parameter int LANES = 16,      // lanes, one work-item each
+    parameter int WARPS = 16,      // hardware warps
+    parameter int ENTRY_W = 6,     // bits of an entry
+    parameter int KIB = 64,        // capacity, KiB
+    parameter int DEPTH_LOG2 = 2,  // log2 of the places of the queue
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
@@ -50,7 +50,7 @@ module lsu_local #(
     input  logic [LANES*32-1:0] in_addr_i,
     input  logic [LANES*32-1:0] in_data_i,
     input  logic [LANES*32-1:0] in_cmp_i,
-    input  logic                credit_i,
+    input  logic                credit_i,       // lsu_pieces has room for a piece
     output logic                start_o,
     output logic                words_valid_o,
     output logic [ENTRY_W-1:0]  words_entry_o,
@@ -60,7 +60,7 @@ module lsu_local #(
     output logic [LANES*2-1:0]  words_byte_o,
     output logic [LANES*32-1:0] words_o,
     output logic                store_end_o,
-    output logic [WW-1:0]       store_warp_o
+    output logic [WW-1:0]       store_warp_o    // warp of store_end_o
 );
   localparam int ROWS = KIB * 256 / LANES;
   localparam int RW = $clog2(ROWS);

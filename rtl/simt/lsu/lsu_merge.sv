@@ -7,7 +7,7 @@
 // written.
 // State saved at preemption: none; it drains.
 module lsu_merge #(
-    parameter int LANES = 16
+    parameter int LANES = 16  // lanes, one work-item each
 ) (
     input  logic                clk_i,
     input  logic                first_i,

@@ -5,8 +5,8 @@
 // a count above zero. At most 2^COUNT_W - 1 operations of a warp are open at a time.
 // State saved at preemption: none; all counts are zero after a drain.
 module lsu_pending #(
-    parameter int WARPS = 16,
-    parameter int COUNT_W = 7,
+    parameter int WARPS = 16,   // warps, or {generation, warp}
+    parameter int COUNT_W = 7,  // bits of a count
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic             clk_i,

@@ -7,7 +7,7 @@
 // therefore share the word, and the lowest wanting lane is always granted.
 // State saved at preemption: none.
 module lsu_pick #(
-    parameter int LANES = 16
+    parameter int LANES = 16  // lanes, one work-item each
 ) (
     input  logic [LANES-1:0]       want_i,
     input  logic [LANES*LANES-1:0] bank_i,

@@ -9,8 +9,8 @@
 //
 // The queue uses credits instead of a stall, because a stall would have to hold the outputs of the memories before it.
 module lsu_pieces #(
-    parameter int LANES = 16,
-    parameter int ENTRY_W = 6
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int ENTRY_W = 6  // bits of an entry
 ) (
     input  logic                clk_i,
     input  logic                rst_i,

@@ -7,10 +7,10 @@
 // word (wr_*) ends it.
 // State saved at preemption: none; an SC after a resume may fail, as the architecture allows.
 module lsu_reserve #(
-    parameter int BANKS = 16,
-    parameter int ROW_W = 10,
-    parameter int THREAD_W = 8,
-    parameter int HOLD_LOG2 = 13
+    parameter int BANKS = 16,     // banks of local memory
+    parameter int ROW_W = 10,     // bits of a row
+    parameter int THREAD_W = 8,   // bits of a hardware thread
+    parameter int HOLD_LOG2 = 13  // log2 of the cycles that a reservation is safe
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,

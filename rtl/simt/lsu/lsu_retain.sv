@@ -19,12 +19,12 @@
 // Alternatives: taking addresses and data back out of the requests would need as many records as there can be requests.
 // Translating before an instruction leaves the coalescer would cost every instruction the latency of the MMU.
 module lsu_retain #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int ENTRY_W = 6,
-    parameter int TAG_W = 7,
-    parameter int DEPTH_LOG2 = 5,
-    parameter int LIMIT = 20,   // instructions here while not frozen
+    parameter int LANES = 16,      // lanes, one work-item each
+    parameter int WARPS = 16,      // hardware warps
+    parameter int ENTRY_W = 6,     // bits of an entry
+    parameter int TAG_W = 7,       // bits of a tag of the memory channel
+    parameter int DEPTH_LOG2 = 5,  // log2 of the instructions that fit
+    parameter int LIMIT = 20,      // instructions here while not frozen
     localparam int WW = $clog2(WARPS),
     localparam int META_W = 3 + 4 + 2 + 1 + 5 + 1 + WW + 32 + ENTRY_W
 ) (

@@ -10,9 +10,9 @@
 //
 // The unit is a row, not a line, because the banks are as wide as the lanes: a row is part of a line, one line or two.
 module lsu_rows #(
-    parameter int LANES = 16,
-    parameter int RW = 10,
-    localparam int PW = LANES < 16 ? $clog2(16 / LANES) : 1  // number of the row within a line
+    parameter int LANES = 16,  // lanes, one work-item each
+    parameter int RW = 10,     // bits of a row
+    localparam int PW = LANES < 16 ? $clog2(16 / LANES) : 1  // bits of the number of a row within a line
 ) (
     input  logic                clk_i,
     input  logic                rst_i,

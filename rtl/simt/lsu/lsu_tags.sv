@@ -10,7 +10,7 @@
 // look_i, own_i and put_i come late in the cycle, so every comparison between their lines is made earlier, each by
 // itself.
 module lsu_tags #(
-    parameter int LINES = 256,
+    parameter int LINES = 256,  // lines of 64 bytes
     localparam int IW = $clog2(LINES)
 ) (
     input  logic          clk_i,

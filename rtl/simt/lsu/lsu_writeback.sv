@@ -6,9 +6,9 @@
 // that entry at the same time. left_mask_o: the lanes that entry left_entry_i is still missing.
 // State saved at preemption: none; it drains.
 module lsu_writeback #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    parameter int ENTRY_W = 6,
+    parameter int LANES = 16,   // lanes, one work-item each
+    parameter int WARPS = 16,   // warps, or {generation, warp}
+    parameter int ENTRY_W = 6,  // bits of an entry
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,

@@ -26,30 +26,30 @@ module simt_lsu #(
     parameter int LANES = 16,     // a power of two, 4 to 32
     parameter int WARPS = 16,     // a power of two, 4 to 32
     parameter int LMEM_KIB = 64,  // local memory
-    parameter int L1_KIB = 16,
+    parameter int L1_KIB = 16,    // capacity of the L1, KiB
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic [31:0]         stack_i,
-    input  logic [4:0]          stack_log2_i,
-    input  logic [16:0]         local_bytes_i,
+    input  logic [31:0]         stack_i,        // base of the dispatch's private stacks
+    input  logic [4:0]          stack_log2_i,   // log2 of the bytes of a lane's stack
+    input  logic [16:0]         local_bytes_i,  // local memory of a group, bytes
     // instructions from the core
     input  logic                iss_valid_i,
     output logic                iss_ready_o,
-    input  logic [2:0]          iss_op_i,
-    input  logic [3:0]          iss_amo_i,
-    input  logic [1:0]          iss_size_i,
+    input  logic [2:0]          iss_op_i,       // simt_op_pkg::LSU_*
+    input  logic [3:0]          iss_amo_i,      // tern_pkg::AMO_*
+    input  logic [1:0]          iss_size_i,     // log2 of the bytes that a lane accesses
     input  logic                iss_unsigned_i,
     input  logic [WW-1:0]       iss_warp_i,
     input  logic [4:0]          iss_rd_i,
     input  logic [LANES-1:0]    iss_mask_i,
     input  logic [LANES*32-1:0] iss_addr_i,
     input  logic [LANES*32-1:0] iss_data_i,
-    input  logic [LANES*32-1:0] iss_cmp_i,
-    input  logic [31:0]         iss_pc_i,
-    input  logic [16:0]         iss_lbase_i,
+    input  logic [LANES*32-1:0] iss_cmp_i,      // values that compare-and-swap expects
+    input  logic [31:0]         iss_pc_i,       // pc of the instruction, for a fault
+    input  logic [16:0]         iss_lbase_i,    // first byte of the group's local memory
     input  logic                iss_raw_i,      // the addresses are already mapped: windows are not checked
     input  logic [LANES-1:0]    iss_private_i,  // with iss_raw_i: lanes that came from the private window
     // write-back
@@ -63,10 +63,10 @@ module simt_lsu #(
     // control and status
     input  logic [WARPS-1:0]    gen_i,          // generation of each warp; a launch of the warp changes it
     output logic [WARPS-1:0]    launch_hold_o,  // warps that may not be launched yet
-    output logic [WARPS-1:0]    warp_busy_o,
+    output logic [WARPS-1:0]    warp_busy_o,    // warps with an unfinished access, for fences
     input  logic                inv_i,
     input  logic                kill_i,
-    output logic                idle_o,
+    output logic                idle_o,         // no access is unfinished
     input  logic                scrub_i,
     input  logic [10:0]         scrub_first_i,
     input  logic [10:0]         scrub_end_i,
@@ -80,8 +80,8 @@ module simt_lsu #(
     output logic                fault_gen_o,
     output logic [WW-1:0]       fault_warp_o,
     output logic [LW-1:0]       fault_lane_o,
-    output logic                ev_l1_hit_o,
-    output logic                ev_l1_miss_o,
+    output logic                ev_l1_hit_o,    // pulse: a load hit the L1 or an open fill
+    output logic                ev_l1_miss_o,   // pulse: a load requested a line
     // preemption
     input  logic                freeze_i,
     output logic                settled_o,

@@ -178,7 +178,7 @@ module div_unit #(
   );
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there has been a reset
+  logic live_q = 1'b0;  // there was a reset
   logic [TURNS-1:0] written_q, asked_q, stepping, rounding;
 
   always_comb begin

@@ -171,7 +171,7 @@ module simt_writeback #(
   end
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there has been a reset
+  logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i && (put_i || put_state_i)) begin

@@ -175,7 +175,7 @@ module lsu_fills #(
 `ifdef FORMAL
 `elsif SYNTHESIS
 `else
-  logic live_q = 1'b0;  // there has been a reset
+  logic live_q = 1'b0;  // there was a reset
   logic [FILLS-1:0] asked_q = '0;
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

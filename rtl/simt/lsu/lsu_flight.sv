@@ -151,7 +151,7 @@ module lsu_flight #(
       tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
 
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there has been a reset
+  logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (hard_rst_i) live_q <= 1'b1;
     if (live_q && !hard_rst_i) begin

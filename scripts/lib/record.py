@@ -8,7 +8,7 @@ import re
 import sys
 import threading
 
-COMMENTED = (".sv", ".svh", ".v", ".c", ".h", ".cpp")
+COMMENTED = (".sv", ".svh", ".v", ".vlt", ".c", ".h", ".cpp")
 # A string, which may have the signs of a comment in it, or a comment.
 STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
 # Comments that tools obey: "verilator lint_off", "synthesis translate_off".

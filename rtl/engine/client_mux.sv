@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the memory channels of an engine's clients onto the one of its MMU. Client: 0 command
-// processor, 1 to 3 executors.
+// Connects the memory channels of an engine's clients to the channel of its MMU. Client 0 is the command processor;
+// clients 1 to 3 are the executors.
 //
-// Contract: the channel of interfaces.md on both sides; the client's number is the top two bits of the tag. Nothing is
-// decided here: the command processor runs one executor at a time and asks for nothing meanwhile, so select_i (one bit
-// an executor; none: the command processor) opens one channel, and an offered request keeps standing. phys_i is the
-// command processor's wish to pass the address space; else a virtual address has 32 bits. Combinational.
-// An arbiter would cost a turn register and hide a second client that should not be there.
+// Contract: both sides are memory channels (docs/hardware/interfaces.md). The number of the client is the upper two
+// bits of the tag. select_i has one bit for each executor and opens its channel; if no bit is set, the channel of the
+// command processor is open. A request on a closed channel stays on offer. phys_i: a request of the command processor
+// is physical. Any other request is virtual, with an address of 32 bits, unless paging_i is high. The module is
+// combinational.
+// No arbitration is needed, because the command processor runs one executor at a time and makes no request meanwhile.
+// An arbiter would cost a register for the turn, and would hide a second client that makes requests by mistake.
 module client_mux (
     input  logic [   2:0] select_i,
-    input  logic          paging_i,
+    input  logic          paging_i,  // The buffer is a paging buffer: all addresses are physical.
     input  logic          phys_i,
-    // clients, client 0 lowest
+    // Clients, client 0 lowest.
     input  logic [   3:0] c_req_valid_i,
     output logic [   3:0] c_req_ready_o,
     input  logic [   7:0] c_req_op_i,
-    input  logic [   3:0] c_req_amo_i,    // of the SIMT executor; the others have none
-    input  logic          c_req_exec_i,   // likewise
+    input  logic [   3:0] c_req_amo_i,    // The SIMT executor is the only client with atomics.
+    input  logic          c_req_exec_i,   // The SIMT executor is the only client that fetches instructions.
     input  logic [ 111:0] c_req_line_i,
     input  logic [2047:0] c_req_wdata_i,
     input  logic [ 255:0] c_req_be_i,
     input  logic [  31:0] c_req_tag_i,
     output logic [   3:0] c_rsp_valid_o,
-    // MMU
+    // Channel of the MMU.
     output logic          req_valid_o,
     input  logic          req_ready_i,
     output logic          req_bypass_o,

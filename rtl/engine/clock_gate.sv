@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops the clock of a block that has nothing to do.
 //
-// Contract: with GATE, clk_o has the edges of clk_i before which enable_i was high; enable_i comes from registers of
-// clk_i. Without, clk_o is clk_i. A simulator then evaluates nothing of an idle block, which is most of the time of an
-// idle executor; an ASIC saves power; an FPGA leaves GATE off, since its clock nets have no gates in the logic. The
-// latch is what keeps the gate free of glitches: the enable moves only while the clock is low.
+// Contract: with GATE, clk_o has those edges of clk_i before which enable_i was high; enable_i comes from registers of
+// clk_i. Without GATE, clk_o is clk_i. A simulator evaluates nothing of a block whose clock is stopped, and an ASIC
+// saves power. An FPGA leaves GATE off, because its clock nets have no gates in the logic. The latch lets the enable
+// change only while the clock is low, so clk_o has no glitches.
 module clock_gate #(
-    parameter bit GATE = 1'b0
+    parameter bit GATE = 1'b0  // The clock is gated.
 ) (
     input  logic clk_i,
     input  logic enable_i,

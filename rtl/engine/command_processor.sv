@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sequencer of an engine: takes submissions from the HW queue, runs their packets one after another, indicates.
+// The sequencer of an engine: it takes submissions from the HW queue, runs their packets one after another, and
+// indicates.
 //
-// Contract: each submission at the head is popped exactly once, together with its indication: completed, faulted (with
-// the details of the first fault), or preempted. A fault ends its buffer only; the next one runs normally: it may
-// belong to another process. A packet runs when all before it have ended with their writes in memory. Preemption:
-// stop_i with a granularity of a packet or finer cuts the running buffer at the next packet boundary, or in a
-// fence_wait; finer still, in a packet that an executor runs (cp_execute). The executor's state goes to the save area,
-// the header right behind it, and when all has been answered the buffer is indicated preempted with the offset of the
-// packet to run next, or to go on with. What waits is popped as preempted with offset and begin time zero, unsaved: it
-// never began. A resumed buffer starts at the offset in its save area; an executor's state is read ahead while the
-// packet is fetched. Cut before that executor has all its state it is indicated as it came: its save area holds yet.
-// The units (fetch, check, fence, pte, context, execute) are busy one at a time, but for the reading ahead, so they
-// share one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a
-// fetch of about 80 cycles in each, and would have to guess whether a packet writes the one after it.
+// Contract: each submission at the head of the HW queue is popped exactly once, together with its indication:
+// completed, faulted (with the details of the first fault), or preempted. A fault ends only its buffer. The next buffer
+// runs normally, since it may belong to another process. A packet runs when all packets before it have ended with their
+// writes in memory.
+// Preemption: a stop of granularity packet or finer cuts the running buffer at the next packet boundary, or in a
+// fence_wait. Granularity group or instruction also cuts a packet that an executor runs (cp_execute). The executor's
+// state is written to the context-save area and the header directly behind it. When memory has answered all writes, the
+// buffer is indicated as preempted, with the offset of the packet to run next or to go on with. A submission that has
+// not begun is popped as preempted, with offset and begin time zero; nothing is saved for it.
+// Resume: a resumed buffer starts at the offset in its save area. The executor's state is read ahead while the packet
+// is fetched. If a stop comes before the executor has its whole state, the buffer is indicated with the offset of its
+// save area, which is still valid.
+//
+// The units (fetch, check, fence, pte, context, execute) work one at a time, except for the reading ahead, and share
+// one memory channel without an arbiter. Tag bit 6 is clear for cp_execute. A pipeline over packets would save a fetch
+// of about 80 cycles for each, but would have to find out whether a packet writes the one behind it.
 module command_processor #(
-    parameter int SAVE_LINES = 200,  // of a context-save area
-    parameter bit SIMT = 1'b1        // there is a SIMT executor
+    parameter int SAVE_LINES = 200,  // Lines of the largest context-save area.
+    parameter bit SIMT = 1'b1        // The engine has a SIMT executor.
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
-    input  logic [  63:0] time_i,
-    // head of the HW queue; root and paging also go to the MMU
+    input  logic [  63:0] time_i,  // Device time in cycles.
+    // Submission at the head of the HW queue. Root and paging also go to the MMU.
     input  logic          head_valid_i,
-    input  logic [  63:0] head_buffer_i,
-    input  logic [  31:0] head_size_i,
-    input  logic [  21:0] head_root_i,
-    input  logic [  21:0] head_save_i,
+    input  logic [  63:0] head_buffer_i,  // Address of the DMA buffer.
+    input  logic [  31:0] head_size_i,    // Bytes of the DMA buffer.
+    input  logic [  21:0] head_root_i,    // Page number of the root page table.
+    input  logic [  21:0] head_save_i,    // Page number of the first page of the context-save area.
     input  logic          head_paging_i,
     input  logic          head_resume_i,
     input  logic          head_null_i,
-    // indication; it pops the head
+    // Indication. ind_valid_o is a pulse, which also pops the head.
     output logic          ind_valid_o,
     output logic [   1:0] ind_kind_o,
     output logic [   1:0] ind_access_o,
@@ -40,14 +45,14 @@ module command_processor #(
     output logic [  31:0] ind_va_o,
     output logic [  31:0] ind_pc_o,
     output logic [  31:0] ind_offset_o,
-    output logic [  63:0] ind_begin_o,
-    // preemption
-    input  logic          stop_i,
+    output logic [  63:0] ind_begin_o,  // Device time at which the buffer began.
+    // Preemption.
+    input  logic          stop_i,  // Level: stop at granularity stop_gran_i.
     input  logic [   1:0] stop_gran_i,
     output logic          busy_o,
-    // executors: 0 SIMT, 1 mover, 2 user
-    output logic [   2:0] exec_active_o,    // who is at work
-    output logic [   2:0] exec_select_o,    // whose memory channel is open
+    // Executors: bit 0 SIMT, bit 1 mover, bit 2 user.
+    output logic [   2:0] exec_active_o,    // Executor that runs a packet.
+    output logic [   2:0] exec_select_o,    // Executor whose memory channel is open.
     output logic [   2:0] exec_rst_o,
     output logic [   2:0] exec_start_o,
     input  logic [   2:0] exec_ready_i,
@@ -58,7 +63,7 @@ module command_processor #(
     output logic [   2:0] exec_stop_o,
     input  logic          exec_done_i,
     input  logic          exec_stopped_i,
-    input  logic          exec_request_i,   // it stopped because a page is absent: exec_fault_* tell which access
+    input  logic          exec_request_i,   // With stopped: a page is absent; exec_fault_* name the access.
     input  logic          exec_fault_i,
     input  logic [   7:0] exec_fault_code_i,
     input  logic [   1:0] exec_fault_access_i,
@@ -75,14 +80,14 @@ module command_processor #(
     input  logic          restore_ready_i,
     output logic [ 511:0] restore_data_o,
     output logic          restore_last_o,
-    // MMU
+    // Flush of translations in the MMU.
     output logic          flush_valid_o,
     input  logic          flush_ready_i,
     output logic          flush_all_o,
     output logic [  21:0] flush_root_o,
     output logic [  19:0] flush_first_o,
     output logic [  20:0] flush_count_o,
-    // memory channel; phys: past the address space of the buffer
+    // Memory channel. req_phys_o: the address is physical, whatever the address space of the buffer.
     output logic          req_valid_o,
     input  logic          req_ready_i,
     output logic [   1:0] req_op_o,
@@ -99,7 +104,7 @@ module command_processor #(
     , output logic [3:0] f_state_o, output logic f_fence_stopped_o, output logic f_saved_o
 `endif
 );
-  localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // an entry for each page but the first
+  localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
       S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
       S_TLB = 4'd12, S_INIT = 4'd13, S_SAVE = 4'd14, S_INDICATE = 4'd15;
@@ -112,9 +117,9 @@ module command_processor #(
   logic [5:0] lane_q, warp_q;
   logic [95:0] group_q;
   logic [31:0] va_q, pc_q;
-  logic [1:0] number;  // of the packet's executor; 0: none
-  logic restores_q;    // the next packet goes on from a saved state
-  logic begins_q;      // a unit starts in this state's first cycle
+  logic [1:0] number;  // Executor of the packet, as in a save header; 0: none.
+  logic restores_q;    // The next packet goes on from a saved state.
+  logic begins_q;      // First cycle of a state: its unit starts.
   logic flush_q, cut;
 
   logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second,
@@ -131,11 +136,11 @@ module command_processor #(
   assign cut = stop_i && |stop_gran_i;
   assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
   assign here = head_buffer_i[33:0] + {2'b0, offset_q};
-  assign operand = packet[65:32];  // address of the packets that have one: words 1 and 2
+  assign operand = packet[65:32];  // Words 1 and 2: the address, in packets that have one.
   assign next_offset = offset_q + {23'b0, packet[tern_spec_pkg::PKT_LINES_LSB+:3], 6'b0};
   assign fits_two = offset_q + 32'd64 != head_size_i;
 
-  // Faults of the packet itself name no address; all others do.
+  // A fault of the packet itself has no address; every other fault has one.
   task automatic refuse(input logic [7:0] code);
     kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_FAULTED;
     fault_q <= code;
@@ -221,7 +226,7 @@ module command_processor #(
             tern_spec_pkg::PKT_PTE_UPDATE: state_q <= S_PTE;
             tern_spec_pkg::PKT_TLB_FLUSH: state_q <= S_TLB;
             tern_spec_pkg::PKT_CONTEXT_INIT: state_q <= S_INIT;
-            default: packet_ended();  // nop, barrier
+            default: packet_ended();  // Packets nop and barrier.
           endcase
       end
       S_EXEC: begin
@@ -268,7 +273,7 @@ module command_processor #(
           state_q <= S_INDICATE;
         end
       end
-      default: if (x_settled) state_q <= S_IDLE;  // S_INDICATE: one cycle, unless something was read ahead in vain
+      default: if (x_settled) state_q <= S_IDLE;  // S_INDICATE: one cycle, or until lines read ahead in vain have come.
     endcase
     if (rst_i) begin
       state_q <= S_IDLE;
@@ -302,7 +307,7 @@ module command_processor #(
   assign flush_first_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_FIRST_LSB+:20];
   assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
 
-  // Memory: whichever unit is at work
+  // Memory channel: it belongs to the unit that works in this state.
   logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, x_ready, fence_write, ctx_write, x_write,
     fetch_tag, unit_rsp;
   logic [27:0] fetch_line, fence_line, pte_line, ctx_line, x_line;

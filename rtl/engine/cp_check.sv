@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a packet may run.
 //
-// Contract: check_i with the packet and what is known of its buffer; three cycles later done_o is a pulse, and until
-// the next check fault_o is the fault code, zero if the packet is well formed. Of several faults the first in this
-// order counts: unknown opcode, length or header bits, privilege, end of buffer, the second line's own fetch fault
-// (second_fault_i), reserved bits, bounds. Of a dispatch only the reserved bits are checked here: its geometry depends
-// on the executor, which does the rest. second_o: the fault is the one of fetching the second line. executor_o: who
-// runs it, as the header of a save area says (none: the command processor itself). Preemption saves nothing of it.
+// Contract: check_i begins the check of packet_i. done_o is a pulse three cycles later. From then until the next check
+// fault_o is the fault code, zero if the packet is well formed. Of several faults the first in this order is reported:
+// unknown opcode, length or header bits, privilege, end of the buffer, fault of fetching the second line
+// (second_fault_i), reserved bits, bounds. A dispatch is checked here for reserved bits only. The SIMT executor checks
+// the geometry, whose limits it knows. second_o: the fault is that of fetching the second line. executor_o: the
+// executor of the packet, coded as in the header of a save area; none stands for the command processor itself.
+// Preemption: no state is saved.
 module cp_check #(
-    parameter bit SIMT = 1'b1  // there is a SIMT executor: else a dispatch is an unknown opcode
+    parameter bit SIMT = 1'b1  // The engine has a SIMT executor; else a dispatch is an unknown opcode.
 ) (
     input  logic          clk_i,
     input  logic          check_i,
     input  logic [1023:0] packet_i,
-    input  logic          paging_i,
-    input  logic          fits_two_i,      // two lines are left in the buffer
+    input  logic          paging_i,    // The packet is in a paging buffer.
+    input  logic          fits_two_i,  // At least two lines are left in the buffer.
     input  logic [   7:0] second_fault_i,
     output logic          done_o,
     output logic [   7:0] fault_o,
     output logic          second_o,
     output logic [   1:0] executor_o
 );
-  // First cycle: each rule by itself; of bounds, the parts.
+  // First cycle: each rule by itself, and the parts of the bounds.
   logic [7:0] opcode, lines;
   logic [1023:0] mask;
   logic [63:0] stray;
@@ -30,10 +31,10 @@ module cp_check #(
   logic unknown_q, length_q, privileged_q, cut_q, two_q, check_q;
   logic [63:0] stray_q;
 
-  logic [11:0] address, source;  // in the page
+  logic [11:0] address, source;  // Offsets in their pages, in bytes.
   logic [10:0] count;
   logic high;
-  logic [11:0] source_end_q, address_end_q;  // in entries
+  logic [11:0] source_end_q, address_end_q;  // Ends in their tables, in entries.
   logic high_q, source_high_q, none_q, eight_q, four_q, address_four_q, user_q, flush_q;
   logic [7:0] opcode_q;
 
@@ -112,10 +113,10 @@ module cp_check #(
         default: known = 1'b0;
       endcase
       mask = packet_i & ~mask;
-      if (lines == 8'd1) mask[1023:512] = '0;  // that is the next packet
+      if (lines == 8'd1) mask[1023:512] = '0;  // The second line belongs to the next packet.
       for (int i = 0; i < 64; i++) stray[i] = |mask[16*i+:16];
 
-      // The address is in words 1 and 2 of most packets; the one of pte_update and the source of the copies too.
+      // Most packets have an address in words 1 and 2: pte_update its table, copy and pte_copy their source.
       source = packet_i[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:12];
       address = packet_i[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:12];
       high = !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_SRC_HI_LSB+:2];
@@ -143,7 +144,7 @@ module cp_check #(
     end
   end
 
-  // Second cycle: bounds and stray bits as a whole. Third: the first of all.
+  // Second cycle: bounds and reserved bits as a whole. Third cycle: the first fault in the order of the contract.
   logic bounds_q, some_stray_q, check2_q, done_q, second_q, source_out, address_out;
   logic [7:0] fault_q;
 

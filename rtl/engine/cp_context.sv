@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a context-save area (docs/spec/context.yaml): makes it empty, writes a saved one, reads it back.
+// The header of a context-save area (docs/spec/context.yaml): marks the area empty, writes a saved header, reads it
+// back.
 //
-// Contract: start_i with op_i and the physical page of the area; for OP_SAVE the offset of the packet to run next or to
-// go on with, the executor that was cut in it (0: none), and how many lines of its state follow. It ends with done_o;
-// or with fault_o and fault_code_o: an error of memory, or, reading, an area that holds no saved context, or that has
-// reserved bits or a number of lines that no executor has: context_invalid. After OP_LOAD offset_o, executor_o and
-// lines_o are the saved ones. All this stays until the next start. All accesses are physical.
-// This is what preemption saves of the command processor itself: one line.
+// Contract: start_i begins, with op_i and the first page of the area. A save also takes the offset of the packet to run
+// next or to go on with, the executor that was cut in it (0: none), and the number of lines of its state. done_o ends
+// the operation, or fault_o with fault_code_o. The fault is an error of memory; or, in a load, context_invalid, if the
+// area holds no saved context, has a reserved bit set, or has a number of lines that no executor can have. After a load
+// offset_o, executor_o and lines_o are the saved values. All outputs stay until the next start. All accesses are
+// physical.
+// Preemption: this header, one line, is all that is saved of the command processor itself.
 module cp_context #(
-    parameter int SAVE_LINES = 64  // of the area without its list, this one included
+    parameter int SAVE_LINES = 64  // Lines of the area without its list, the header included.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         start_i,
-    input  logic [  1:0] op_i,
-    input  logic [ 21:0] page_i,
+    input  logic [  1:0] op_i,    // 0: mark empty, 1: save, 2: load.
+    input  logic [ 21:0] page_i,  // Physical page number.
     input  logic [ 31:0] offset_i,
     input  logic [  1:0] executor_i,
     input  logic [ 15:0] lines_i,
@@ -33,7 +35,7 @@ module cp_context #(
     input  logic [511:0] rsp_data_i,
     input  logic [  7:0] rsp_fault_i
 );
-  localparam logic [1:0] OP_INIT = 2'd0, OP_SAVE = 2'd1;  // 2: load
+  localparam logic [1:0] OP_INIT = 2'd0, OP_SAVE = 2'd1;  // 2 is a load.
 
   logic ask_q, answer_q, check_q, done_q, fault_q;
   logic [1:0] op_q;

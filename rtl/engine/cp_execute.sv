@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one packet on an executor: starts it, passes a stop on, and has its state saved and restored (interfaces.md).
+// Runs one packet on an executor: starts it, passes a stop on, and has its state saved and restored
+// (docs/hardware/interfaces.md).
 //
-// Contract: start_i with exec_i (one bit: SIMT, mover, user) and resume_i begins. The executor's own done and fault
-// pulses end it, as the caller sees; or saved_o: it has stopped and its state of lines_o lines is on its way to the
-// area at page_i; or it has been reset while it took its state back, which is safe because memory takes nothing from it
-// before it has all of it: lost_o, memory could not give the rest (code_o), or dropped_o, a stop came: the area holds
-// what it held, and saving it again would double the wait. fetch_i, before the start, begins to read a state of lines_i
-// lines ahead. settled_o: memory owes no answer; bad_o: one of a save was a fault. clear_i (a level): forget all that
-// is left. select_o opens the executor's memory channel, which is closed while its state moves: then the command
-// processor's is open, and what the executor asks for already waits.
-// What preemption saves is on the streams; of this unit itself nothing.
+// Contract: start_i begins, with exec_i (one bit: SIMT, mover, user) and resume_i. The packet ends, or leaves the
+// executor, in one of these ways:
+//   done, fault   pulses of the executor, which the caller sees too
+//   saved_o       the executor has stopped; its lines_o lines of state are on their way to the area at page_i
+//   lost_o        memory could not give all of the state to restore (code_o); the executor has been reset
+//   dropped_o     a stop came before the executor had all of its state; the executor has been reset
+// A reset during a restore is safe, because an executor makes no memory request before it has all of its state. After
+// dropped_o the area holds the state as before; saving it again would double the time of the stop.
+// fetch_i, before the start, begins to read lines_i lines of state ahead. settled_o: memory owes no answer. bad_o: an
+// answer was a fault. clear_i (a level) drops what is left. select_o opens the executor's memory channel. The channel
+// is closed while the state moves: the command processor's channel is open then, and a request of the executor waits.
+// Preemption: the streams carry the executor's state; no state of this unit is saved.
 module cp_execute #(
-    parameter int LIST_LINES = 1  // of the list of an area's pages
+    parameter int LIST_LINES = 1  // Lines of the list of an area's pages.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         fetch_i,
-    input  logic         go_i,        // memory is free for reading ahead
-    input  logic [ 21:0] page_i,
+    input  logic         go_i,    // Memory is free for reading ahead.
+    input  logic [ 21:0] page_i,  // Page number of the first page of the context-save area.
     input  logic [ 15:0] lines_i,
     input  logic         start_i,
     input  logic [  2:0] exec_i,
     input  logic         resume_i,
-    input  logic [ 21:0] root_i,
+    input  logic [ 21:0] root_i,  // Page number of the root page table of the buffer.
     input  logic         paging_i,
-    input  logic         forget_i,    // a whole address space ends: another process may get its root
+    input  logic         forget_i,    // A whole address space is flushed: another process may get its root.
     input  logic         clear_i,
     output logic         saved_o,
     output logic         lost_o,
@@ -33,8 +37,8 @@ module cp_execute #(
     output logic         bad_o,
     output logic [  7:0] code_o,
     output logic [ 15:0] lines_o,
-    input  logic         stop_i,      // at a granularity that an executor knows
-    // executors
+    input  logic         stop_i,      // Level: stop at granularity group or instruction.
+    // Executors, one bit for each.
     output logic [  2:0] active_o,
     output logic [  2:0] select_o,
     output logic [  2:0] exec_rst_o,
@@ -43,7 +47,7 @@ module cp_execute #(
     output logic         exec_resume_o,
     output logic         exec_scrub_o,
     output logic [  2:0] exec_stop_o,
-    input  logic         exec_ended_i,    // done or fault
+    input  logic         exec_ended_i,    // Done or fault of the executor.
     input  logic         exec_stopped_i,
     input  logic         save_valid_i,
     output logic         save_ready_o,
@@ -53,7 +57,7 @@ module cp_execute #(
     input  logic         restore_ready_i,
     output logic [511:0] restore_data_o,
     output logic         restore_last_o,
-    // memory
+    // Memory channel.
     output logic         req_valid_o,
     input  logic         req_ready_i,
     output logic         req_write_o,
@@ -68,7 +72,7 @@ module cp_execute #(
   localparam logic [2:0] S_IDLE = 3'd0, S_START = 3'd1, S_RESTORE = 3'd2, S_RUN = 3'd3, S_SAVE = 3'd4, S_RESET = 3'd5;
 
   logic [2:0] state_q, exec_q;
-  logic resume_q, failed_q, dispatched_q, last_paging_q;
+  logic resume_q, failed_q, dispatched_q, last_paging_q;  // dispatched: last_* are those of the last dispatch.
   logic [21:0] last_root_q;
   logic stopped, sent, given, fault;
 
@@ -113,9 +117,9 @@ module cp_execute #(
       if (exec_ended_i) state_q <= S_IDLE;
       else if (stopped) state_q <= S_SAVE;
       S_SAVE: if (sent) state_q <= S_IDLE;
-      default: begin  // S_RESET: one cycle
+      default: begin  // S_RESET lasts one cycle.
         state_q <= S_IDLE;
-        if (exec_q[0]) dispatched_q <= 1'b0;  // what it had scrubbed is forgotten
+        if (exec_q[0]) dispatched_q <= 1'b0;  // The executor no longer knows what it has scrubbed.
       end
     endcase
     if (forget_i) dispatched_q <= 1'b0;

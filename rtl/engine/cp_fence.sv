@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and waits for 64-bit values in memory (S3): fence_signal, timestamp and fence_wait.
+// Writes, or waits for, a 64-bit value in memory (S3): packets fence_signal, timestamp and fence_wait.
 //
-// Contract: start_i with address and value; wait_i: wait until the value in memory, unsigned, is at least value_i, else
-// write it. One pulse ends it: done_o; fault_o (fault_code_o; access and address are the caller's to know); or
-// stopped_o, when stop_i (a level) found a wait that is not satisfied (P7). Memory is read again POLL cycles after each
-// answer. Preemption saves nothing of it: a wait begins anew.
+// Contract: start_i begins, with address and value. With wait_i the unit waits until the value in memory, unsigned, is
+// at least value_i; otherwise it writes value_i. One pulse ends the packet: done_o; or fault_o with fault_code_o (the
+// caller knows access and address); or stopped_o, if stop_i (a level) is high in a wait that is not satisfied (P7). A
+// wait reads memory again POLL cycles after each answer.
+// Preemption: no state is saved; a resumed wait begins anew.
 module cp_fence #(
-    parameter int POLL = 32
+    parameter int POLL = 32  // Cycles from an answer to the next read; a power of two.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         start_i,
     input  logic         wait_i,
-    input  logic [ 30:0] address_i,     // in units of 8 bytes
+    input  logic [ 30:0] address_i,     // Address in units of 8 bytes.
     input  logic [ 63:0] value_i,
     input  logic         stop_i,
     output logic         done_o,
@@ -33,7 +34,7 @@ module cp_fence #(
 
   logic [2:0] state_q;
   logic wait_q, done_q, stopped_q, fault_q;
-  logic [30:0] address_q;  // of the 8 bytes
+  logic [30:0] address_q;  // Address in units of 8 bytes.
   logic [63:0] value_q, seen_q;
   logic [7:0] code_q;
   logic [$clog2(POLL)-1:0] pause_q;

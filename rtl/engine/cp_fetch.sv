@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches a packet: its line, and the line after it if the buffer has one, both at once.
 //
-// Contract: start_i with line_i (address of the packet in lines) and second_i (the buffer goes on after that line)
-// begins a fetch; done_o is a pulse. Then packet_o holds the lines, an absent second one zero, and fault_o the fault
-// codes of the two (second in the upper half), until the next start. The second line's fault counts only if the packet
-// is that long: the caller decides. Nothing is fetched ahead of a packet's end, since the packet may write the one
-// after it. Preemption saves nothing of it: a buffer is cut between packets.
+// Contract: start_i begins a fetch. line_i is the address of the packet in lines; second_i is high if the buffer has a
+// line after it. done_o is a pulse. From then until the next start packet_o holds both lines, an absent second one as
+// zero, and fault_o the fault codes of both, that of the second line in the upper half. The caller ignores the second
+// line's fault if the packet has one line. A packet is fetched only after the one before it has ended, since that one
+// may write it.
+// Preemption: no state is saved; a resume fetches the packet again.
 module cp_fetch (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -25,7 +26,7 @@ module cp_fetch (
     input  logic [   7:0] rsp_fault_i
 );
   logic active_q, done_q;
-  logic [1:0] ask_q, wait_q;  // lines still to request, still to come
+  logic [1:0] ask_q, wait_q;  // Lines that are not requested yet; lines that have not come.
   logic [27:0] line_q;
   logic [1023:0] packet_q;
   logic [15:0] fault_q;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes page-table entries (A4): pte_update.
+// Writes page-table entries: packet pte_update (A4).
 //
-// Contract: start_i with the physical address of the first entry, how many, its value and the step from one to the
-// next. The entries lie in one 4 KiB table (cp_check). One pulse ends it, when all writes are answered: done_o, or
-// fault_o with fault_code_o and fault_va_o (the lowest entry not written). One entry is made a cycle, and up to 64
-// lines are in flight: a full table takes about 1,100 cycles, memory's latency included, with one adder instead of
-// sixteen. Preemption saves nothing of it: it ends by itself.
+// Contract: start_i begins, with the physical address of the first entry, the number of entries, the value of the first
+// one, and the step from one to the next. All entries are in one 4 KiB table (cp_check). When all writes have been
+// answered, one pulse ends the packet: done_o, or fault_o with fault_code_o and fault_va_o, the lowest entry that was
+// not written. One entry is made a cycle, and up to 64 lines are in flight. A full table takes about 1,100 cycles, the
+// latency of memory included, with one adder instead of sixteen.
+// Preemption: no state is saved, since the packet ends by itself in bounded time.
 module cp_pte (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         start_i,
-    input  logic [ 31:0] table_i,       // in units of 4 bytes
-    input  logic [ 10:0] count_i,
-    input  logic [ 31:0] pte_i,
-    input  logic [ 31:0] step_i,
+    input  logic [ 31:0] table_i,  // Address of the first entry, in units of 4 bytes.
+    input  logic [ 10:0] count_i,  // Entries, 1 to 1024.
+    input  logic [ 31:0] pte_i,    // First entry.
+    input  logic [ 31:0] step_i,   // Added from entry to entry.
     output logic         done_o,
     output logic         fault_o,
     output logic [  7:0] fault_code_o,
@@ -23,7 +24,7 @@ module cp_pte (
     output logic [ 27:0] req_line_o,
     output logic [511:0] req_wdata_o,
     output logic [ 63:0] req_be_o,
-    output logic [  5:0] req_tag_o,     // line in the table
+    output logic [  5:0] req_tag_o,     // Line of the table.
     input  logic         rsp_valid_i,
     input  logic [  5:0] rsp_tag_i,
     input  logic [  7:0] rsp_fault_i
@@ -72,7 +73,7 @@ module cp_pte (
       be_q <= '0;
     end
     if (take) begin
-      for (int i = 0; i < 16; i++)  // an enable each, where a shift would be deep
+      for (int i = 0; i < 16; i++)  // Each word has an enable, since a shift would be deeper.
         if (entry_q[3:0] == 4'(i)) begin
           line_q[32*i+:32] <= pte_q;
           be_q[4*i+:4] <= 4'hf;

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves an executor's state between its streams and the context-save area: what follows the list of its pages, a line
-// a cycle, 64 in flight, in whichever pages the list names.
+// Moves an executor's state between its streams and the context-save area, a line a cycle, with 64 requests in flight.
+// The state follows the list of pages in the area (docs/spec/context.yaml) and lies in the pages that the list names.
 //
-// Contract: start_i with page_i begins. save_i: what comes on the save stream is written, up to its last line;
-// then sent_o holds, and the header may follow without waiting for answers; lines_o counts. Else lines_i lines are
-// read ahead as soon as go_i holds (it stays then), and handed over on the restore stream, in order, once
-// restore_i holds; given_o: the last one has been taken. The list is asked for first; its answer comes while the rest
-// of the first page moves, so it costs a request a line of it. A restore that this page holds does without.
-// fault_o and code_o: an answer said so, or the entry of a page that is needed names none (context_invalid);
-// a save goes on to its end, without writing what has no page; a restore stops before that line. clear_i (a level)
-// gives a restore up. settled_o: all that was asked has been answered. All until the next start or clear. The command
-// processor opens its memory channel to this unit alone while it asks. All accesses are physical. Preemption saves
-// nothing of it. It knows no layout: what the lines mean is the executor's affair.
+// Contract: start_i begins a save (save_i) or a restore; page_i is the first page of the area. All accesses are
+// physical.
+// Save: the lines of the save stream are written, up to its last one. When memory has taken that one, sent_o holds, and
+// the header may be written without waiting for answers. lines_o counts the lines.
+// Restore: lines_i lines are read ahead from the cycle on in which go_i rises; it stays high. The restore stream hands
+// the lines over in order, once restore_i holds. given_o: the last line has been taken.
+// The list is requested first. Memory answers while the rest of the first page moves, so the list costs only one
+// request for each of its lines. A restore whose lines are all in the first page does not read the list.
+// Example: with LIST_LINES = 1 the first page has the header in line 0, the list in line 1 and 62 lines of state; entry
+// 0 of the list names the page of the next 64 lines.
+// fault_o with code_o: an answer was a fault, or the entry of a page that is needed names no page (context_invalid). A
+// save goes on to its end, without the lines that have no page. A restore stops before such a line.
+// clear_i (a level) gives a restore up. settled_o: all requests have been answered. The outputs hold until the next
+// start or clear. While this unit makes requests, the command processor opens its memory channel to no other unit.
+// The unit does not know the layout of the state, which only the executor knows.
+// Preemption: no state of this unit is saved.
 module cp_stream #(
-    parameter int FLIGHT_LOG2 = 6,  // requests in flight; at most 6, the width of the tag
-    parameter int LIST_LINES  = 1,  // lines of the list, 0 to 7
-    parameter int PAGE_LOG2   = 6   // log2 of the lines of a page: less in the proof alone
+    parameter int FLIGHT_LOG2 = 6,  // log2 of the requests in flight; at most 6, the width of the tag.
+    parameter int LIST_LINES  = 1,  // Lines of the list, 0 to 7.
+    parameter int PAGE_LOG2   = 6   // log2 of the lines of a page; less than 6 in the proof only.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -32,7 +38,7 @@ module cp_stream #(
     output logic [ 15:0] lines_o,
     output logic         fault_o,
     output logic [  7:0] code_o,
-    // executor
+    // Streams of the executor.
     input  logic         save_valid_i,
     output logic         save_ready_o,
     input  logic [511:0] save_data_i,
@@ -41,13 +47,13 @@ module cp_stream #(
     input  logic         restore_ready_i,
     output logic [511:0] restore_data_o,
     output logic         restore_last_o,
-    // memory
+    // Memory channel.
     output logic         req_valid_o,
     input  logic         req_ready_i,
     output logic         req_write_o,
     output logic [ 27:0] req_line_o,
     output logic [511:0] req_wdata_o,
-    output logic [  6:0] req_tag_o,      // bit 6: a line of the list
+    output logic [  6:0] req_tag_o,      // Bit 6 is set for a line of the list.
     input  logic         rsp_valid_i,
     input  logic [  6:0] rsp_tag_i,
     input  logic [511:0] rsp_data_i,
@@ -58,19 +64,19 @@ module cp_stream #(
                                             1 << tern_spec_pkg::PTE_WRITE_LSB);
   localparam logic [PAGE_LOG2-1:0] LISTED = PAGE_LOG2'(LIST_LINES);
 
-  logic [22+PAGE_LOG2-1:0] line_q;  // to ask for next
-  logic here_q, lost_q;             // its page is known; is none
-  logic [15:0] left_q;              // of a restore: lines to ask for
+  logic [22+PAGE_LOG2-1:0] line_q;  // Line that is requested next.
+  logic here_q, lost_q;             // here: its page is known; lost: its entry names no page.
+  logic [15:0] left_q;              // Restore: lines that are not requested yet.
   logic write_q, ask, bad_q, accepted, passed, rsp_state;
   logic [7:0] code_q;
 
-  // The list: asked for ahead of the state. Of an entry is kept the page, and whether it is none; the next one is
-  // looked up ahead.
+  // The list is requested before the state. The module keeps the page of each entry, and whether the entry names none.
+  // The entry of the next page is looked up ahead.
   logic [16*23-1:0] list[0:(1<<ROW_W)-1];
   logic [16*23-1:0] row, line_of_list;
   logic [(1<<ROW_W)-1:0] listed_q;
   logic [2:0] list_left_q, list_owed_q;
-  logic [ROW_W+3:0] entry_q;  // to look up
+  logic [ROW_W+3:0] entry_q;  // Entry that is looked up next.
   logic [22:0] next_q;
   logic next_valid_q, ask_list, rsp_list, turns;
 
@@ -82,7 +88,8 @@ module cp_stream #(
     for (int i = 0; i < 16; i++)
       line_of_list[23*i+:23] = {rsp_data_i[32*i+:10] != NAMES_A_PAGE, rsp_data_i[32*i+10+:22]};
 
-  // Save: a line waits here for memory. Writes are told apart by nobody, so they are only counted.
+  // Save: a line waits in data_q for memory. Nobody needs to tell the answers of writes apart, so writes in flight are
+  // only counted.
   logic taking_q, wait_q, sent_q, take, dropped;
   logic [15:0] lines_q;
   logic [FLIGHT_LOG2:0] flight_q;
@@ -112,7 +119,7 @@ module cp_stream #(
       .f_ahead_o(f_ahead), .f_tag_o(f_ring_tag), .f_fault_o(f_ring_fault), .f_data_o(f_ring_data)
 `endif
   );
-  assign no_page = lost_q && left_q != '0 && drained && !out_valid;  // all before that line have been handed over
+  assign no_page = lost_q && left_q != '0 && drained && !out_valid;  // All lines before that one have left the ring.
   assign restore_bad = restore_i && (no_page || (out_valid && |out_fault));
   assign pop = restore_i && out_valid && !(|out_fault) && (!have_q || restore_ready_i);
   assign ring_clear = clear_i && settled_o;
@@ -135,7 +142,7 @@ module cp_stream #(
   assign restore_last_o = last_q;
 
   always_ff @(posedge clk_i) begin
-    // from line to line, and from page to page
+    // The next line of a page, or the first line of the next page.
     if (accepted) line_q <= line_q + 1'b1;
     if (accepted && &line_q[PAGE_LOG2-1:0]) here_q <= 1'b0;
     if (next_valid_q && turns) begin
@@ -185,7 +192,7 @@ module cp_stream #(
       listed_q <= '0;
       entry_q <= '0;
       list_left_q <= 3'(LIST_LINES);
-      if (!save_i && lines_i < 16'(1 << PAGE_LOG2) - 16'(LIST_LINES)) begin  // none but in the first page
+      if (!save_i && lines_i < 16'(1 << PAGE_LOG2) - 16'(LIST_LINES)) begin  // All lines are in the first page.
         line_q <= {page_i, LISTED + 1'b1};
         list_left_q <= '0;
       end
@@ -195,7 +202,7 @@ module cp_stream #(
       given_q <= 1'b0;
       bad_q <= 1'b0;
     end
-    if (clear_i) begin  // what is offered is asked yet
+    if (clear_i) begin  // A request that is on offer is still made.
       left_q <= {15'b0, ask && !write_q && !req_ready_i};
       list_left_q <= {2'b0, ask_list && !req_ready_i};
       have_q <= 1'b0;

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine: HW queue, command processor, executors, MMU, indications; independent of every other engine (C7).
+// One engine: HW queue, command processor, executors, MMU and indications. Every engine is independent of the others
+// (C7).
 //
-// Contract: a register block below (engine_regs), one physical memory channel above. irq_o: an indication waits.
-// idle_o: no buffer is queued or running and nothing is in flight.
-// A preemption request (engine_stop) holds until the HW queue is empty, so whatever waits behind the cut buffer is
-// cancelled (P3). A reset (engine_reset) ends with an empty queue; indications stay.
-// What preemption saves: the header of the context-save area and, of a packet that is cut, its executor's state, both
-// by the command processor; nothing else outlives a packet.
+// Contract: a block of registers (engine_regs), and one channel to physical memory. irq_o: an indication waits. idle_o:
+// no buffer is queued or running, and nothing is in flight. A preemption request (engine_stop) holds until the HW queue
+// is empty, so a submission behind the buffer that is cut is cancelled (P3). A reset (engine_reset) ends with an empty
+// HW queue; indications stay.
+// Preemption: the command processor saves the header of the context-save area and, if a packet is cut, the state of its
+// executor. No other state outlives a packet.
 module engine #(
-    parameter int LANES    = 16,  // 0: no SIMT executor
-    parameter int WARPS    = 16,
-    parameter int LMEM_KIB = 64,
-    parameter int DIVIDERS = (LANES + 3) / 4,
-    parameter int SAVE_LINES = 1729,  // of a context-save area
-    parameter int TAG_W    = 11,  // towards memory
-    parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
+    parameter int LANES    = 16,               // Lanes of a warp; 0: no SIMT executor.
+    parameter int WARPS    = 16,               // Warps of the SIMT executor.
+    parameter int LMEM_KIB = 64,               // Local memory in KiB.
+    parameter int DIVIDERS = (LANES + 3) / 4,  // Dividers of the SIMT executor; divides LANES.
+    parameter int SAVE_LINES = 1729,           // Lines of the largest context-save area.
+    parameter int TAG_W    = 11,               // Bits of a tag towards memory.
+    parameter bit GATE     = 1'b0              // The clock of an idle SIMT executor stops.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic [     63:0] time_i,
-    input  logic [     22:0] mem_pages_i,
+    input  logic [     63:0] time_i,       // Device time in cycles.
+    input  logic [     22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
     input  logic             reg_write_i,
     input  logic [      9:0] reg_addr_i,
     input  logic [     31:0] reg_wdata_i,
     output logic [     31:0] reg_rdata_o,
     output logic             irq_o,
     output logic             idle_o,
-    input  logic             ev_rd_i,
-    input  logic             ev_wr_i,
+    input  logic             ev_rd_i,  // Pulse: memory has read a line for this engine.
+    input  logic             ev_wr_i,  // Pulse: memory has written a line for this engine.
     output logic             mem_req_valid_o,
     input  logic             mem_req_ready_i,
     output logic [      1:0] mem_req_op_o,
@@ -41,11 +42,11 @@ module engine #(
     input  logic [    511:0] mem_rsp_data_i,
     input  logic [      7:0] mem_rsp_fault_i
 );
-  localparam int CLIENT_TAG_W = TAG_W - 1;  // 8 of the client, 2 for its number
+  localparam int CLIENT_TAG_W = TAG_W - 1;  // 8 bits of the client, 2 bits for its number.
   localparam int SUB_W = 207;
   localparam int IND_W = 416;
 
-  // Registers, queue, indications
+  // Registers, HW queue and indications.
   logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid,
     ind_head_valid;
   logic [1:0] granularity, queued;
@@ -90,14 +91,14 @@ module engine #(
       .queued_i(|queued), .stop_o(stop), .gran_o(stop_gran)
   );
 
-  // Reset: of the engine alone, or with the device
+  // Reset of the engine alone, or with the device.
   logic mmu_busy, block;
   engine_reset u_reset (
       .clk_i, .rst_i, .request_i(reset_request), .drain_busy_i(mmu_busy), .block_o(block), .rst_o(queue_rst),
       .busy_o(resetting)
   );
 
-  // Command processor
+  // Command processor.
   logic [1:0] ind_kind, ind_access, cp_op;
   logic [7:0] ind_fault, rsp_fault;
   logic [5:0] ind_lane, ind_warp;
@@ -130,7 +131,7 @@ module engine #(
   assign ind_info = {2'b0, ind_warp, 2'b0, ind_lane, ind_fault, 4'b0, ind_access, ind_kind};
   assign ind = {ind_group, time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
 
-  assign ind_valid = cp_ind_valid && !queue_rst;  // a reset loses what runs, to the last cycle
+  assign ind_valid = cp_ind_valid && !queue_rst;  // A reset drops the running buffer even in its last cycle.
   command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
       .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
       .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
@@ -159,10 +160,10 @@ module engine #(
       .rsp_tag_i(rsp_tag[7:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
 
-  logic pass;  // the MMU lets a request pass
+  logic pass;  // The MMU will carry out the request of pass_tag.
   logic [CLIENT_TAG_W-1:0] pass_tag;
 
-  // Executors
+  // Executors.
   logic unused;
   assign unused = &{1'b0, second[SUB_W-1:64]};
   logic [3:1] x_valid;
@@ -178,7 +179,8 @@ module engine #(
   logic [5:0] ev_lanes, ev_fma;
 
   if (LANES > 0) begin : g_simt
-    // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
+    // An idle executor changes its state only at a flush. A pulse of its own ends at the clock edge at which the
+    // command processor samples it, and the clock still runs there.
     logic simt_clk;
     clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
 
@@ -202,7 +204,7 @@ module engine #(
         .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
         .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
     );
-  end else begin : g_none  // cp_check knows no dispatch then: it is never started
+  end else begin : g_none  // cp_check refuses every dispatch, so none is started.
     assign {x_valid[1], x_op[1:0], simt_amo, simt_exec, x_line[27:0], x_wdata[511:0], x_be[63:0], x_tag[7:0]} = '0;
     assign {exec_done[0], exec_fault[0], exec_stopped[0], save_valid[0], save_last[0], restore_ready[0]} = '0;
     assign {fault_code[7:0], fault_access[1:0], fault_va[31:0], fault_pc, fault_group, fault_warp, fault_lane} = '0;
@@ -240,7 +242,7 @@ module engine #(
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
 
-  // Memory
+  // Memory.
   logic m_valid, m_ready, m_bypass, m_exec, rsp_valid;
   logic [1:0] m_op;
   logic [3:0] m_amo;
@@ -278,14 +280,15 @@ module engine #(
   );
   assign idle_o = !head_valid && !busy && !mmu_busy && !resetting && !doorbell && !reset_request;
 
-  // Rules of the executor interface (interfaces.md). What is offered for a restore is taken back when a stop comes.
+  // Rules of the executor interface (docs/hardware/interfaces.md). The restore stream has no check_channel, since a
+  // stop withdraws a line that is on offer.
   check_channel #(.WIDTH(513)) u_check_save (
       .clk_i, .rst_i(queue_rst || |exec_rst), .valid_i(|(save_valid & exec_active)), .ready_i(save_ready),
       .data_i({|(save_last & exec_active), exec_active[0] ? save_data[511:0] :
                exec_active[1] ? save_data[1023:512] : save_data[1535:1024]})
   );
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there was a reset
+  logic live_q = 1'b0;  // A reset has been seen.
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !queue_rst) begin

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The performance counters of an engine, 64 bits each, in the order of the registers cnt_busy ... cnt_wr_lines.
 //
-// Contract: each counts its event from the device's reset on; a reset of the engine leaves it alone. read_o is the
-// counter that select_i names, zero beyond the last. A reader of both halves reads the high one twice. Preemption saves
-// nothing of it: the driver takes differences.
-// Fourteen adders and registers of 64 bits are large. So the low bits of each are counted on their own, and one adder
-// carries into the high bits, which lie in LUT memory, a counter a cycle in turn. A carry that waits is read as done:
-// the high bits stand there as they are and as they will be.
+// Contract: each counter counts its event since the reset of the device; a reset of the engine does not change it.
+// read_o is the counter that select_i names, zero beyond the last one. Software reads the high half before and after
+// the low half, because the counter may carry in between.
+// Preemption: no state is saved; the driver takes differences.
+// Fourteen adders and registers of 64 bits would be large. Therefore only the low bits of each counter have an adder of
+// their own. One more adder carries into the high bits, which are in LUT memory, of one counter a cycle in turn. The
+// memory holds the high bits and the high bits plus one, so a counter whose carry is pending is read correctly.
 module engine_counters #(
-    parameter int COUNT_W = 64  // fewer for the proof
+    parameter int COUNT_W = 64  // Bits of a counter; fewer in the proof.
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
     input  logic               ev_busy_i,
     input  logic               ev_issue_i,
-    input  logic        [ 5:0] ev_lanes_i,
+    input  logic        [ 5:0] ev_lanes_i,  // Lanes of the instruction that is issued.
     input  logic               ev_stall_use_i,
     input  logic               ev_stall_unit_i,
     input  logic               ev_stall_idle_i,
@@ -29,12 +30,14 @@ module engine_counters #(
     input  logic        [ 4:0] select_i,
     output logic [COUNT_W-1:0] read_o
 );
-  localparam int N = 14, LOW_W = 10, HIGH_W = COUNT_W - LOW_W;  // 14 * 63 between two turns: one carry
+  // A counter grows by at most 14 * 63 between two of its turns, so at most one carry is pending.
+  localparam int N = 14, LOW_W = 10, HIGH_W = COUNT_W - LOW_W;
 
-  logic [6*N-1:0] add_q;  // registered: the sources are far away
+  logic [6*N-1:0] add_q;  // Registered, because the sources are far away.
   logic [LOW_W*N-1:0] low_q;
   logic [(LOW_W+1)*N-1:0] sum;
-  logic [N-1:0] carry_q, known_q;  // a carry waits; high and next hold, else they are 0 and 1
+  // carry: a carry is pending. known: high and next are valid; else they are 0 and 1.
+  logic [N-1:0] carry_q, known_q;
   (* ram_style = "distributed" *) logic [HIGH_W-1:0] high[0:15], next[0:15];
   logic [HIGH_W-1:0] read_high, read_next, carried;
   logic [3:0] turn_q, which;

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers of one engine (docs/spec/registers.yaml, block engine): submission, commands, indications, counters.
 //
-// Contract: write_i with addr_i and wdata_i is one write, taken at once; rdata_o follows addr_i combinationally. A
-// write to ro registers does nothing, wo registers and holes read zero. Commands leave as pulses, one cycle after the
-// write. The submission registers keep their values; the doorbell takes them as they are.
-// Preemption saves nothing of it. A reset of the engine leaves what can be written alone.
+// Contract: write_i is one write of wdata_i to addr_i and is always taken. rdata_o depends combinationally on addr_i. A
+// write to an ro register has no effect; wo registers and unused addresses read zero. A command leaves as a pulse, one
+// cycle after the write. The doorbell submits the values that the submission registers have; they keep them.
+// Preemption: no state is saved. A reset of the engine does not change the writable registers.
 module engine_regs #(
-    parameter int IND_W = 416  // thirteen words
+    parameter int IND_W = 416  // Bits of an indication: thirteen words.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
     input  logic             write_i,
-    input  logic [      9:0] addr_i,
+    input  logic [      9:0] addr_i,  // Byte offset in the block.
     input  logic [     31:0] wdata_i,
     output logic [     31:0] rdata_o,
-    // submission: {null, resume, paging, save, root, size, buffer, fence}
+    // Submission: {null, resume, paging, save, root, size, buffer, fence}. Commands are pulses.
     output logic             doorbell_o,
     output logic [    206:0] submission_o,
     output logic             reset_o,
     output logic             preempt_o,
     output logic [      1:0] granularity_o,
     output logic             pop_o,
-    // state
+    // Values of the register status.
     input  logic [      1:0] queued_i,
     input  logic             busy_i,
     input  logic             stopping_i,
     input  logic             resetting_i,
     input  logic             refused_i,
     input  logic [      2:0] indications_i,
-    // oldest indication: {group, end, begin, offset, pc, va, fence, info}
+    // Oldest indication: {group, end, begin, offset, pc, va, fence, info}.
     input  logic [IND_W-1:0] ind_i,
-    // for a crash dump; a fence of zero: no buffer
+    // Registers for a crash dump; a fence of zero: no buffer.
     input  logic [     63:0] run_fence_i,
     input  logic [     31:0] run_offset_i,
     input  logic [     31:0] run_packet_i,
@@ -38,7 +38,7 @@ module engine_regs #(
     output logic [      5:0] dbg_warp_o,
     input  logic [     31:0] dbg_pc_i,
     input  logic [     31:0] dbg_lanes_i,
-    output logic [      4:0] counter_o,
+    output logic [      4:0] counter_o,  // Number of the counter that counter_i has.
     input  logic [     63:0] counter_i
 );
   logic [63:0] fence_q, buffer_q;
@@ -47,7 +47,7 @@ module engine_regs #(
   logic [1:0] granularity_q;
   logic [5:0] dbg_warp_q;
   logic [13:0] addr;
-  logic [511:0] words;  // the indication, in the order of the registers
+  logic [511:0] words;  // Indication, in the order of its registers.
 
   assign addr = {4'b0, addr_i};
   assign doorbell_o = doorbell_q;

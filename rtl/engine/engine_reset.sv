@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resets one engine without disturbing memory or its neighbours (F3).
+// Resets one engine without disturbing memory or other engines (F3).
 //
-// Contract: request_i (a pulse) begins: block_o stops new requests at the MMU; when drain_busy_i tells that all
-// accepted ones are answered, everything inside the engine gets rst_o for one cycle; then busy_o falls. It ends
-// always, because memory answers every request. rst_i, the device's reset, does the same without draining: memory
-// is reset with it. Answers cannot meet a client that has forgotten its question; that is why executors need no
-// reset protocol of their own.
+// Contract: request_i (a pulse) begins. block_o stops new requests at the MMU. When drain_busy_i is low, all accepted
+// requests have been answered. rst_o then resets everything inside the engine for one cycle, and busy_o falls. A reset
+// always ends, because memory answers every request. rst_i, the reset of the device, has the same effect without
+// draining, because memory is reset with it. No answer can reach a client that has been reset since its request, so
+// executors need no reset protocol of their own.
 module engine_reset (
     input  logic clk_i,
     input  logic rst_i,

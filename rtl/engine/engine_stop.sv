@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The preemption request of an engine: held from the command until the HW queue is empty (P2, P3, P4).
 //
-// Contract: preempt_i (a pulse) with gran_i while something is queued (queued_i) raises stop_o with gran_o; both hold,
-// so what waits behind the buffer that is cut is cancelled, until nothing is queued. Meanwhile a request with a finer
-// granularity counts, one with a coarser changes nothing. A request that finds the queue empty is forgotten: nothing is
-// left to stop. request_i (a pulse): the buffer at the head has been cut because a page is absent, as a preemption of
-// the finest granularity would have. Preemption saves nothing of it.
+// Contract: preempt_i (a pulse) with gran_i raises stop_o with gran_o if a submission is queued (queued_i). Both hold
+// until nothing is queued, so the submission behind the buffer that is cut is cancelled too. Meanwhile a request of
+// finer granularity replaces gran_o, and one of coarser granularity changes nothing. A request that finds the queue
+// empty is dropped, because there is nothing to stop. request_i (a pulse): the buffer at the head has been cut because
+// a page is absent. The effect is that of a preemption of the finest granularity.
+// Preemption: no state is saved.
 module engine_stop (
     input  logic       clk_i,
     input  logic       rst_i,

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HW queue of an engine: at most two submissions, in order (C6).
 //
-// Contract: a doorbell appends data_i, or is refused when two wait already, or when what is queued and what is
-// indicated but not yet read (pending_i) would not fit into the indication FIFO together. So each pop finds room for
-// its indication, and nothing downstream needs a way to push back. refused_o tells the fate of the last doorbell. The
-// head is there from the cycle after the doorbell until pop_i. Pops of an empty queue do nothing. Preemption saves
-// nothing of it: whoever preempts pops all entries. A reset of the engine forgets them. A shift register, not a ring:
-// with two entries the head then needs no multiplexer.
+// Contract: a doorbell appends data_i. The doorbell is refused if two submissions are queued, or if the indication FIFO
+// cannot also hold the indication of this submission: the queued submissions and the pending_i unread indications take
+// INDICATIONS entries already. Every pop thus finds room for its indication, so no unit behind the queue needs
+// back-pressure. refused_o: the last doorbell was refused. The head is valid from the cycle after the doorbell until
+// pop_i. A pop of an empty queue does nothing.
+// Preemption: no state is saved; a preemption pops all entries. A reset of the engine discards them.
+// The queue is a shift register and not a ring, so the head needs no multiplexer.
 module hw_queue #(
-    parameter int WIDTH       = 8,  // bits of a submission
-    parameter int INDICATIONS = 4   // room of the indication FIFO
+    parameter int WIDTH       = 8,  // Bits of a submission.
+    parameter int INDICATIONS = 4   // Entries of the indication FIFO.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic             closed_i,      // refuse every doorbell
+    input  logic             closed_i,      // Every doorbell is refused.
     input  logic             doorbell_i,
     input  logic [WIDTH-1:0] data_i,
-    input  logic [      2:0] pending_i,
+    input  logic [      2:0] pending_i,  // Indications that have not been popped.
     output logic             refused_o,
     output logic [      1:0] count_o,
     output logic             head_valid_o,
     output logic [WIDTH-1:0] head_o,
-    output logic [WIDTH-1:0] second_o,      // there if count_o is 2
+    output logic [WIDTH-1:0] second_o,      // Valid if count_o is 2.
     input  logic             pop_i
 );
   logic [1:0] count_q;

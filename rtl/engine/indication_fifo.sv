@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine has to tell the driver: completions, preemptions and faults, in submission order (C5, P3).
+// The indications of an engine: completions, preemptions and faults, in submission order (C5, P3).
 //
-// Contract: every push is kept until it is popped, first in, first out. The pusher has seen to room
-// (hw_queue counts), so there is no ready; a push without room would be lost. The head stays until pop_i;
-// pops of an empty FIFO do nothing. Preemption saves nothing of it, and a reset of the engine leaves it
-// alone: only the device's reset empties it.
+// Contract: a FIFO that keeps every push until it is popped. There is no ready, because hw_queue accepts a submission
+// only if there is room for its indication. A push without room would be lost. The head stays until pop_i. A pop of an
+// empty FIFO does nothing.
+// Preemption: no state is saved. A reset of the engine does not change the FIFO; only the reset of the device empties
+// it.
 module indication_fifo #(
-    parameter int WIDTH      = 8,
-    parameter int DEPTH_LOG2 = 2
+    parameter int WIDTH      = 8,  // Bits of an indication.
+    parameter int DEPTH_LOG2 = 2   // log2 of the entries.
 ) (
     input  logic                clk_i,
     input  logic                rst_i,

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor for copy, fill and pte_copy packets: boxes of bytes, any alignment, whole lines on the memory channel.
+// The executor for copy, fill and pte_copy packets: boxes of bytes of any alignment, with whole lines on the memory
+// channel.
 //
-// Contract: the executor interface. Of several faults the one of the lowest byte in the order of the copy is reported,
-// a write before a read; earlier lines may be written, and some later ones.
-// A copy reads ahead 64 lines and keeps 64 writes in flight, so with one request a cycle it moves a line every two
-// cycles, and a fill one every cycle. Source and destination must not overlap: lines in flight are not compared.
-// Preemption saves one line, the place (mover_place). At a stop no further destination line begins; those that have
-// begun are written, and are the ones before the place; what has been read for others is dropped, and read again
-// after the resume. How: two walkers over the box. One reads source lines into the ring; the other takes destination
-// lines, pairs them with source lines, and feeds mover_align. A source row that starts later in its line than the
-// destination row does first loads one line without a destination (prime). Rows need no common alignment: the
-// distance is found at each row.
+// Contract: the executor interface (docs/hardware/interfaces.md). Of several faults the one at the lowest byte in the
+// order of the copy is reported, a write before a read. Lines before that byte may have been written, and some behind
+// it. A copy reads 64 lines ahead and has 64 writes in flight. With one request a cycle it moves a line every two
+// cycles; a fill writes a line every cycle. Source and destination must not overlap, because lines in flight are not
+// compared.
+//
+// Preemption saves one line, the position (mover_place). At a stop no further destination line begins. Lines that have
+// begun are written; they are the ones before the position. Lines read for others are dropped, and read again after the
+// resume.
+//
+// Implementation: two walkers (mover_rows) go over the box. One reads source lines into the ring. The other makes
+// destination lines, pairs them with source lines, and feeds mover_align. If a source row starts at a higher offset in
+// its line than its destination row, the first destination line takes bytes of two source lines: an additional step
+// without a destination (prime) loads the first of them. Rows need no common alignment, because the distance is
+// computed for each row.
 module mover (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -40,7 +46,7 @@ module mover (
     output logic [  27:0] req_line_o,
     output logic [ 511:0] req_wdata_o,
     output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,       // bit 6: write
+    output logic [   7:0] req_tag_o,       // Bit 6 is set for a write.
     input  logic          rsp_valid_i,
     input  logic [   7:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
@@ -65,7 +71,7 @@ module mover (
   assign save_last_o = 1'b1;
   assign restore_ready_o = state_q == S_RESTORE;
 
-  // Where the copy is
+  // The box of the packet, and the position in it.
   logic over, is_fill;
   logic [511:0] pattern;
   logic [33:0] src_row, src_slice, dst_row, dst_slice;
@@ -81,7 +87,7 @@ module mover (
       .skip_o(skip), .src_row_o(src_row), .src_slice_o(src_slice), .dst_row_o(dst_row), .dst_slice_o(dst_slice)
   );
 
-  // Walkers
+  // Walkers over the source and the destination.
   logic src_valid, src_ready, src_last, dst_active, dst_valid, dst_ready, dst_first, dst_last;
   logic [27:0] src_line, dst_line;
   logic [5:0] src_start, dst_start;
@@ -102,7 +108,7 @@ module mover (
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
-  // Reads: what the ring remembers of one is {last line of its row, byte address}.
+  // Reads. The ring keeps {last line of its row, byte address} for each.
   logic ring_full, ring_drained, read_go, have, pop;
   logic [5:0] read_tag;
   logic [32:0] have_meta;
@@ -116,8 +122,9 @@ module mover (
       .out_valid_o(have), .out_meta_o(have_meta), .out_fault_o(have_fault), .pop_i(pop), .data_o(source)
   );
 
-  // Pairing: a step for mover_align
-  logic primed_q, source_ended_q;  // of this row: its prime step is done, its last source line is taken
+  // Pairing of source and destination lines: a step of mover_align.
+  // In this row: the prime step is done; the last source line has been taken.
+  logic primed_q, source_ended_q;
   logic [5:0] rotate;
   logic prime, takes, step, align_ready, align_idle, source_bad;
 
@@ -153,7 +160,8 @@ module mover (
       .line_o(wr_line), .start_o(wr_start), .data_o(wr_data), .be_o(wr_be)
   );
 
-  // One request a cycle, writes first: they make room in the ring. The register keeps it stable while it waits.
+  // One request a cycle. Writes go first, since they make room in the ring. The register keeps a request stable while
+  // it waits.
   logic req_valid_q, req_free;
   logic [1:0] req_op_q;
   logic [27:0] req_line_q;
@@ -189,7 +197,7 @@ module mover (
     if (rst_i) req_valid_q <= 1'b0;
   end
 
-  // Writes in flight: answered in any order, retired in order, so the first fault is the lowest.
+  // Writes in flight are answered in any order and retired in order, so the first fault is that of the lowest byte.
   logic [31:0] wr_va[0:63];
   logic [7:0] wr_code[0:63];
   logic [63:0] wr_done_q;

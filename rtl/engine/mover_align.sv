@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns lines of the source into lines of the destination: rotates each by the distance of
-// the two, and joins neighbours.
+// Makes lines of the destination from lines of the source: rotates each by the distance of the two, and joins
+// neighbours.
 //
-// Contract: a step carries a destination line (emit_i, with address and byte enables), or only loads a source line
-// (emit_i low). load_i: a new source line arrives on data_i one cycle after the step (the read port of read_ring).
-// Bytes from split_i on come from the newest source line, those below from the one before it, both rotated up by
-// rotate_i bytes. Steps move when ready_o; lines leave in order, as many as steps with emit_i.
-// idle_o: no step is inside. Preemption saves nothing of it: at a stop the mover lets it run empty.
-// Three stages: fetch, rotate, join. A stage that only shifts is 6 levels of multiplexers; a funnel over both lines at
-// once would be one level more on twice the bits.
+// Contract: a step has a destination line (emit_i, with address and byte enables), or only loads a source line (emit_i
+// low). With load_i a new source line comes on data_i one cycle after the step (the read port of read_ring). Source
+// lines are rotated up by rotate_i bytes. Bytes from split_i on then come from the newest source line, the bytes below
+// it from the one before. A step is taken when ready_o is high. Lines leave in order, one for each step with emit_i.
+// idle_o: no step is inside.
+// Example: a row starts at byte 40 of its source line and at byte 8 of its destination line. rotate_i and split_i are
+// (8 - 40) mod 64 = 32. Bytes 8 to 31 of the destination line are bytes 40 to 63 of the first source line; bytes 32 to
+// 63 are bytes 0 to 31 of the second one.
+// Preemption: no state is saved; at a stop the mover drains the pipeline.
+// There are three stages: fetch, rotate, join. The rotation takes 6 levels of multiplexers. A funnel shifter over both
+// lines at once would take one level more on twice the bits.
 module mover_align (
     input  logic         clk_i,
     input  logic         rst_i,

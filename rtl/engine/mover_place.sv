@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The box of a copy, fill or pte_copy packet, and the place in it that the mover has come to.
+// The box of a copy, fill or pte_copy packet, and the position of the mover in it.
 //
-// Contract: start_i takes the box of the packet, at its beginning. restore_i puts another place into it: restore_line_i
-// is a mover_state (docs/spec/context.yaml), and save_line_o is always the one of the present place. step_i goes on by
-// a destination line: by bytes_i, or to the next row if it ends this one (row_ends_i). over_o: nothing is left, or
-// never was. A fill has no source: its source stands at 0 and does not move, so that the distance of the two rows, by
-// which bytes are rotated, is for a fill the one of the pattern to the row.
-// Preemption saves what this module holds and the packet does not say; everything else of the mover follows from it.
+// Contract: start_i takes the box of packet_i, with the position at its beginning. restore_i sets another position:
+// restore_line_i is a mover_state (docs/spec/context.yaml). save_line_o is always the mover_state of the current
+// position. step_i moves the position by one destination line: by bytes_i, or to the next row if the line ends its row
+// (row_ends_i). over_o: nothing is left, or the box was empty. A fill has no source. The source address of a fill is 0
+// and does not move. The distance by which bytes are rotated is therefore that of the pattern and the row.
+// Preemption saves what this module holds in addition to the packet. The rest of the mover's state follows from it.
 module mover_place (
     input  logic          clk_i,
     input  logic          start_i,
@@ -14,23 +14,23 @@ module mover_place (
     input  logic          restore_i,
     input  logic [ 511:0] restore_line_i,
     input  logic          step_i,
-    input  logic [   6:0] bytes_i,
+    input  logic [   6:0] bytes_i,  // Bytes of the destination line that belong to the row.
     input  logic          row_ends_i,
     output logic [ 511:0] save_line_o,
     output logic          over_o,
     output logic          fill_o,
     output logic [ 511:0] pattern_o,
-    output logic [  31:0] width_o,
-    output logic [  31:0] rows_o,
-    output logic [  31:0] src_row_pitch_o,
+    output logic [  31:0] width_o,          // Bytes of a row.
+    output logic [  31:0] rows_o,           // Rows of a slice.
+    output logic [  31:0] src_row_pitch_o,  // Bytes from row to row, from slice to slice.
     output logic [  31:0] src_slice_pitch_o,
     output logic [  31:0] dst_row_pitch_o,
     output logic [  31:0] dst_slice_pitch_o,
-    output logic [  31:0] slices_left_o,    // this one included
-    output logic [  31:0] rows_left_o,      // of the slice, this one included
-    output logic [  31:0] left_o,           // bytes of the row
-    output logic [  31:0] skip_o,           // since the start or restore, in the first row: bytes that are done
-    output logic [  33:0] src_row_o,        // first byte of the row
+    output logic [  31:0] slices_left_o,    // Slices left, this one included.
+    output logic [  31:0] rows_left_o,      // Rows left in the slice, this one included.
+    output logic [  31:0] left_o,           // Bytes left in the row.
+    output logic [  31:0] skip_o,           // Bytes of the first row that were done before the start or restore.
+    output logic [  33:0] src_row_o,        // First byte of the row, of the slice.
     output logic [  33:0] src_slice_o,
     output logic [  33:0] dst_row_o,
     output logic [  33:0] dst_slice_o

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a box of bytes line by line: rows of `width` bytes, `rows` of them a slice, `slices` slices.
+// Walks over a box of bytes line by line: rows of `width` bytes, `rows` rows in a slice, and a number of slices.
 //
-// Contract: load_i takes the box (nothing in it may be zero) and where to begin in it: the row and slice, how much of
-// them is left, and what of the first row is skipped; size and pitches (from width_i on) stay. Then lines come out in
-// order, one a cycle, those of a row with rising addresses: the line, its first byte that belongs to the row (start_o),
-// the bytes that do (be_o), whether it is the first or last line of its row. active_o falls after the last one.
-// Addresses wrap at 34 bits. Preemption saves nothing of it: it begins again at the place of the mover.
-// The next row's address is one addition away when a row ends, so rows follow each other without a gap.
+// Contract: load_i takes the box, of which no size may be zero, and the position in it at which the walk begins: the
+// addresses of row and slice, the rest of both, and the bytes of the first row that are skipped. The sizes and pitches
+// (width_i and below) stay constant during the walk. Lines then come out in order, one a cycle, with rising addresses
+// within a row: the line, the offset of its first byte in the row (start_o), its bytes in the row (be_o), and whether
+// it is the first or last line of the row. active_o falls after the last line. Addresses wrap at 34 bits.
+// Preemption: no state is saved; the walk begins again at the position of the mover.
+// When a row ends, the address of the next row is one addition away, so rows follow each other without a gap.
 module mover_rows (
     input  logic        clk_i,
     input  logic        rst_i,
     input  logic        load_i,
-    input  logic        stop_i,        // forget the rest
-    input  logic [33:0] row_i,
-    input  logic [33:0] slice_i,
-    input  logic [31:0] skip_i,
-    input  logic [31:0] left_i,
-    input  logic [31:0] rows_left_i,
-    input  logic [31:0] slices_left_i,
-    input  logic [31:0] width_i,
-    input  logic [31:0] rows_i,
-    input  logic [31:0] row_pitch_i,
-    input  logic [31:0] slice_pitch_i,
-    output logic        active_o,      // more to come, or on offer
+    input  logic        stop_i,         // Ends the walk.
+    input  logic [33:0] row_i,          // First byte of the row.
+    input  logic [33:0] slice_i,        // First byte of the slice.
+    input  logic [31:0] skip_i,         // Bytes of the first row that are skipped.
+    input  logic [31:0] left_i,         // Bytes left in the first row.
+    input  logic [31:0] rows_left_i,    // Rows left in the first slice.
+    input  logic [31:0] slices_left_i,  // Slices left.
+    input  logic [31:0] width_i,        // Bytes of a row.
+    input  logic [31:0] rows_i,         // Rows of a slice.
+    input  logic [31:0] row_pitch_i,    // Bytes from row to row.
+    input  logic [31:0] slice_pitch_i,  // Bytes from slice to slice.
+    output logic        active_o,       // A line is left or on offer.
     output logic        valid_o,
     input  logic        ready_i,
     output logic [27:0] line_o,
@@ -37,7 +38,7 @@ module mover_rows (
   logic [27:0] line_q;
   logic [5:0] start_q;
   logic [6:0] room;
-  logic [7:0] row_end;  // of a row that ends in this line: its end
+  logic [7:0] row_end;  // Offset behind the last byte of the row, if it ends in this line.
   logic [63:0] above, below;
   logic [63:0] be_q;
   logic row_ends, slice_ends, box_ends;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the lines of a read stream back into order: 2^DEPTH_LOG2 reads in flight, answered in any order.
 //
-// Contract: a read that memory accepts is announced with alloc_i and carries alloc_tag_o; there is room unless full_o.
-// meta_i goes along with it. out_valid_o: the oldest read has been answered; its meta and fault are shown. pop_i (only
-// while out_valid_o) removes it; its line is on data_o from the next cycle on until the cycle after the next pop.
-// drained_o: every read is answered. clear_i (only while drained) forgets all.
-// Preemption saves nothing of it: its owner waits until it is drained and reads again after the resume.
-// The data is a block RAM with a registered read, so popping costs no wide multiplexer.
+// Contract: alloc_i announces a read that memory accepts, with tag alloc_tag_o; there is room unless full_o is high.
+// meta_i is kept with the read. out_valid_o: the oldest read has been answered, and its meta and fault are shown. pop_i
+// (only with out_valid_o) removes it. The line is then on data_o from the next cycle on, until the cycle of the next
+// pop. drained_o: every read has been answered. clear_i (only with drained_o) discards all reads.
+// Preemption: no state is saved. The owner waits until drained_o, and reads again after the resume.
+// The data are in a block RAM with a registered read port, so a pop needs no wide multiplexer.
 module read_ring #(
-    parameter int DEPTH_LOG2 = 3,
+    parameter int DEPTH_LOG2 = 3,  // log2 of the reads in flight.
     parameter int META_W     = 1
 `ifdef FORMAL
     , parameter bit F_ALONE = 1'b0  // nobody's part

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations in front of the AXI port, with a small buffer of the lines they use.
+// Executes atomic operations in front of the AXI port, with a small buffer of the lines that they use.
 //
-// Contract: an atomic taken on req_* is done on the words that req_be_i selects (interfaces.md, rules 5 and 6) and ends
-// once as a record: written through (wt_*) or, when nothing changes, direct (direct_*). Its owner then shows the record
-// on end_rec_i, reads meta, old words and fault next to it, and drops it with end_valid_i; for a record that was
-// written that is after memory has answered, end_error_i says how. Atomics of one line are done in the order in which
-// they were taken. While one is under way no plain access to its line is; plain writes are shown on plain_* one cycle
-// after grant. A line is looked up, and fetched if absent, when an atomic enters a queue; at the end of the queue it is
-// there or nearly: so misses overlap and order stays. A line stays while a record refers to it, hence is never fetched
-// from behind its own writes, and no longer, because the host writes memory past the ports. Hot line: one atomic every
-// 3 cycles; different lines: one a cycle.
-// Writing back late would save writes, but a reader beside the fabric would see old memory behind an answered atomic.
-// Preemption saves nothing of it: it is drained, lines are copies.
+// Contract: an atomic that is taken on req_* is executed on the words that req_be_i selects
+// (docs/hardware/interfaces.md, rules 5 and 6). Each atomic ends once, as a record: written through (wt_*) or, if it
+// changes nothing, direct (direct_*). The owner then puts the record on end_rec_i, reads meta, old words and fault
+// beside it, and frees it with end_valid_i. A record that was written through is freed only after memory has answered;
+// end_error_i has the answer. Atomics of one line are executed in the order in which they were taken. While one is in
+// flight, no plain access to its line is. Plain writes are shown on plain_* one cycle after their grant.
+//
+// A line is looked up, and fetched if it is absent, when an atomic enters a queue. When the atomic leaves the queue,
+// the line has come or is about to. Misses thus overlap, and the order is kept. A line stays while a record refers to
+// it, so a fetch never passes a write of the same line. The line does not stay longer, because the host writes memory
+// past the ports. Atomics on one line take 3 cycles each, on different lines one cycle.
+// A later write-back would save writes, but a reader beside the fabric would then see old memory after the answer of an
+// atomic.
+// Preemption: no state is saved; the unit is drained, and its lines are copies.
 module atomic_unit #(
-    parameter int ENGINES = 2,
-    parameter int META_W  = 16
+    parameter int ENGINES = 2,  // Number of engines.
+    parameter int META_W  = 16  // Bits of a request that come back with its end.
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
     input  logic               req_valid_i,
     output logic               req_ready_o,
-    input  logic [ENGINES-1:0] req_engine_i,   // one-hot
+    input  logic [ENGINES-1:0] req_engine_i,   // One-hot.
     input  logic [        3:0] req_amo_i,
     input  logic [       27:0] req_line_i,
     input  logic [      511:0] req_wdata_i,
@@ -29,16 +32,16 @@ module atomic_unit #(
     input  logic               plain_valid_i,
     input  logic [       27:0] plain_line_i,
     input  logic [       63:0] plain_be_i,
-    // fetch of a line into entry fill_entry_o
+    // Fetch of a line into entry fill_entry_o.
     output logic               fill_valid_o,
     input  logic               fill_ready_i,
     output logic [       27:0] fill_line_o,
     output logic [        3:0] fill_entry_o,
-    input  logic               line_valid_i,   // always taken
+    input  logic               line_valid_i,   // Always taken.
     input  logic [        3:0] line_entry_i,
     input  logic [      511:0] line_data_i,
     input  logic               line_error_i,
-    // write-through
+    // Records that are written through.
     output logic               wt_valid_o,
     input  logic               wt_ready_i,
     output logic [       27:0] wt_line_o,
@@ -46,30 +49,30 @@ module atomic_unit #(
     output logic [       63:0] wt_be_o,
     output logic [        4:0] wt_rec_o,
     output logic [ENGINES-1:0] wt_engine_o,
-    // ended without a write
+    // Records that end without a write.
     output logic               direct_valid_o,
     input  logic               direct_ready_i,
     output logic [        4:0] direct_rec_o,
     output logic [ENGINES-1:0] direct_engine_o,
-    // records
+    // Record that the owner looks at, and its end.
     input  logic [        4:0] end_rec_i,
     output logic [ META_W-1:0] end_meta_o,
     output logic [      511:0] end_data_o,
-    output logic               end_fault_o,    // the line could not be read
+    output logic               end_fault_o,    // The line could not be read, or an earlier write of it failed.
     input  logic               end_valid_i,
     input  logic               end_error_i,
-    // LR and SC here, and elsewhere (atomic_reserve)
+    // LR and SC that this unit executes, and those of other ports (atomic_reserve).
     output logic [ENGINES-1:0] reserve_o,
     output logic [       31:0] reserve_thread_o,
     input  logic [ENGINES-1:0] forget_i,
     input  logic [32*ENGINES-1:0] forget_thread_i
 );
-  localparam int LINES = 16;  // of the buffer
-  localparam int RECS_LOG2 = 5;
+  localparam int LINES = 16;  // Lines of the buffer.
+  localparam int RECS_LOG2 = 5;  // log2 of the records.
 
   logic [511:0] data[0:LINES-1];
   logic [28*LINES-1:0] tag_q;
-  logic [LINES-1:0] valid_q, there_q, bad_q, used, match;  // there: fetched
+  logic [LINES-1:0] valid_q, there_q, bad_q, used, match;  // there: fetched; bad: an access to memory failed.
   logic [3:0] victim_q, hit_entry, entry;
 
   logic [META_W-1:0] rec_meta[0:(1<<RECS_LOG2)-1];
@@ -79,7 +82,7 @@ module atomic_unit #(
   logic [4:0] rec;
   logic rec_valid;
 
-  // Stage T: the request meets the tags.
+  // Stage T: the line of the request is compared with the tags.
   logic t_valid_q, t_go, hit, enter;
   logic [ENGINES-1:0] t_engine_q;
   logic [3:0] t_amo_q;
@@ -112,7 +115,7 @@ module atomic_unit #(
     for (int i = 0; i < LINES; i++) if (match[i]) hit_entry = hit_entry | 4'(i);
   end
 
-  // Entries. An entry that went bad answers those that already wait for it.
+  // Entries of the buffer. A bad entry answers the atomics that already refer to it.
   logic [27:0] fill_line_q;
   logic [3:0] fill_entry_q, end_entry;
   assign fill_valid_o = fill_q;
@@ -170,7 +173,7 @@ module atomic_unit #(
       .out_valid_o(rec_valid), .out_ready_i(t_go), .out_data_o(rec)
   );
 
-  // The queue between the tags and the data
+  // The queue between the tags and the data.
   localparam int QUEUE_W = 4 + RECS_LOG2 + ENGINES + 4 + 28 + 16 + 512;
   logic q_valid, q_go;
   logic [3:0] q_entry, q_amo;
@@ -187,7 +190,8 @@ module atomic_unit #(
       .out_data_o({q_entry, q_rec, q_engine, q_amo, q_line, q_words, q_wdata})
   );
 
-  // Stage X: read the line. Stage Y: compute. Stage Z: write back, pass on. One entry is in one of them at most.
+  // Stage X reads the line, stage Y computes, stage Z writes back and passes the record on. An entry is in at most one
+  // of these stages.
   logic x_valid_q, y_valid_q, x_bad_q, y_bad_q, stall, z_go;
   logic [3:0] x_entry_q, y_entry_q, x_amo_q, y_amo_q;
   logic [4:0] x_rec_q, y_rec_q;
@@ -217,11 +221,12 @@ module atomic_unit #(
     for (int w = 0; w < 16; w++) if (x_words_q[w]) x_thread = x_thread | x_wdata_q[32*(w^8)+:32];
   end
 
-  // Stage Z, in the cycle of y_*_q. A line that arrives has the write port first.
+  // Stage Z is the cycle of y_*_q. A line that has been fetched has priority at the write port of the buffer.
   assign y_is_sc = y_amo_q == tern_pkg::AMO_SC;
   assign y_stores = !y_bad_q && |y_write_q && (!y_is_sc || holds);
   assign y_written = y_stores ? y_write_q : '0;
-  assign z_go = y_valid_q && !line_valid_i && write_ready && direct_ready;  // whichever it needs: that is known late
+  // Both queues must have room, because it is known late which of them the record needs.
+  assign z_go = y_valid_q && !line_valid_i && write_ready && direct_ready;
   assign stall = y_valid_q && !z_go;
 
   logic [15:0] plain_words;
@@ -297,7 +302,7 @@ module atomic_unit #(
     end
   end
 
-  logic has_room, unused;  // there is room for every record
+  logic has_room, unused;  // has_room is always high: there is room for every record.
   assign unused = &{1'b0, has_room, req_be_i};
 
   assign end_meta_o = rec_meta[end_rec_i];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The read side of the AXI port: up to 64 lines in flight, each under an id of its own, so that
-// memory may answer in any order.
+// The read side of an AXI port: up to 64 lines in flight, each with an id of its own, so that memory may answer in any
+// order.
 //
-// Contract: a request taken (req_valid_i and req_ready_o) comes back once on rsp_*, with the META_W bits given along;
-// rsp_error_o says that memory answered with an error. req_ready_o comes out of registers. AR is stable while stalled.
-// One line a cycle. The id is the index of the slot that keeps the meta bits; free slots wait in a queue, because a
-// ring of slots would stall behind the slowest read.
-// Preemption saves nothing of it: it is drained.
+// Contract: a request is taken when req_valid_i and req_ready_o are high. The line comes back once on rsp_*, with the
+// META_W bits of meta of its request. rsp_error_o: memory answered with an error. req_ready_o comes from registers. AR
+// is stable while stalled. One line can be requested in every cycle. The id is the index of the slot that keeps the
+// meta bits. Free slots wait in a queue, because a ring of slots would stall behind the slowest read.
+// Preemption: no state is saved; the port is drained first.
 module axi_read #(
-    parameter int META_W = 16,
-    parameter int ID_W   = 6,
-    parameter int DATA_W = 512
+    parameter int META_W = 16,  // Bits that come back with the line.
+    parameter int ID_W   = 6,   // Bits of an AXI id, at least 6.
+    parameter int DATA_W = 512  // Bits of a line; fewer in the proof.
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
@@ -24,7 +24,7 @@ module axi_read #(
     output logic [META_W-1:0] rsp_meta_o,
     output logic [DATA_W-1:0] rsp_data_o,
     output logic              rsp_error_o,
-    // AXI4
+    // AXI4: AR and R.
     output logic              arvalid_o,
     input  logic              arready_i,
     output logic [  ID_W-1:0] arid_o,
@@ -33,7 +33,7 @@ module axi_read #(
     output logic              rready_o,
     input  logic [       5:0] rid_i,
     input  logic [DATA_W-1:0] rdata_i,
-    input  logic              rerror_i  // bit 1 of RRESP
+    input  logic              rerror_i  // Bit 1 of RRESP.
 );
   localparam int SLOT_W = 6;
 
@@ -54,7 +54,7 @@ module axi_read #(
       .out_valid_o(queue_valid), .out_ready_i(ar_take), .out_data_o({queue_slot, queue_line})
   );
 
-  // The address is added up in a stage of its own.
+  // The address has a pipeline stage of its own for the addition.
   assign ar_take = !arvalid_o || arready_i;
   always_ff @(posedge clk_i) begin
     if (req_valid_i && req_ready_o) meta[slot] <= req_meta_i;
@@ -74,7 +74,7 @@ module axi_read #(
   );
   assign rsp_meta_o = meta[rsp_slot];
 
-  logic has_room, unused;  // there is room for every slot
+  logic has_room, unused;  // has_room is always high: there is room for every slot.
   assign unused = has_room;
 
 `ifdef FORMAL

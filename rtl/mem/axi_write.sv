@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The write side of the AXI port: 16 ids, up to 2^DEPTH_LOG2 writes in flight on each.
+// The write side of an AXI port: 16 banks, each with an id of its own and up to 2^DEPTH_LOG2 writes in flight.
 //
-// Contract: a write taken (req_valid_i and req_ready_o; it is only shown while its bank is not bank_full_o) comes
-// back once on rsp_* with the META_W bits and the page given along, after memory has answered it; rsp_error_o says
-// that it answered with an error.
-// Writes to one line take effect in the order of the requests: they share the bank, the bank is the AXI id, and AXI
-// keeps the order of one id. All outputs towards the requester come out of registers. AW and W are stable while
-// stalled. One line a cycle. Answers of one id come in order, so a bank is a ring and a slot is found by counting.
-// Preemption saves nothing of it: it is drained.
+// Contract: a write is taken when req_valid_i and req_ready_o are high; it is offered only while its bank is not full
+// (bank_full_o). After memory has answered, the write comes back once on rsp_*, with its page number and its META_W
+// bits of meta. rsp_error_o: memory answered with an error. Writes to one line take effect in the order of the
+// requests: they have the same bank, the bank is the AXI id, and AXI keeps the order of an id. All outputs towards the
+// requester come from registers. AW and W are stable while stalled. One line can be written in every cycle. Answers of
+// an id come in order, so a bank is a ring, and a slot is found by counting.
+// Preemption: no state is saved; the port is drained first.
 module axi_write #(
-    parameter int META_W = 16,
-    parameter int ID_W = 6,
-    parameter int DEPTH_LOG2 = 4,
-    parameter int DATA_W = 512
+    parameter int META_W = 16,     // Bits that come back with the answer.
+    parameter int ID_W = 6,        // Bits of an AXI id, at least 4.
+    parameter int DEPTH_LOG2 = 4,  // log2 of the writes in flight in a bank.
+    parameter int DATA_W = 512     // Bits of a line; fewer in the proof.
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
@@ -20,7 +20,7 @@ module axi_write #(
     input  logic              req_valid_i,
     output logic              req_ready_o,
     output logic [      15:0] bank_full_o,
-    input  logic [       3:0] req_bank_i,   // of req_line_i: the same for the same line
+    input  logic [       3:0] req_bank_i,   // Bank of req_line_i, the same for the same line.
     input  logic [      27:0] req_line_i,
     input  logic [DATA_W-1:0] req_data_i,
     input  logic [DATA_W/8-1:0] req_be_i,
@@ -30,7 +30,7 @@ module axi_write #(
     output logic [META_W-1:0] rsp_meta_o,
     output logic [      21:0] rsp_page_o,
     output logic              rsp_error_o,
-    // AXI4
+    // AXI4: AW, W and B.
     output logic              awvalid_o,
     input  logic              awready_i,
     output logic [  ID_W-1:0] awid_o,
@@ -42,12 +42,12 @@ module axi_write #(
     input  logic              bvalid_i,
     output logic              bready_o,
     input  logic [       3:0] bid_i,
-    input  logic              berror_i     // bit 1 of BRESP
+    input  logic              berror_i     // Bit 1 of BRESP.
 );
   localparam int SLOT_W = 4 + DEPTH_LOG2;
 
   logic [META_W+21:0] meta[0:(1<<SLOT_W)-1];
-  logic [16*(DEPTH_LOG2+1)-1:0] head_q, tail_q;  // of each bank
+  logic [16*(DEPTH_LOG2+1)-1:0] head_q, tail_q;  // Ring pointers of each bank.
   logic aw_ready, w_ready, aw_valid, aw_take, take, b_valid, b_error, done;
   logic [3:0] aw_bank, rsp_bank;
   logic [27:0] aw_line;
@@ -88,7 +88,7 @@ module axi_write #(
       .out_valid_o(wvalid_o), .out_ready_i(wready_i), .out_data_o({wdata_o, wstrb_o})
   );
 
-  // The address is added up in a stage of its own.
+  // The address has a pipeline stage of its own for the addition.
   assign aw_take = !awvalid_o || awready_i;
   always_ff @(posedge clk_i) begin
     if (take) meta[req_slot] <= {req_meta_i, req_line_i[27:6]};

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of the dirty register block: walks a range of the plane, writes what it finds to memory, and counts it.
+// Executes the commands of the dirty registers: walks over a range of the plane, writes the bits that it finds to
+// memory, and counts them.
 //
-// Result (docs/spec/registers.yaml), from the target on: a bitmap with a bit for each line of LINE pages that the range
-// touches, in lines of LINE bits; then these lines at their places, but only those whose bit is set. Pages beside the
-// range read zero. Contract: a command finds what was written before it came. Its bits are cleared as they are read
-// (query_clear). A line that memory refuses is set again in the plane and left out of the bitmap; if memory refuses a
-// line of the bitmap, which nothing tells the driver apart from what was there, then every page of the range in the
-// lines that it names is set again: so no write is lost, whatever memory refuses. Both are bus_error_o. What cannot be
-// done is error_o, and changes nothing. cmd_valid_i is ignored while busy_o.
-// How: in sections of LINE lines. Marks of LOOK lines are taken at once; lines with a mark are read, a word a cycle,
-// put together and handed to dirty_deliver. At the end of a section, when memory has taken all of it, its line of the
-// bitmap follows. At most 2^DEPTH_LOG2 lines are under way, so that each can be set again.
-// Preemption saves nothing of it: a command is the driver's, and no engine's.
+// Result (docs/hardware/memory.md), from the target on: a bitmap with a bit for each line of LINE pages that the range
+// touches, in lines of LINE bits; then the lines of the plane themselves. Each of these has its own place, but is
+// written only if its bit in the bitmap is set. Pages outside the range read zero.
+// Contract: a command finds every write that was answered before it began. query_clear clears bits in the access that
+// reads them. If memory refuses a line of the plane, its bits are set again and the bitmap leaves it out. If memory
+// refuses a line of the bitmap, the driver cannot tell it from the previous contents of memory; then every page of the
+// range in the lines that it names is set again. No write is thus lost. Both cases are bus_error_o. A command that
+// cannot be executed is error_o and changes nothing. cmd_valid_i is ignored while busy_o is high.
+// Implementation: a section is LINE lines. The marks of LOOK lines are read at once. Lines with a mark are read, one
+// word a cycle, assembled, and given to dirty_deliver. When memory has taken all lines of a section, the section's line
+// of the bitmap follows. At most 2^DEPTH_LOG2 lines are in flight, so that each can be set again.
+// Preemption: no state is saved; a command belongs to the driver and not to an engine.
 module dirty_command #(
-    parameter int UNITS      = 1 << 20,
-    parameter int LINE       = 512,
-    parameter int WORD       = 128,
-    parameter int PAGE_LOG2  = 12,
-    parameter int DEPTH_LOG2 = 4,
-    parameter int LOOK_LOG2  = 6,        // marks that are seen at once
-    parameter int TAG_W      = 16
+    parameter int UNITS      = 1 << 20,  // Bits of the plane: one for each page.
+    parameter int LINE       = 512,      // Bits of a line.
+    parameter int WORD       = 128,      // Bits of a word, which an access reads; divides LINE.
+    parameter int PAGE_LOG2  = 12,       // log2 of the bytes that one dirty bit covers.
+    parameter int DEPTH_LOG2 = 4,        // log2 of the lines in flight.
+    parameter int LOOK_LOG2  = 6,        // log2 of the marks that are read at once.
+    parameter int TAG_W      = 16        // Bits of the tag of an access.
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
     input  logic [          22:0] mem_pages_i,
-    // registers
-    input  logic                  cmd_valid_i,  // pulse
+    // Registers dirty.*.
+    input  logic                  cmd_valid_i,  // Pulse.
     input  logic [           1:0] cmd_op_i,
     input  logic [          31:0] cmd_first_i,
     input  logic [          31:0] cmd_count_i,
@@ -34,7 +36,7 @@ module dirty_command #(
     output logic                  error_o,
     output logic                  bus_error_o,
     output logic [          31:0] found_o,
-    // plane
+    // Accesses to the planes.
     output logic                  acc_valid_o,
     input  logic                  acc_ready_i,
     output logic                  acc_first_o,
@@ -49,7 +51,7 @@ module dirty_command #(
     input  logic [     TAG_W-1:0] got_tag_i,
     output logic [          15:0] look_o,
     input  logic [(1<<LOOK_LOG2)-1:0] marks_i,
-    // memory
+    // Lines of the result, and the answers of memory.
     output logic                  wr_valid_o,
     input  logic                  wr_ready_i,
     output logic [          27:0] wr_line_o,
@@ -63,8 +65,8 @@ module dirty_command #(
   localparam int WORD_LOG2 = $clog2(WORD);
   localparam int PER_LOG2 = $clog2(PER);
   localparam int PART_W = PER > 1 ? $clog2(PER) : 1;
-  localparam int SECT_W = $clog2(LINE);  // lines of a section have numbers of so many bits in it
-  localparam int LINE_W = TAG_W - 2;     // of a line's number in the plane or in the result
+  localparam int SECT_W = $clog2(LINE);  // Bits of a line's number in its section.
+  localparam int LINE_W = TAG_W - 2;     // Bits of a line's number in the plane or in the result.
   localparam int LOOK = 1 << LOOK_LOG2;
   localparam int GROUPS = (WORD + 15) / 16;
   localparam logic [1:0] COUNT = tern_spec_pkg::REG_DIRTY_COMMAND_OP_COUNT,
@@ -84,16 +86,16 @@ module dirty_command #(
   logic [31:0] first_q;
   logic [32:0] end_q, units, beyond;
   logic [63:0] target_q;
-  logic [21:0] last_q;            // page
+  logic [21:0] last_q;            // Last page of the range.
   logic [27:0] names_at_q, lines_at_q;
   logic bad_q, empty_q;
-  logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel;  // lines of the plane
-  logic [LINE_W-1:0] count, count_q, sections_q;          // how many lines, and lines of the bitmap
+  logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel;  // Lines: first, last, current, last of section, relative.
+  logic [LINE_W-1:0] count, count_q, sections_q;          // Lines of the range; lines of the bitmap.
   logic [LINE_W-1:0] section_q, picked;
   logic [PART_W-1:0] part_q;
   logic [LOOK-1:0] marks_q, marks, pick;
   logic [DEPTH_LOG2:0] under_way_q;
-  logic [LINE-1:0] names_q;       // lines of the section that have been, or will be, delivered
+  logic [LINE-1:0] names_q;       // Lines of the section that have been or will be delivered.
   logic last_block, part_done, issue, drop, retire, failed;
   logic [LINE_W-1:0] failed_tag, failed_line_q, at;
   logic [LINE-1:0] failed_data;
@@ -105,7 +107,7 @@ module dirty_command #(
   assign count = to_q - from_q + 1'b1;
   assign beyond = 33'(target_q >> 6) + 33'(sections_q) + 33'(count_q);
 
-  // Words and masks
+  // Words and masks of the accesses.
   assign rel = line_q - from_q;
   assign at = state_q == S_RESTORE ? failed_line_q : line_q;
   assign word = (22'(at) << PER_LOG2) + (PER > 1 ? 22'(part_q) : 22'd0);
@@ -130,7 +132,7 @@ module dirty_command #(
   assign issue = state_q == S_READ && acc_ready_i && acc_first_o;
   assign drop = (state_q == S_RESTORE && part_done) || (state_q == S_NAMES && failed);
 
-  // Marks of LOOK lines, from line_q on; the first of those that are left
+  // Marks of LOOK lines, from line_q on. pick is the first one of those that are left.
   assign look_o = 16'(line_q[LINE_W-1:LOOK_LOG2]);
   assign pick = marks_q & ~(marks_q - 1'b1);
   assign last_block = line_q[LINE_W-1:LOOK_LOG2] == bound_q[LINE_W-1:LOOK_LOG2];
@@ -163,7 +165,7 @@ module dirty_command #(
             (op_q != COUNT && (target_q[5:0] != '0 || target_q[63:34] != '0));
         state_q <= S_SUM;
       end
-      S_SUM: begin  // a cycle of its own: what follows from it is long enough
+      S_SUM: begin  // count has a cycle of its own, since sums follow from it.
         count_q <= count;
         sections_q <= LINE_W'((32'(count) + LINE - 1) >> SECT_W);
         state_q <= S_START;
@@ -184,7 +186,7 @@ module dirty_command #(
           state_q <= empty_q ? S_COUNT : S_LOOK;
         end
       end
-      // a section
+      // A section.
       S_LOOK: begin
         marks_q <= marks;
         state_q <= S_PICK;
@@ -238,7 +240,7 @@ module dirty_command #(
     end
   end
 
-  // A line is put together from its words; one without a bit is not delivered, and counting delivers none.
+  // A line is assembled from its words. A line without a bit is not delivered, and a count delivers none.
   logic got, got_last, ends, any_q, push_line_q, push_names;
   logic [LINE_W-1:0] got_rel_q;
   logic [LINE-1:0] line_data_q, push_data;
@@ -275,7 +277,7 @@ module dirty_command #(
       .done_valid_i, .done_slot_i, .done_error_i
   );
 
-  // Count of the bits that were found, in two steps
+  // Number of bits that were found, in two steps.
   logic [5*GROUPS-1:0] ones_q;
   logic counted_q;
   logic [31:0] sum;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a dirty command's result on their way to memory, kept until memory has taken them.
+// Sends the lines of a dirty command's result to memory, and keeps each until memory has taken it.
 //
-// Contract: a line pushed is written once to line push_at_i of device memory. Lines leave in the order of the pushes:
-// retire_o is a pulse when memory has taken the oldest; failed_o stands while memory has answered the oldest with an
-// error: its data and tag are on failed_data_o and failed_tag_o until drop_i takes it away. The user pushes no more
-// than 2^DEPTH_LOG2 that have not left. A query_clear has cleared these bits in the plane, so they must not be given
-// up before memory has them. wr_* is stable while stalled, and comes out of registers.
-// Preemption saves nothing of it: a command is the driver's, and no engine's.
+// Contract: a line that is pushed is written once, to line push_at_i of device memory. Lines leave in the order of the
+// pushes. retire_o is a pulse when memory has taken the oldest line. failed_o is high while memory has answered the
+// oldest line with an error; its data and tag are on failed_data_o and failed_tag_o until drop_i removes it. At most
+// 2^DEPTH_LOG2 lines may be pushed that have not left. A query_clear has cleared these bits in the plane, so they must
+// be kept until memory has them. wr_* is stable while stalled, and comes from registers.
+// Preemption: no state is saved; a command belongs to the driver and not to an engine.
 module dirty_deliver #(
-    parameter int TAG_W = 13,
-    parameter int LINE = 512,
-    parameter int DEPTH_LOG2 = 4
+    parameter int TAG_W = 13,     // Bits of a tag.
+    parameter int LINE = 512,     // Bits of a line.
+    parameter int DEPTH_LOG2 = 4  // log2 of the lines that are kept.
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
@@ -23,7 +23,7 @@ module dirty_deliver #(
     output logic [     TAG_W-1:0] failed_tag_o,
     output logic [      LINE-1:0] failed_data_o,
     input  logic                  drop_i,
-    // to memory
+    // Writes to memory, and its answers.
     output logic                  wr_valid_o,
     input  logic                  wr_ready_i,
     output logic [          27:0] wr_line_o,
@@ -40,7 +40,7 @@ module dirty_deliver #(
   logic [DEPTH-1:0] done_q, error_q;
   logic load;
 
-  // One read port: what failed is looked at while nothing is loaded.
+  // There is one read port: a failed line is read while nothing is loaded.
   assign read = lines[failed_o ? head_q[DEPTH_LOG2-1:0] : send_q[DEPTH_LOG2-1:0]];
   assign {failed_tag_o, failed_data_o} = {read[LINE+28+:TAG_W], read[LINE-1:0]};
   assign failed_o = head_q != tail_q && done_q[head_q[DEPTH_LOG2-1:0]] && error_q[head_q[DEPTH_LOG2-1:0]];

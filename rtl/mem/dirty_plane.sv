@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dirty-bitplane of a memory port: a bit for each page (D1-D3), set by every write, read and changed by the
-// accesses of dirty_command; and a mark for each line of LINE bits, so that a command need not read a line without one.
+// The dirty-bitplane of a memory port: a bit for each page (D1-D3). Every write sets the bit of its page, and the
+// accesses of dirty_command read and change words of bits. Each line of LINE bits has a mark, so that a command need
+// not read a line without one.
 //
-// Contract: set_valid_i and set_ready_o: from now on the page counts as written. A write is marked after memory has
-// taken it and before it is answered: marked earlier, a query_clear between the two would lose it. An access reports a
-// word's bits within its mask, two cycles later, and clears or sets the bits of the mask in the same operation; it is
-// taken in a cycle in which no write comes, or when it has waited for PATIENCE cycles. The accesses to a line come
-// together, its first word with acc_first_i, its last with acc_last_i. Between two lines a line without a mark has no
-// bit set, but for writes of the last three cycles; after an access to a line it has a mark only if it has a bit set.
-// After reset the plane clears itself, and set_ready_o is low until then. One access a cycle, three stages,
-// read-modify-write: one set of memory blocks with one read and one write port. A word that is still in the pipe is
-// forwarded, so writes to one page follow each other without a gap. Marks change where the words are written, so both
-// change in the same order. Preemption saves nothing of it: the plane belongs to the memory, not to a context.
+// Contract: from the cycle of set_valid_i and set_ready_o on, the page counts as written. A write is marked after
+// memory has taken it and before it is answered: if it were marked earlier, a query_clear between the two would lose
+// it. An access reports the bits of a word within its mask two cycles later, and clears or sets them in the same
+// operation. An access is taken in a cycle without a write, or when it has waited for PATIENCE cycles. The accesses to
+// a line come together, the first word with acc_first_i, the last one with acc_last_i. Between two lines, a line
+// without a mark has no bit set, except by writes of the last three cycles. After an access to a line it has a mark
+// only if it has a bit set. After reset the plane clears itself; set_ready_o is low meanwhile.
+//
+// Implementation: a read-modify-write pipeline of three stages takes one access a cycle. The memory blocks thus need
+// one read port and one write port. A word that is still in the pipeline is forwarded, so writes to one page follow
+// each other without a gap. Marks change in the stage that writes the words, so both change in the same order.
+// Preemption: no state is saved; the plane belongs to the memory and not to a context.
 module dirty_plane #(
-    parameter int UNITS    = 1 << 20,  // bits of the plane
-    parameter int LINE     = 512,      // bits of a mark
-    parameter int WORD     = 128,      // bits of an access; divides LINE
-    parameter int TAG_W    = 1,
-    parameter int PATIENCE = 15
+    parameter int UNITS    = 1 << 20,  // Bits of the plane: one for each page.
+    parameter int LINE     = 512,      // Bits of a line, which has one mark.
+    parameter int WORD     = 128,      // Bits of a word; divides LINE.
+    parameter int TAG_W    = 1,        // Bits of the tag of an access.
+    parameter int PATIENCE = 15        // Cycles after which an access goes before writes.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
     input  logic             set_valid_i,
     output logic             set_ready_o,
     input  logic [     21:0] set_unit_i,
-    // accesses of commands
+    // Accesses of dirty_command.
     input  logic             acc_valid_i,
     output logic             acc_ready_o,
-    input  logic             acc_others_i,  // planes that are accessed together with this one are ready, too
-    input  logic             acc_first_i,  // word of its line
-    input  logic             acc_last_i,
+    input  logic             acc_others_i,  // Planes that are accessed together with this one are ready, too.
+    input  logic             acc_first_i,   // First word of its line.
+    input  logic             acc_last_i,    // Last word of its line.
     input  logic             acc_clear_i,
     input  logic             acc_set_i,
     input  logic [     21:0] acc_word_i,
@@ -38,12 +41,12 @@ module dirty_plane #(
     output logic             got_valid_o,
     output logic [ WORD-1:0] got_data_o,
     output logic [TAG_W-1:0] got_tag_o,
-    // marks of lines 64 * look_i and on, at once
+    // Marks of the lines 64 * look_i to 64 * look_i + 63, combinationally.
     input  logic [     15:0] look_i,
     output logic [     63:0] marks_o
 );
   localparam int LINES = (UNITS + LINE - 1) / LINE;
-  localparam int PER = LINE / WORD;  // words of a line
+  localparam int PER = LINE / WORD;  // Words of a line.
   localparam int WORDS = LINES * PER;
   localparam int BLOCKS = (LINES + 63) / 64;
   localparam int WORD_LOG2 = $clog2(WORD);
@@ -61,7 +64,7 @@ module dirty_plane #(
   logic [WORD-1:0] plane[0:WORDS-1];
   logic [63:0] marks[0:BLOCKS-1];
 
-  // Clearing after reset
+  // The plane is cleared after reset.
   logic clearing_q;
   logic [ADDR_W-1:0] clear_q;
 
@@ -74,7 +77,7 @@ module dirty_plane #(
     end
   end
 
-  // Stage 0: writes first, unless an access has lost its patience. Memory is read.
+  // Stage 0: a write goes first, unless an access has waited for PATIENCE cycles. Memory is read.
   logic [WAIT_W-1:0] waited_q;
   logic impatient_q, take_set, take_acc;
   logic [ADDR_W-1:0] addr_0, set_word;
@@ -97,7 +100,8 @@ module dirty_plane #(
     if (rst_i) {impatient_q, waited_q} <= '0;
   end
 
-  // Stage 1: forward what is newer than what was read. Stage 2: modify, write. Stage 3: what was written last.
+  // Stage 1: forward a word that is newer than the one read. Stage 2: modify and write. Stage 3 has the word written
+  // last.
   logic valid_1_q, valid_2_q, valid_3_q, acc_1_q, acc_2_q, set_1_q, set_2_q, clear_1_q, clear_2_q;
   logic first_1_q, first_2_q, last_1_q, last_2_q;
   logic [ADDR_W-1:0] addr_1_q, addr_2_q, addr_3_q;
@@ -148,9 +152,9 @@ module dirty_plane #(
     end
   end
 
-  // Marks: a write sets its line's; the first access to a line takes the mark, the last one gives it back if a bit is
-  // set in one of the words as they were left.
-  logic left_q, left;  // in the words before; with this one
+  // Marks. A write sets the mark of its line. The first access to a line clears the mark, and the last one sets it
+  // again if any word of the line has a bit set after its access.
+  logic left_q, left;  // A bit is set in the words before this one; or in this one.
   logic [BLOCK_W-1:0] block_2;
   logic [63:0] mark_2;
   assign block_2 = BLOCK_W'(addr_2_q >> (PER_LOG2 + 6));

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the physical memory channels of all engines to PORTS AXI4 memory ports (docs/hardware/memory.md).
+// Connects the physical memory channels of all engines to PORTS AXI4 memory ports (docs/hardware/memory.md).
 //
-// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; at each port what mem_port promises. The
-// port of a byte is its address >> INTERLEAVE_LOG2, modulo PORTS: a line is read and written at this port alone, at its
-// own address. With one port each channel goes straight to mem_port.
-// A dirty command is one for all ports: each access reads and changes the same word in the planes of all of them in the
-// same cycle, so a page has one state, whichever ports its lines belong to.
-// Preemption saves nothing of it: an engine's channel is drained first.
+// Contract: each engine has a memory channel (docs/hardware/interfaces.md, rules 1 to 6), and each port keeps the
+// contract of mem_port. The port of a byte is (address >> INTERLEAVE_LOG2) modulo PORTS: with two ports and
+// INTERLEAVE_LOG2 = 8, bytes 0 to 255 are at port 0 and bytes 256 to 511 at port 1. A line is read and written at its
+// port only, at its own address. With one port each channel is connected directly to mem_port.
+// A dirty command acts on all ports. Each access reads and changes the same word in the planes of all ports in the same
+// cycle, so a page has one state, whichever ports its lines belong to.
+// Preemption: no state is saved; the channel of an engine is drained first.
 module mem_fabric #(
-    parameter int ENGINES   = 2,
-    parameter int TAG_W     = 11,
-    parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
-    parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
-    parameter int ID_W      = 6,
-    parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
-    parameter int PORTS     = 1,        // memory ports: 1, 2 or 4
-    parameter int INTERLEAVE_LOG2 = 8,  // bytes side by side in one port
-    parameter int HASH_W    = 9,        // 2^HASH_W entries in a port's tables of what is in flight
-    parameter bit ATOMICS   = 1'b1      // 0: an atomic is answered with bus_error
+    parameter int ENGINES   = 2,        // Number of engines.
+    parameter int TAG_W     = 11,       // Bits of a tag.
+    parameter int PAGE_LOG2 = 12,       // log2 of the bytes that one dirty bit covers.
+    parameter int MEM_PAGES = 1 << 20,  // Capacity of the dirty plane in pages of 4 KiB.
+    parameter int ID_W      = 6,        // Bits of an AXI id, at least 6.
+    parameter int DIRTY_WORD = 128,     // Bits of the dirty plane that one access reads.
+    parameter int PORTS     = 1,        // Number of memory ports: 1, 2 or 4.
+    parameter int INTERLEAVE_LOG2 = 8,  // log2 of the adjacent bytes at one port.
+    parameter int HASH_W    = 9,        // 2^HASH_W entries in each in-flight table of a port.
+    parameter bit ATOMICS   = 1'b1      // 0: an atomic is answered with bus_error.
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
-    input  logic [             22:0] mem_pages_i,
-    input  logic [             63:0] axi_base_i,
-    // engines
+    input  logic [             22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
+    input  logic [             63:0] axi_base_i,   // Added to every address.
+    // Memory channels of the engines, engine 0 lowest.
     input  logic [      ENGINES-1:0] req_valid_i,
     output logic [      ENGINES-1:0] req_ready_o,
     input  logic [    2*ENGINES-1:0] req_op_i,
@@ -36,9 +37,9 @@ module mem_fabric #(
     output logic [TAG_W*ENGINES-1:0] rsp_tag_o,
     output logic [  512*ENGINES-1:0] rsp_data_o,
     output logic [    8*ENGINES-1:0] rsp_fault_o,
-    output logic [      ENGINES-1:0] ev_rd_o,
-    output logic [      ENGINES-1:0] ev_wr_o,
-    // dirty registers
+    output logic [      ENGINES-1:0] ev_rd_o,  // Pulse: a line was read for this engine.
+    output logic [      ENGINES-1:0] ev_wr_o,  // Pulse: a line was written for this engine.
+    // Registers dirty.*; dirty_valid_i is a pulse that begins a command.
     input  logic                     dirty_valid_i,
     input  logic [              1:0] dirty_op_i,
     input  logic [             31:0] dirty_first_i,
@@ -48,7 +49,7 @@ module mem_fabric #(
     output logic                     dirty_error_o,
     output logic                     dirty_bus_error_o,
     output logic [             31:0] dirty_found_o,
-    // AXI4 masters, port 0 lowest
+    // AXI4 masters, port 0 lowest.
     output logic [          PORTS-1:0] m_axi_arvalid_o,
     input  logic [          PORTS-1:0] m_axi_arready_i,
     output logic [     ID_W*PORTS-1:0] m_axi_arid_o,
@@ -82,7 +83,7 @@ module mem_fabric #(
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int DIRTY_TAG_W = 16;
   localparam int LINES_LOG2 = INTERLEAVE_LOG2 - 6;
-  localparam int ALL = PORTS * ENGINES;  // engines at ports: engine e at port p is p * ENGINES + e
+  localparam int ALL = PORTS * ENGINES;  // Engine e at port p has index p * ENGINES + e.
 
   generate
     if (PORTS != 1 && PORTS != 2 && PORTS != 4) begin : g_check_ports
@@ -98,11 +99,11 @@ module mem_fabric #(
   logic [512*ALL-1:0] port_rsp_data;
   logic [8*ALL-1:0] port_rsp_fault;
 
-  // LR and SC at one port, as the other ports see them in the next cycle
+  // LR and SC that a port executes. The other ports see them in the next cycle.
   logic [ALL-1:0] reserve, reserve_q;
   logic [32*PORTS-1:0] reserve_thread, reserve_thread_q;
 
-  // Dirty commands
+  // Dirty commands: accesses to the planes (acc_*, got_*), and lines that are written (out_*, line_done_*).
   logic acc_valid, acc_first, acc_last, acc_clear, acc_set;
   logic [21:0] acc_word;
   logic [DIRTY_WORD-1:0] acc_mask, got_data;
@@ -128,7 +129,7 @@ module mem_fabric #(
   for (genvar p = 0; p < PORTS; p++) begin : g_port
     logic [ENGINES-1:0] forget;
     logic [32*ENGINES-1:0] forget_thread;
-    always_comb begin  // an engine has LR and SC under way at one port at a time
+    always_comb begin  // An engine has LR and SC in flight at one port only.
       forget = '0;
       forget_thread = '0;
       for (int q = 0; q < PORTS; q++)
@@ -173,7 +174,7 @@ module mem_fabric #(
         .m_axi_bvalid_i(m_axi_bvalid_i[p]), .m_axi_bready_o(m_axi_bready_o[p]),
         .m_axi_bid_i(m_axi_bid_i[ID_W*p+:ID_W]), .m_axi_bresp_i(m_axi_bresp_i[2*p+:2])
     );
-    // One end of a line a cycle, the lowest port's first
+    // One answer for a written line is passed on in a cycle, that of the lowest port first.
     assign line_done_ready[p] = (line_done & PORTS'((1 << p) - 1)) == '0;
   end
 
@@ -225,7 +226,8 @@ module mem_fabric #(
     end
   end
 
-  // Planes are accessed in step: what they report comes in the same cycle. A page is dirty if one of them says so.
+  // All planes are accessed in the same cycle, so their results come in the same cycle. A page is dirty if one of the
+  // planes says so.
   always_comb begin
     got_data = '0;
     marks = '0;

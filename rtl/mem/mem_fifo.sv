@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A first-in first-out queue of 2^DEPTH_LOG2 entries in distributed memory.
 //
-// Contract: an entry is offered one cycle after it was taken; one in and one out a cycle; in_ready_o and out_valid_o
-// come from registers alone, so the queue cuts every path between its two sides. After reset it is empty, or, with
-// FILL, holds the numbers 0, 1, 2 ... (a list of free slots; it takes 2^DEPTH_LOG2 cycles to fill, and nothing may be
-// put in before; out_valid_o tells what is there already).
-// Preemption saves nothing of it: a queue of the memory system is drained first.
+// Contract: an entry is offered one cycle after it was taken. In each cycle one entry can enter and one can leave.
+// in_ready_o and out_valid_o come from registers only, so no combinational path leads from one side to the other. After
+// reset the queue is empty. With FILL it instead puts in the numbers 0, 1, 2 ... by itself, as a list of free slots.
+// This takes 2^DEPTH_LOG2 cycles, in which nothing may be put in; numbers that are there already can be taken
+// (out_valid_o).
+// Preemption: no state is saved; a queue of the memory system is drained first.
 module mem_fifo #(
-    parameter int WIDTH = 8,
-    parameter int DEPTH_LOG2 = 1,
-    parameter bit FILL = 1'b0
+    parameter int WIDTH = 8,       // Bits of an entry.
+    parameter int DEPTH_LOG2 = 1,  // log2 of the entries.
+    parameter bit FILL = 1'b0      // The queue is filled with 0, 1, 2 ... after reset.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,

@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets requests of several engines into the memory ports, so that no two that could disturb each other are in flight.
+// Grants requests of several engines to the memory port, so that no two in flight could disturb each other.
 //
-// Requests are of a class: read, write, atomic, or refused (beyond the memory; needs nothing but an answer). Requests
-// of one class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order,
-// and the atomic unit keeps order itself. Requests of different classes must not meet in the same line, for AXI knows
-// no order between its channels. Contract:
-//  - in: class and line of an engine's next request; in_ready_o takes it to the head of the engine. One cycle later at
-//    the earliest the head is granted: at most one read and one write or atomic a cycle, any number of refused ones.
-//  - while a read, write or atomic is in flight, from its grant to its done, no other class of its line is granted. Nor
-//    is one of another line of its hash (mem_hazard) while several lines of it are in flight there; else nothing waits
-//    for another line.
-//  - an engine whose head waits on a line claims its hash: no other engine's head gets in there until it has. There is
-//    one claim, and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at
-//    most.
-//  - a head that waits for its port is passed by at most ENGINES - 1 reads of others, or PATIENCE + ENGINES - 1 writes
-//    or atomics of others of its class. What is in flight ends: so every head is granted after a bounded time, if the
-//    ready inputs come again and again while waits outputs stand.
-//  - ready inputs say that a grant could be served; they depend on no grant of this cycle. rd_waits_o, wr_waits_o: a
-//    read, a write would be granted if it were ready.
-// The tables are read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one
-// arbiter; and for the next request as well as for the head, so that it need not be known first which of them it will
-// be. A head that was found not to wait does not, unless a grant of its line comes before its own.
-// Preemption saves nothing of it: nothing is in flight then.
+// A request has a class: read, write, atomic, or refused (beyond memory; it only needs an answer). Requests of one
+// class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order, and
+// the atomic unit keeps its own order. Requests of different classes must not be in flight for one line, because AXI
+// has no order between its channels. Contract:
+// - in_*: class and line of an engine's next request. in_ready_o takes it as the head of the engine, which is granted
+//   one cycle later at the earliest: at most one read and one write or atomic a cycle, any number of refused ones.
+// - While a read, write or atomic is in flight, from its grant to its done, no other class is granted for its line. If
+//   several lines of a hash are in flight (mem_hazard), the same holds for all lines of that hash. Otherwise no line
+//   waits for another.
+// - A head that waits for a line claims its hash: until it is granted, no other engine's head is granted in that hash.
+//   There is one claim, which goes round among the heads that had to wait: each gets it after at most ENGINES - 1
+//   others.
+// - A head that waits for its port is passed by at most ENGINES - 1 reads, or PATIENCE + ENGINES - 1 writes or atomics
+//   of its class. Requests in flight end. Every head is thus granted in bounded time if the ready inputs come again and
+//   again while the waits outputs are high.
+// - A ready input says that a grant could be served; it depends on no grant of this cycle. rd_waits_o, wr_waits_o: a
+//   read, a write would be granted if it were ready.
+// The tables are read one cycle ahead, with the grants of that cycle, for the head and for the next request. Grants
+// thus depend on registers and one arbiter only. A free head stays free unless a request of its line is granted before
+// it.
+// Preemption: no state is saved, since nothing is in flight then.
 module mem_gate #(
-    parameter int ENGINES  = 2,
-    parameter int LINE_W   = 16,  // of a line's number, or of what stands for it
-    parameter int HASH_W   = 9,   // bits of it that choose an entry of the tables
-    parameter int PATIENCE = 16,
-    // Fewer than 2^these are in flight in a hash: at most 64 reads; 16 writes of each of the 16 ids, and 1; 34 atomics
+    parameter int ENGINES  = 2,   // Number of engines.
+    parameter int LINE_W   = 16,  // Bits of a line's number, or of its name.
+    parameter int HASH_W   = 9,   // Low bits of it that choose an entry of the tables: its hash.
+    parameter int PATIENCE = 16,  // See mem_patience.
+    // Bits of the counters of a hash. At most 64 reads are in flight in it, or 16 writes of each of the 16 ids and 1
+    // more, and 34 atomics.
     parameter int RD_COUNT_W = 7,
     parameter int WR_COUNT_W = 9
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
-    // next requests
+    // Next request of each engine.
     input  logic [       ENGINES-1:0] in_valid_i,
     output logic [       ENGINES-1:0] in_ready_o,
     input  logic [     2*ENGINES-1:0] in_class_i,
     input  logic [LINE_W*ENGINES-1:0] in_line_i,
-    // heads
+    // Heads and their grants.
     output logic [     2*ENGINES-1:0] head_class_o,
     output logic [HASH_W*ENGINES-1:0] head_hash_o,
     output logic                      rd_waits_o,
@@ -47,18 +48,18 @@ module mem_gate #(
     output logic                      wr_waits_o,
     input  logic [       ENGINES-1:0] wr_ready_i,
     input  logic                      at_ready_i,
-    output logic [       ENGINES-1:0] wr_grant_o,       // a write or an atomic
+    output logic [       ENGINES-1:0] wr_grant_o,       // A write or an atomic.
     input  logic [       ENGINES-1:0] refused_ready_i,
     output logic [       ENGINES-1:0] refused_grant_o,
-    // ends
+    // Requests that end.
     input  logic                      rd_done_valid_i,
     input  logic [        HASH_W-1:0] rd_done_hash_i,
     input  logic                      wr_done_valid_i,
     input  logic [        HASH_W-1:0] wr_done_hash_i
 );
-  localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
+  localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3 is refused.
 
-  logic [ENGINES-1:0] valid_q, waits_q, met_q, blocked, claimed_q;  // blocked: by what is in flight, by a grant
+  logic [ENGINES-1:0] valid_q, waits_q, met_q, blocked, claimed_q;  // By a request in flight (waits), by a grant (met).
   logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant,
     claim_q, waited_q;
   logic [ENGINES-1:0] wr_waits, wr_hold, at_waits, at_hold;
@@ -66,30 +67,30 @@ module mem_gate #(
   logic [LINE_W*ENGINES-1:0] line_q;
   logic [HASH_W-1:0] claim_hash_q, claim_hash;
   logic [ENGINES-1:0] is_atomic, granted;
-  logic [2*ENGINES-1:0] rd_busy;  // of heads, then of next requests
-  logic [4*ENGINES-1:0] wr_busy;  // of each: by writes, by atomics
+  logic [2*ENGINES-1:0] rd_busy;  // Bits of the heads, then of the next requests.
+  logic [4*ENGINES-1:0] wr_busy;  // For each of them: by writes, by atomics.
   logic [LINE_W-1:0] rd_line, wr_line;
   logic rd_clear, wr_clear, ready;
 
   assign head_class_o = class_q;
-  assign blocked = waits_q | met_q;  // the late halves of two paths, put together where they are used
+  assign blocked = waits_q | met_q;  // Two registers, since both ends of paths are deep.
   assign granted = rd_grant_o | wr_grant_o;
   assign fire = rd_grant_o | wr_grant_o | refused_grant_o;
   assign in_ready_o = (~valid_q | fire) & {ENGINES{ready}};
   assign load = in_valid_i & in_ready_o;
   assign ready = rd_clear && wr_clear;
 
-  // whether a request of this class and what is in flight would
+  // Returns whether a request of this class would disturb what is in flight for its line.
   function automatic logic disturbs(input logic [1:0] kind, input logic rd, input logic wr, input logic at);
     disturbs = !(&kind) && ((kind != READ && rd) || (kind != WRITE && wr) || (kind != ATOMIC && at));
   endfunction
-  // requests of one line that must not be in flight together
+  // Returns whether two requests of one line must not be in flight together.
   function automatic logic excludes(input logic [1:0] one, input logic [1:0] other);
     excludes = one != other && !(&one) && !(&other);
   endfunction
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    logic [ENGINES-1:0] in_same, in_meets, same_q, meets;  // heads of another class for the same line
+    logic [ENGINES-1:0] in_same, in_meets, same_q, meets;  // Heads of another class for the same line.
     logic head_waits, in_waits, claimed;
     logic [1:0] kind, in_kind;
     logic [HASH_W-1:0] hash;
@@ -119,7 +120,7 @@ module mem_gate #(
     assign rd_next[e] = valid_q[e] && !blocked[e] && !claimed_q[e] && kind == READ;
     assign rd_want[e] = rd_next[e] && !rd_met[e] && rd_ready_i;
     assign refused_grant_o[e] = valid_q[e] && &kind && refused_ready_i[e];
-    // Having waited once is enough: between two times it may be free, but its port not.
+    // A head that has waited once goes on wanting the claim: when its line is free, its port may not be.
     assign want_claim[e] = valid_q[e] && (blocked[e] || claimed_q[e] || (rd_next[e] && rd_met[e]) || waited_q[e]) &&
         !(&kind);
 
@@ -165,7 +166,7 @@ module mem_gate #(
     end
   end
 
-  // A claim lasts until its head gets in. It is not taken by a head that gets in just now.
+  // A claim lasts until its head is granted. A head that is granted in this cycle does not get the claim.
   always_ff @(posedge clk_i) begin
     if (!(|claim_q)) begin
       claim_q <= claim_grant & ~fire;

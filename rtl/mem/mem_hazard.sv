@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines have requests in flight, of KINDS kinds: for each hash of a line, that is its low HASH_W bits, the number
-// issued, the number done, and which line and kinds they are of.
+// Records which lines have requests in flight, of KINDS kinds. A table has an entry for each hash, which is the low
+// HASH_W bits of a line: the number of requests issued, the number done, and the line and the kinds that they are of.
 //
-// Contract: busy_o[KINDS*l+k] is set if a request of kind k for line look_line_i[l] is in flight since a cycle or more;
-// one that is issued in this very cycle is not known yet. It may be set two cycles too long, one of which cuts the path
-// from what ends to the table; and, while requests for several lines of one hash are in flight, for any line of that
-// hash and any of their kinds. Requests of one line are all of one kind. issue_*: one request a cycle, of the kind
-// whose bit is set. done_*: a request of this hash ends; it was issued two cycles before or earlier. At most
-// 2^COUNT_W - 1 requests of a hash are in flight. ready_o is low after reset while the table is cleared; nothing is
-// looked up or issued before. Why a table like this: docs/decisions/order-of-memory.md.
-// Two memories that are each written by one event alone, instead of one that counts up and down: one write port serves.
-// Preemption saves nothing of it: nothing is in flight then.
+// Contract: busy_o[KINDS*l+k] is high if a request of kind k for line look_line_i[l] has been in flight for a cycle or
+// more; a request that is issued in this cycle is not seen yet. busy_o may be high for two cycles too long; one of them
+// comes from a register between done_* and the table. While requests for several lines of one hash are in flight, it
+// may be high for any line of that hash and any of their kinds. Requests of one line are all of one kind. issue_*: one
+// request a cycle, of the kind whose bit is set. done_*: a request of this hash ends, two cycles after its issue or
+// later. At most 2^COUNT_W - 1 requests of a hash are in flight. ready_o is low after reset while the table is cleared;
+// nothing is looked up or issued before. docs/decisions/order-of-memory.md compares this table with its alternatives.
+// Instead of one memory that counts up and down there are two, each of which is written by one event. Each thus needs
+// one write port only.
+// Preemption: no state is saved, since nothing is in flight then.
 module mem_hazard #(
-    parameter int LOOKS   = 4,
-    parameter int KINDS   = 1,
-    parameter int LINE_W  = 16,
-    parameter int HASH_W  = 8,
-    parameter int COUNT_W = 7
+    parameter int LOOKS   = 4,   // Lines that are looked up in a cycle.
+    parameter int KINDS   = 1,   // Kinds of requests.
+    parameter int LINE_W  = 16,  // Bits of a line's number, or of its name.
+    parameter int HASH_W  = 8,   // Low bits of it that choose an entry.
+    parameter int COUNT_W = 7    // Bits of a counter.
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
@@ -40,16 +41,16 @@ module mem_hazard #(
 );
   localparam int TAG_W = LINE_W - HASH_W;
 
-  // Of a hash: kinds in flight, whether of several lines, the line issued last, and how many were issued
+  // Entry of a hash: {kinds in flight, they are of several lines, the line issued last, number of requests issued}.
   logic [KINDS+TAG_W+COUNT_W:0] issued[0:(1<<HASH_W)-1];
-  logic [COUNT_W-1:0] done[0:(1<<HASH_W)-1];
+  logic [COUNT_W-1:0] done[0:(1<<HASH_W)-1];  // Number of requests done, of each hash.
   logic done_q;
   logic [HASH_W-1:0] done_hash_q;
-  logic [HASH_W:0] clear_q;  // next entry to clear; msb: all clear
+  logic [HASH_W:0] clear_q;  // Next entry to clear; top bit: all are clear.
 
   assign ready_o = clear_q[HASH_W];
 
-  // What was issued a cycle ago enters the table.
+  // A request enters the table one cycle after its issue.
   logic issue_q, mixed, empty;
   logic [KINDS-1:0] issue_kind_q, kinds;
   logic [LINE_W-1:0] issue_line_q;

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine's memory channel before several memory ports: each request goes to the port of its line, and what the
-// ports answer comes back one a cycle.
+// Connects the memory channel of one engine to several memory ports: each request goes to the port of its line, and the
+// answers of all ports come back one a cycle.
 //
-// Contract: req_port_i depends on the line alone. Requests for one port keep their order, answers of one
-// port too; between ports there is none, and none is promised (interfaces.md, rules 1 and 4: lines of two ports are two
-// lines). LR and SC are the exception: an engine's LR or SC waits until its requests at all other ports have been
-// answered, so that reservations end in program order (atomic_reserve). A port answers only in the cycle after one with
-// its port_room_o set. Answers wait in a queue for each port and are taken from them in turn; ev_* come with them.
-// A queue of answers for all ports would need as many write ports. Preemption saves nothing of it: it is drained first.
+// Contract: req_port_i depends on the line only. Requests for one port keep their order, and so do answers of one port.
+// Between ports there is no order, and none is required (docs/hardware/interfaces.md, rules 1 and 4), since lines of
+// two ports are two lines. LR and SC are the exception: an LR or SC waits until the engine's requests at all other
+// ports have been answered, so that reservations end in program order (atomic_reserve). A port answers only in the
+// cycle after one with its port_room_o set. Answers wait in a queue for each port. The queues take turns; ev_* come
+// with the answers. One queue for all ports would need as many write ports.
+// Preemption: no state is saved; the channel is drained first.
 module mem_interleave #(
-    parameter int PORTS      = 2,  // a power of two
-    parameter int TAG_W      = 11,
-    parameter int DATA_W     = 512,
-    parameter int DEPTH_LOG2 = 4   // answers that wait, of a port
+    parameter int PORTS      = 2,    // Number of ports: a power of two, at least 2.
+    parameter int TAG_W      = 11,   // Bits of a tag.
+    parameter int DATA_W     = 512,  // Bits of a line; fewer in the proof.
+    parameter int DEPTH_LOG2 = 4     // log2 of the answers of a port that can wait.
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,
-    // the engine
+    // Memory channel of the engine.
     input  logic                   req_valid_i,
     output logic                   req_ready_o,
     input  logic [            1:0] req_op_i,
     input  logic [            3:0] req_amo_i,
-    input  logic [$clog2(PORTS)-1:0] req_port_i,  // of its line
+    input  logic [$clog2(PORTS)-1:0] req_port_i,  // Port of the line.
     output logic                   rsp_valid_o,
     output logic [      TAG_W-1:0] rsp_tag_o,
     output logic [     DATA_W-1:0] rsp_data_o,
     output logic [            7:0] rsp_fault_o,
     output logic                   ev_rd_o,
     output logic                   ev_wr_o,
-    // the ports; the rest of a request goes to all of them
+    // Memory ports. The rest of a request goes to all of them.
     output logic [      PORTS-1:0] port_valid_o,
     input  logic [      PORTS-1:0] port_ready_i,
     output logic [      PORTS-1:0] port_room_o,
@@ -41,7 +42,7 @@ module mem_interleave #(
 );
   localparam int PORT_W = $clog2(PORTS);
   localparam int WIDTH = TAG_W + DATA_W + 8 + 2;
-  localparam int FLIGHT_W = 10;  // a port holds less than 2^10 requests of an engine
+  localparam int FLIGHT_W = 10;  // A port holds fewer than 2^10 requests of an engine.
 
   generate
     if (PORTS < 2 || PORTS != 1 << PORT_W) begin : g_check_ports
@@ -68,9 +69,9 @@ module mem_interleave #(
   assign req_ready_o = goes && |(chosen & port_ready_i);
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port
-    logic [FLIGHT_W-1:0] flight_q;    // accepted and not answered
-    logic [DEPTH_LOG2:0] count_q, count;  // answers that wait
-    logic room_q, busy_q, taken, has_room;  // busy: something under way; falls a cycle late
+    logic [FLIGHT_W-1:0] flight_q;    // Requests that are accepted and not answered.
+    logic [DEPTH_LOG2:0] count_q, count;  // Answers that wait.
+    logic room_q, busy_q, taken, has_room;  // busy: a request is in flight; falls a cycle late.
 
     assign taken = port_valid_o[p] && port_ready_i[p];
     assign busy[p] = busy_q;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps requesters that share something from passing one of them for ever.
+// Bounds how often requesters that share a resource pass one of them.
 //
-// Contract: waits_i[e]: e waits, whether or not it could be served now; grant_i: who is served, one at most, of those
-// that wait and are not on hold_o. One that waits is passed by at most PATIENCE + N - 1 grants of others: after
-// PATIENCE of them the others are put on hold until it is served or no longer waits; if several have waited so long,
-// the lowest first. An arbiter alone does not promise that: with a choice among those that can be served now, one that
-// seldom can (its bank of writes is full) may find its chance taken each time. Strict turns would stop all for one full
-// bank. Preemption saves nothing of it: it only decides an order.
+// Contract: waits_i[e]: requester e waits, whether or not it could be served now. grant_i: the requester that is
+// served, at most one, of those that wait and are not on hold (hold_o). A waiting requester is passed by at most
+// PATIENCE + N - 1 grants of others. After PATIENCE of them all others are put on hold until it is served or no longer
+// waits. If several requesters have waited that long, the lowest one comes first.
+// An arbiter alone has no such bound, since it chooses among those that can be served now. A requester that seldom can
+// be, because its bank of writes is full, may find each of its chances taken. Strict turns would stop all requesters
+// for one full bank.
+// Preemption: no state is saved; the module only decides an order.
 module mem_patience #(
-    parameter int N = 2,
-    parameter int PATIENCE = 16
+    parameter int N = 2,         // Number of requesters.
+    parameter int PATIENCE = 16  // Grants of others before these are put on hold; more than N.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -25,8 +27,8 @@ module mem_patience #(
     end
   endgenerate
 
-  logic [W*N-1:0] passed_q;
-  logic [N-1:0] only_q, late;
+  logic [W*N-1:0] passed_q;  // Grants of others that each requester has seen while it waits.
+  logic [N-1:0] only_q, late;  // only: the one for which all others are on hold.
 
   for (genvar e = 0; e < N; e++) begin : g_requester
     logic [W-1:0] passed;

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory port: the requests of all engines for its lines, on their way to one AXI4 port and back, with the dirty
-// plane of what the port has written (docs/hardware/memory.md).
+// A memory port: it carries the requests of all engines for its lines to one AXI4 port and the answers back, and has
+// the dirty plane of the lines that it writes (docs/hardware/memory.md).
 //
-// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; an engine gets an answer only in the
-// cycle after one with its rsp_room_i set. A fair share for each; a line read and a line written in every cycle if two
-// engines ask for it (one engine's channel carries one request a cycle); 64 reads and 256 writes in flight. An access
-// beyond mem_pages_i, or an answer of memory with an error, is bus_error. How:
-// mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
-// atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
-// writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
-// The lines that a dirty command writes (out_*) are a third user of the write port, in a cycle after one in which the
-// others left it, or once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate:
-// no engine may use the target of a command while it goes on.
-// A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
-// Preemption saves nothing of it: an engine's channel is drained first.
+// Contract: each engine has a memory channel (docs/hardware/interfaces.md, rules 1 to 6). An engine gets an answer only
+// in the cycle after one with its rsp_room_i set. Engines share the port fairly. The channel of one engine carries one
+// request a cycle; two engines together can read a line and write a line in every cycle. 64 reads and 256 writes can be
+// in flight. An access beyond mem_pages_i, and an answer of memory with an error, is bus_error.
+//
+// Implementation: mem_gate grants only requests that cannot disturb those in flight. axi_read and axi_write carry them.
+// Atomics go through atomic_unit, which fetches and writes lines through the same two. Answers come from two places:
+// reads (r_*), and writes and atomics (c_*). The latter mark the dirty plane after memory has taken them and before
+// they are answered.
+// Lines that a dirty command writes (out_*) are the third user of the write port. Such a line goes in the cycle after
+// one in which the others did not want the port, or when it has waited for DIRTY_PATIENCE cycles. It sets no dirty bit
+// and does not pass the gate, because no engine may use the target of a command while the command goes on.
+// A reorder buffer in front of memory would need no gate, but would hold the data of all requests in flight.
+// Preemption: no state is saved; the channel of an engine is drained first.
 module mem_port #(
-    parameter int ENGINES   = 2,
-    parameter int TAG_W     = 11,
-    parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
-    parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
-    parameter int ID_W      = 6,
-    parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
-    parameter int DIRTY_TAG_W = 16,
-    parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
-    parameter int LINES_LOG2 = 2,       // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
-    parameter int HASH_W    = 9,        // 2^HASH_W entries in a table of mem_gate
-    parameter bit ATOMICS   = 1'b1      // 0: an atomic is refused, as what lies beyond memory
+    parameter int ENGINES   = 2,        // Number of engines.
+    parameter int TAG_W     = 11,       // Bits of a tag.
+    parameter int PAGE_LOG2 = 12,       // log2 of the bytes that one dirty bit covers.
+    parameter int MEM_PAGES = 1 << 20,  // Capacity of the dirty plane in pages of 4 KiB.
+    parameter int ID_W      = 6,        // Bits of an AXI id, at least 6.
+    parameter int DIRTY_WORD = 128,     // Bits of the dirty plane that one access reads.
+    parameter int DIRTY_TAG_W = 16,     // Bits of the tag of an access to the dirty plane.
+    parameter int PORTS     = 1,        // Number of memory ports of the device.
+    parameter int LINES_LOG2 = 2,       // log2 of the adjacent lines at one port.
+    parameter int HASH_W    = 9,        // 2^HASH_W entries in a table of mem_gate.
+    parameter bit ATOMICS   = 1'b1      // 0: an atomic is refused like an access beyond memory.
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
     input  logic [             22:0] mem_pages_i,
     input  logic [             63:0] axi_base_i,
-    // engines
+    // Memory channels of the engines, engine 0 lowest.
     input  logic [      ENGINES-1:0] req_valid_i,
     output logic [      ENGINES-1:0] req_ready_o,
     input  logic [    2*ENGINES-1:0] req_op_i,
@@ -46,16 +48,16 @@ module mem_port #(
     output logic [    8*ENGINES-1:0] rsp_fault_o,
     output logic [      ENGINES-1:0] ev_rd_o,
     output logic [      ENGINES-1:0] ev_wr_o,
-    input  logic [      ENGINES-1:0] rsp_room_i,
-    // LR and SC of hardware threads at this port, and those that reservations here end for
+    input  logic [      ENGINES-1:0] rsp_room_i,  // The engine can take an answer in the next cycle.
+    // LR and SC that this port executes (reserve_*), and those of other ports, which end reservations here (forget_*).
     output logic [      ENGINES-1:0] reserve_o,
     output logic [             31:0] reserve_thread_o,
     input  logic [      ENGINES-1:0] forget_i,
     input  logic [   32*ENGINES-1:0] forget_thread_i,
-    // accesses of dirty commands
+    // Accesses of dirty commands (dirty_plane).
     input  logic                     acc_valid_i,
     output logic                     acc_ready_o,
-    input  logic                     acc_others_i,  // the planes of all other ports are ready
+    input  logic                     acc_others_i,  // The planes of all other ports are ready.
     input  logic                     acc_first_i,
     input  logic                     acc_last_i,
     input  logic                     acc_clear_i,
@@ -68,7 +70,7 @@ module mem_port #(
     output logic [  DIRTY_TAG_W-1:0] got_tag_o,
     input  logic [             15:0] look_i,
     output logic [             63:0] marks_o,
-    // lines that a dirty command writes
+    // Lines that a dirty command writes, and the answers of memory.
     input  logic                     out_valid_i,
     output logic                     out_ready_o,
     input  logic [             27:0] out_line_i,
@@ -78,7 +80,7 @@ module mem_port #(
     input  logic                     done_ready_i,
     output logic [              3:0] done_slot_o,
     output logic                     done_error_o,
-    // AXI4 master
+    // AXI4 master.
     output logic                     m_axi_arvalid_o,
     input  logic                     m_axi_arready_i,
     output logic [         ID_W-1:0] m_axi_arid_o,
@@ -110,12 +112,12 @@ module mem_port #(
     input  logic [              1:0] m_axi_bresp_i
 );
   localparam int ENG_W = 3;
-  localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
-  localparam int DIRTY_PATIENCE = 15;
+  localparam int META_W = ENG_W + TAG_W + HASH_W;  // Bits kept for a request in flight: engine, tag, hash.
+  localparam int DIRTY_PATIENCE = 15;  // Cycles that a line of a dirty command waits.
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int PORT_W = $clog2(PORTS);
-  localparam int NAME_W = HASH_W + 8;              // of what stands for a line in mem_gate
-  localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
+  localparam int NAME_W = HASH_W + 8;              // Bits of the name of a line in mem_gate.
+  localparam logic [1:0] REFUSED = 2'd3;           // Class beside MEM_READ, MEM_WRITE, MEM_ATOMIC.
 
   generate
     if (HASH_W < 2 || HASH_W > 20) begin : g_check_hash
@@ -126,7 +128,7 @@ module mem_port #(
     end
   endgenerate
 
-  // Heads: the request of each engine that stands before the gate.
+  // Heads: the request of each engine that waits at the gate.
   logic [ENGINES-1:0] in_valid, in_ready, rd_grant, wr_grant, refused_grant, wr_ready, refused_ready;
   logic [2*ENGINES-1:0] in_class, head_class;
   logic [NAME_W*ENGINES-1:0] in_name;
@@ -139,16 +141,19 @@ module mem_port #(
   logic [15:0] bank_full;
   logic wr_free, at_ready;
 
-  // The number of a line among those of this port: without the bits that are the same for all of them
+  // Returns the number of a line among those of this port: without the bits that are the same for all of them.
   function automatic logic [27:0] own(input logic [27:0] line);
     own = ((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) | (line & 28'((1 << LINES_LOG2) - 1));
   endfunction
-  // What stands for it before the gate: its low bits, so that no two lines of a stream share an entry there, the lowest
-  // six mixed with the next six, so that lines of many pages at one offset do not either; and 8 bits of all others.
+  // Returns the name of a line in mem_gate (docs/decisions/order-of-memory.md), an index and a rest. The index is the
+  // low HASH_W bits of the number, so that no two lines of a stream share an entry. The lowest six bits of the index
+  // are XORed with the next six bits of the number, so that lines at one offset of many pages do not share an entry
+  // either. The rest is the XOR of all other bits, 8 at a time.
   function automatic logic [NAME_W-1:0] name(input logic [27:0] line);
     name = NAME_W'((line ^ ((line >> HASH_W) & 28'h3f)) & 28'((1 << HASH_W) - 1));
     for (int i = HASH_W; i < 28; i++) name[HASH_W+(i-HASH_W)%8] = name[HASH_W+(i-HASH_W)%8] ^ line[i];
   endfunction
+  // Returns the bank of a line in axi_write.
   function automatic logic [3:0] bank(input logic [27:0] line);
     bank = 4'(own(line)) ^ 4'(own(line) >> 6);
   endfunction
@@ -205,7 +210,7 @@ module mem_port #(
       .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_hash_i(c_hash)
   );
 
-  // Who was let in
+  // Requests that the gate has granted.
   logic [27:0] rd_line, wr_line;
   logic [META_W-1:0] rd_meta, wr_meta;
   logic [511:0] wr_wdata;
@@ -242,7 +247,7 @@ module mem_port #(
     end
   end
 
-  // Atomics. Plain writes are shown to them one cycle late; an atomic of the line comes in later still.
+  // Atomics. The atomic unit sees a plain write one cycle after its grant, before any later atomic of the line.
   logic plain_valid_q;
   logic [27:0] plain_line_q;
   logic [63:0] plain_be_q;
@@ -288,7 +293,8 @@ module mem_port #(
                              direct_ready, c_rec, forget_i, forget_thread_i};
   end
 
-  // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
+  // Reads. A fetch of the atomic unit goes first, but only one at a time while engines wait. The meta of a fetch is {1,
+  // entry}.
   logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;
   assign fill_asks = fill_valid && fill_first;
   assign fill_goes = fill_asks && rd_port_ready;
@@ -306,12 +312,13 @@ module mem_port #(
       .rerror_i(m_axi_rresp_i[1])
   );
 
-  // Writes: those of the atomic unit first, one at a time if engines wait; meta {01, engine, record} is one of those.
-  // Lines of a dirty command when neither has one, or when they have waited; meta {1, slot} is one of those.
+  // Writes. A write of the atomic unit goes first, but only one at a time while engines wait; the meta is {01, engine,
+  // record}. A line of a dirty command goes when neither has a write, or when it has waited; the meta is {10, slot}.
   logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
   logic [META_W+1:0] b_meta;
   logic [21:0] b_page;
-  // Whether it is their turn is found out a cycle before: a write that comes just then waits for one of them.
+  // The turn of a line of a dirty command is decided a cycle before. A write that comes in that cycle waits for this
+  // line.
   logic out_asks, out_turn_q;
   logic [3:0] out_waited_q, out_bank_q;
   assign out_ready_o = out_asks && wr_port_ready;
@@ -358,11 +365,11 @@ module mem_port #(
     for (int e = 0; e < ENGINES; e++) if (engine[e]) number = number | ENG_W'(e);
   endfunction
 
-  // What ended: writes and atomics. direct: an atomic that wrote nothing.
+  // Answers of writes and atomics. direct: of an atomic that wrote nothing.
   logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
   logic [META_W-ENG_W-1:0] c_meta;
   logic [7:0] room;
-  logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // known sooner than the rest of an atomic's meta
+  logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // Known earlier than the rest of an atomic's meta.
   assign b_out = b_valid && b_meta[META_W+1];
   assign b_goes = b_valid && !b_out && set_ready;
   assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
@@ -382,12 +389,13 @@ module mem_port #(
   assign done_error_o = b_error;
   assign direct_ready = c_done && c_direct;
 
-  // What ended: reads
+  // Answers of reads.
   assign line_valid = r_valid && r_meta[META_W];
   assign r_hash = r_meta[HASH_W-1:0];
   assign r_done = r_valid && !r_meta[META_W] && r_ready;
 
-  // They take turns when they are for one engine. (Of both that c may be: which it is, is known later.)
+  // An answer of a read and one of c_* for the same engine alternate. Either source of c_* is compared, since it is
+  // known late which of them answers.
   assign conflict = r_valid && !r_meta[META_W] &&
       (c_direct ? number(direct_engine) == r_engine : b_goes && b_engine == r_engine);
   assign room = 8'(rsp_room_i);
@@ -408,7 +416,7 @@ module mem_port #(
     logic [TAG_W-1:0] refused_tag;
     assign r_mine = r_done && r_engine == ENG_W'(e);
     assign c_mine = c_done && c_engine == ENG_W'(e);
-    // a refused request's answer waits until the engine gets no other
+    // The answer of a refused request waits until the engine gets no other.
     assign refused_goes = !r_mine && !c_mine && rsp_room_i[e];
     mem_fifo #(.WIDTH(TAG_W), .DEPTH_LOG2(1)) u_refused (
         .clk_i, .rst_i, .in_valid_i(refused_grant[e]), .in_ready_o(refused_ready[e]),

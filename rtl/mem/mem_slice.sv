@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of two whose output is a register, for where what follows has no level of logic to
-// spare, or is a stage anyway.
+// A queue of two entries whose output is a register, for places where the logic behind it has no level to spare, or
+// where a pipeline stage is needed anyway.
 //
-// Contract: that of mem_fifo with DEPTH_LOG2 = 1, cycle by cycle. That one reads its output from a memory, one level
-// deep; here the choice is made before the register, for twice the multiplexers.
-// Preemption saves nothing of it: a channel of the memory system is drained first.
+// Contract: that of mem_fifo with DEPTH_LOG2 = 1, cycle by cycle. mem_fifo reads its output from a memory, which is one
+// level of logic. Here the multiplexer is in front of the register, for twice the multiplexers.
+// Preemption: no state is saved; a channel of the memory system is drained first.
 module mem_slice #(
-    parameter int WIDTH = 8
+    parameter int WIDTH = 8  // Bits of an entry.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -17,7 +17,7 @@ module mem_slice #(
     input  logic             out_ready_i,
     output logic [WIDTH-1:0] out_data_o
 );
-  logic valid_q, aside_q, moves;
+  logic valid_q, aside_q, moves;  // valid: data_q is an entry; aside: aside_data_q is one.
   logic [WIDTH-1:0] data_q, aside_data_q;
 
   assign in_ready_o = !aside_q;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of two sides has a port: one that comes first, and another that must not starve behind it.
+// Decides which of two sides may use a port: a first side, which has priority, and another side, which must not starve.
 //
-// Contract: the first side uses the port only while first_o, the other only while not first_o or when the first has
-// nothing to send. After a transfer of the first side that the other had to watch (waits_i) first_o is low until the
-// other has sent (other_goes_i) or waits no longer: so the first side never goes twice past one that waits. One cycle
-// after each change. It costs nothing while only one side is busy; plain alternation would hold up the first side for
-// nobody. Preemption saves nothing of it: it only decides an order.
+// Contract: the first side uses the port only while first_o is high. The other side uses it only while first_o is low,
+// or when the first side has nothing to send. After a transfer of the first side while the other one waited (waits_i),
+// first_o is low until the other side has sent (other_goes_i) or no longer waits. The first side thus never passes a
+// waiting other side twice. first_o changes one cycle after its cause. While only one side is busy, no cycle is lost.
+// With plain alternation the first side would wait for an idle other side.
+// Preemption: no state is saved; the module only decides an order.
 module mem_turn (
     input  logic clk_i,
     input  logic rst_i,
-    input  logic waits_i,       // the other side has something to send
+    input  logic waits_i,       // The other side has something to send.
     input  logic first_goes_i,
     input  logic other_goes_i,
     output logic first_o

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MMU of one engine: memory channel in with virtual addresses, out with physical ones (docs/hardware/memory.md).
+// The MMU of one engine: a memory channel with virtual addresses in, one with physical addresses out
+// (docs/hardware/memory.md).
 //
-// Contract: the memory channel of interfaces.md on both sides. A request that may not be done (A5) is answered with its
-// fault and never reaches memory; a read of a zero page is answered with zeros. One request a cycle, three cycles to
-// the fabric on a hit. A miss waits aside (mmu_park) for its walk (pte_walker), and what comes behind it goes on; so
-// does whatever is for a page that is being walked, so that requests of one page keep their order. A write passes
-// nothing that waits, but for that. No room aside, or no walk free: those behind wait. Root table and bypass come with
-// each request. Once a page was absent while hold_absent_i, no further translated request is done until hold_absent_i
-// falls: each is refused as if its page were absent. pass_*, at latest with the answer: this one will be done.
-// Stages: A takes and looks up, B checks; or C, whose walk is done; then the output register. It takes page-table reads
-// first, then C, then B: each comes from a request that came through B, so B waits for few.
-// Tags by root table, not by a small address-space number: nobody has to hand out numbers, and nothing is flushed at a
-// switch. Permissions are checked at each use, so the TLB holds what the page says, not what somebody was allowed.
-// Preemption saves nothing of it: the engine drains it; translations can be looked up again.
+// Contract: both sides are memory channels (docs/hardware/interfaces.md). A request that is not permitted (A5) is
+// answered with its fault and does not reach memory. A read of a zero page is answered with zeros. One request is
+// accepted a cycle; a hit is at the fabric after three cycles. A miss waits aside (mmu_park) for its page walk
+// (pte_walker), and the requests behind it go on. A request for a page that is being walked waits for the same walk, so
+// requests for one page keep their order. A write or an atomic waits until no request waits for another page. If no
+// slot or no walk is free, the requests behind wait. root_ppn_i and bypass_i are sampled with each request. Once a page
+// was absent while hold_absent_i is high, every translated request is refused as if its page were absent, until
+// hold_absent_i falls. pass_o, at latest with the answer: the request of pass_tag_o will be carried out.
+// Implementation: stage A accepts and looks up, stage B checks, and stage C has a request whose walk is done. The
+// output register takes page-table reads first, then C, then B. The former two come from requests that have been in B,
+// so B waits for few of them.
+// TLB entries are tagged by root table and not by an address-space number: nobody has to assign numbers, and a switch
+// of the address space flushes nothing. Permissions are checked at each use, so the TLB holds what the page-table entry
+// says and not what a request was allowed.
+// Preemption: no state is saved. The engine drains the MMU, and translations can be looked up again.
 module mmu #(
-    parameter int TAG_W = 10,
-    parameter int TLB_ENTRIES = 32,
-    parameter int CACHE_LOG2 = 10,  // lines of page tables kept: 64 bytes, 16 translations each
-    parameter int WALKS = 4,       // page walks at a time
-    parameter int SLOTS = 16       // requests that wait for them
+    parameter int TAG_W = 10,        // Bits of a tag of the client.
+    parameter int TLB_ENTRIES = 32,  // Entries of the first-level TLB.
+    parameter int CACHE_LOG2 = 10,   // log2 of the page-table lines kept, of 16 translations each.
+    parameter int WALKS = 4,         // Page walks at a time.
+    parameter int SLOTS = 16         // Requests that wait for walks.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic [     21:0] root_ppn_i,
-    input  logic             bypass_i,
-    input  logic             block_i,
-    input  logic             hold_absent_i,  // one absent page, and all else is refused as if absent
+    input  logic [     21:0] root_ppn_i,     // Page number of the root page table.
+    input  logic             bypass_i,       // The address is physical.
+    input  logic             block_i,        // No request is accepted.
+    input  logic             hold_absent_i,  // After one absent page every request is refused as absent.
     input  logic [     22:0] mem_pages_i,
     output logic             busy_o,
     output logic             ev_hit_o,
@@ -36,7 +40,7 @@ module mmu #(
     input  logic [     21:0] flush_root_i,
     input  logic [     19:0] flush_first_i,
     input  logic [     20:0] flush_count_i,
-    // client
+    // Memory channel of the client.
     input  logic             req_valid_i,
     output logic             req_ready_o,
     input  logic [      1:0] req_op_i,
@@ -52,7 +56,7 @@ module mmu #(
     output logic [TAG_W-1:0] rsp_tag_o,
     output logic [    511:0] rsp_data_o,
     output logic [      7:0] rsp_fault_o,
-    // fabric
+    // Memory channel of the fabric; the top bit of a tag marks a page-table read.
     output logic             mem_req_valid_o,
     input  logic             mem_req_ready_i,
     output logic [      1:0] mem_req_op_o,
@@ -66,7 +70,7 @@ module mmu #(
     input  logic [    511:0] mem_rsp_data_i,
     input  logic [      7:0] mem_rsp_fault_i
 );
-  // Stage A
+  // Stage A.
   logic a_valid_q, a_exec_q, a_bypass_q, a_go;
   logic [1:0] a_op_q;
   logic [3:0] a_amo_q;
@@ -76,7 +80,7 @@ module mmu #(
   logic [TAG_W-1:0] a_tag_q;
   logic [21:0] a_root_q;
 
-  // Stage B
+  // Stage B.
   logic b_valid_q, b_exec_q, b_bypass_q, b_go;
   logic [1:0] b_op_q;
   logic [3:0] b_amo_q;
@@ -85,11 +89,11 @@ module mmu #(
   logic [63:0] b_be_q;
   logic [TAG_W-1:0] b_tag_q;
   logic [21:0] b_root_q;
-  logic b_new_q;  // first cycle, for the counters
+  logic b_new_q;  // First cycle in B, for the counters.
   logic [TLB_ENTRIES-1:0] b_match_q;
-  logic [WALKS-1:0] b_walk_q;  // of the same page, when it came here
+  logic [WALKS-1:0] b_walk_q;  // Walks of the same page, when the request came here.
 
-  // Stage C: a request whose walk is done
+  // Stage C: a request whose walk is done.
   localparam int SW = $clog2(SLOTS), NW = WALKS > 1 ? $clog2(WALKS) : 1;
   logic c_valid_q, c_fill_q, c_super_q, c_exec, c_go, c_load;
   logic [SW-1:0] c_slot_q;
@@ -104,7 +108,7 @@ module mmu #(
   logic [63:0] c_be;
   logic [TAG_W-1:0] c_tag;
 
-  // TLB
+  // TLB.
   logic [TLB_ENTRIES-1:0] match, lost;
   logic entry_super;
   logic [31:0] pte;
@@ -116,7 +120,7 @@ module mmu #(
       .clear_i(flush_valid_i && flush_ready_o)
   );
 
-  // Walks, and the requests that wait for them
+  // Walks, and the requests that wait for them.
   localparam int PARK_W = 2 + 4 + 1 + 6 + 512 + 64 + TAG_W;
   logic [WALKS-1:0] near, live, done, failed, open_walk, pick, last, waits, b_walk, b_target, b_joins;
   logic [SW-1:0] pick_slot;
@@ -154,7 +158,7 @@ module mmu #(
   );
   assign c_load = !c_valid_q || c_go;
 
-  // After an absent page: what came behind must not be done before what was refused.
+  // After an absent page: requests behind the refused one must not be carried out before it.
   logic refusing_q, b_local, c_local, b_miss;
   logic [7:0] b_fault, c_fault, b_check, c_check;
   always_ff @(posedge clk_i) begin
@@ -165,8 +169,8 @@ module mmu #(
     pass_tag_o <= c_valid_q ? c_tag : b_tag_q;
   end
 
-  // What becomes of the request in B, and of that in C. A walk that found a fault gets no further requests: by now
-  // the page may be there.
+  // Decisions for the requests in B and C. No request joins a walk that found a fault, since the page may be mapped by
+  // now.
   mmu_check u_b_check (.op_i(b_op_q), .exec_i(b_exec_q), .pte_i(pte), .fault_o(b_check));
   mmu_check u_c_check (.op_i(c_op), .exec_i(c_exec), .pte_i(c_pte_q), .fault_o(c_check));
   assign b_plain = b_bypass_q || |b_line_q[27:26];
@@ -175,8 +179,8 @@ module mmu #(
   assign b_target = |b_walk ? b_walk : open_walk;
   assign b_joins = b_target & {WALKS{b_parked}};
   assign b_parks = (b_miss || (!b_plain && |b_walk)) && !refusing_q;
-  // A write passes nothing that waits: two addresses of one space may be one line of memory, and a load before a store
-  // to it gets what was there before.
+  // A write or an atomic does not pass a request that waits: two virtual addresses may be one line of memory, and a
+  // load must not see a store behind it.
   assign b_held = b_op_q != tern_pkg::MEM_READ && |(live & (b_plain ? '1 : ~b_walk_q));
   assign b_parked = b_valid_q && b_parks && !b_held && room && (|b_walk ? !(|(b_walk & failed)) : open_ready);
   assign b_fault = b_bypass_q ? tern_spec_pkg::FAULT_NONE : refusing_q ? tern_spec_pkg::FAULT_PAGE_ABSENT :
@@ -186,8 +190,9 @@ module mmu #(
       c_fault_q != tern_spec_pkg::FAULT_NONE ? c_fault_q : c_check;
   assign c_local = c_fault != tern_spec_pkg::FAULT_NONE || c_pte_q[tern_spec_pkg::PTE_ZERO_LSB];
 
-  // Local answers wait for a cycle in which the fabric does not answer; nothing passes meanwhile, so there will be one.
-  // B and C go only if both ways are open: which one they take is known late.
+  // Local answers, of faults and zero pages, wait for a cycle in which the fabric does not answer. Meanwhile no request
+  // goes to the fabric, so there will be such a cycle. B and C go only if both ways are free, since it is known late
+  // which of them they take.
   logic local_valid_q, rsp_mine;
   logic [TAG_W-1:0] local_tag_q;
   logic [7:0] local_fault_q;
@@ -285,13 +290,13 @@ module mmu #(
     if (rst_i) mem_req_valid_o <= 1'b0;
   end
 
-  // Answers
+  // Answers.
   assign rsp_valid_o = rsp_mine || local_valid_q;
   assign rsp_tag_o = rsp_mine ? mem_rsp_tag_i[TAG_W-1:0] : local_tag_q;
   assign rsp_fault_o = rsp_mine ? mem_rsp_fault_i : local_fault_q;
   assign rsp_data_o = rsp_mine ? mem_rsp_data_i : '0;
 
-  // Counted a cycle late; nothing is answered in the cycle after it was accepted.
+  // Requests are counted a cycle late. No request is answered in the cycle after it was accepted.
   logic [TAG_W:0] in_flight_q;
   logic accepted_q;
   assign busy_o = |in_flight_q || accepted_q;

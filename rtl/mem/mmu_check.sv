@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a translation permits an access (docs/spec/pte.yaml, A5). Combinational.
+// Decides whether a translation permits an access (docs/spec/pte.yaml, A5). Combinational.
 //
-// Contract: pte_i is a valid leaf; fault_o is FAULT_NONE or FAULT_PROTECTION. An atomic reads and writes. A zero page
-// is never written.
+// Contract: pte_i is a valid leaf. fault_o is FAULT_NONE or FAULT_PROTECTION. An atomic needs the right to read and to
+// write. A zero page is never written.
 module mmu_check (
     input  logic [ 1:0] op_i,
     input  logic        exec_i,

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where requests wait for a page walk: SLOTS places, and for each of WALKS walks the list of those that wait for it.
+// The requests that wait for page walks: SLOTS slots, and for each of WALKS walks the list of its requests.
 //
-// Contract: with room_o, put_valid_i stores put_data_i at the end of the list of put_walk_i (one-hot), which begins
-// with it if put_first_i. The first of list pick_i (one-hot) is in slot pick_slot_o; take_i takes it off.
-// last_o of a walk tells that its list has no other. Of one list, first in, first out; a list may be put to
-// while it is taken from. read_data_o is the contents of read_slot_i; free_i: that slot may be used again.
-// Linked lists instead of an age order over all slots: who waits longest is known without comparing anything. What
-// follows the first of each list is read before it is known which is taken from: that is known late.
-// Preemption saves nothing of it: the engine is drained first.
+// Contract: while room_o is high, put_valid_i stores put_data_i at the end of the list of put_walk_i (one-hot), or
+// begins that list with it if put_first_i is high. pick_slot_o is the slot of the first request of list pick_i
+// (one-hot); take_i removes it from the list. last_o[w]: list w has no second request. A list is first in, first out;
+// it may be put to while it is taken from. read_data_o is the contents of slot read_slot_i. free_i frees that slot.
+// Linked lists are used instead of an age order over all slots: the request that has waited longest is known without a
+// comparison. The second request of each list is read before it is known which list is taken from, since that is known
+// late.
+// Preemption: no state is saved; the engine is drained first.
 module mmu_park #(
-    parameter int WIDTH = 8,
-    parameter int SLOTS = 16,
-    parameter int WALKS = 4,
+    parameter int WIDTH = 8,   // Bits of a request.
+    parameter int SLOTS = 16,  // Requests that can wait.
+    parameter int WALKS = 4,   // Page walks at a time.
     localparam int SW = $clog2(SLOTS)
 ) (
     input  logic             clk_i,
@@ -31,14 +32,14 @@ module mmu_park #(
 );
   (* ram_style = "distributed" *) logic [WIDTH-1:0] slots[0:SLOTS-1];
   logic [SW-1:0] follows[0:SLOTS-1];
-  logic [SLOTS-1:0] used_q, lowest;  // used_q: taken, or chosen to be next
+  logic [SLOTS-1:0] used_q, lowest;  // used_q: in use, or chosen as the next one.
   logic [SW*WALKS-1:0] head_q, tail_q;
   logic [SW-1:0] next_q, next, put_tail;
-  logic [SW*WALKS-1:0] behind;  // the second of each list
+  logic [SW*WALKS-1:0] behind;  // The second slot of each list.
   logic choose;
 
   assign read_data_o = slots[read_slot_i];
-  assign choose = !room_o || put_valid_i;  // a slot for the next one
+  assign choose = !room_o || put_valid_i;  // A slot is chosen for the next request.
   assign lowest = ~used_q & (used_q + 1'b1);
   always_comb begin
     next = '0;

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second-level TLB and walk cache in one: lines of page tables (16 entries each), tagged by root, level and address.
+// Second-level TLB and walk cache in one: a direct-mapped cache of page-table lines (16 entries each), tagged by root,
+// level and index.
 //
-// Contract: look_valid_i with root, level, index of a line (index: the upper bits of the page number: 16 of them
-// for a second-level line, 6 for a first-level one) and word; hit_o and pte_o come two cycles later. put_valid_i stores
-// a line, drop_valid_i forgets that of put_* and whatever else shares its place, clear_all_i everything. No two of the
-// three together or in cycles that follow each other, but for put after put and drop after drop; no look is under way
-// at a clear, none begins before the second cycle after a drop.
-// Caching lines instead of translations: one memory access brings 16 neighbours, so a stream of pages walks once in 16;
-// first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: the lines in block RAM,
-// a valid bit for each in LUT memory, and for each group of lines a flip-flop that tells that their bits hold, so that
-// all are forgotten at once. A valid bit changes a cycle after its line, and is read a cycle after it. The reader must
-// not trust an entry that faults: it may have been filled in memory since. LINES_LOG2 is 2 at least.
-// Preemption saves nothing of it.
+// Contract: look_valid_i looks up a line by root, level and index, and a word of it. hit_o and pte_o come two cycles
+// later. The index is the upper bits of the page number: 16 bits for a second-level line, 6 bits for a first-level one.
+// Page 0x12345 has word 5 of second-level line 0x1234 and word 8 of first-level line 4. put_valid_i stores a line.
+// drop_valid_i invalidates the line of put_* and whatever else has its place. clear_all_i invalidates everything. Put,
+// drop and clear come neither in one cycle nor in successive cycles, except put after put and drop after drop. No
+// look-up is in flight at a clear, and none begins before the second cycle after a drop.
+// The cache holds lines and not translations. One memory access thus brings 16 neighbours, so a stream of pages walks
+// once in 16 pages. First-level lines are the walk cache, and superpages need no logic of their own.
+// The lines are in block RAM, with a valid bit for each in LUT memory. A flip-flop for each group of lines tells
+// whether the group's valid bits hold, so that all lines can be invalidated at once. A valid bit is written a cycle
+// after its line, and read a cycle after it. The reader must not trust an entry that faults, since memory may have
+// changed.
+// Preemption: no state is saved.
 module pte_cache #(
-    parameter int LINES_LOG2 = 10,
-    parameter int PTE_W = 32  // fewer for the proof
+    parameter int LINES_LOG2 = 10,  // log2 of the lines, at least 2.
+    parameter int PTE_W = 32        // Bits of an entry; fewer in the proof.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         look_valid_i,
     input  logic [ 21:0] look_root_i,
-    input  logic         look_first_i,  // a first-level line
+    input  logic         look_first_i,  // The line is of the first level.
     input  logic [ 15:0] look_index_i,
     input  logic [  3:0] look_word_i,
     output logic         hit_o,
@@ -34,12 +37,12 @@ module pte_cache #(
     input  logic         clear_all_i
 );
   localparam int TAG_W = 22 + 1 + 16, LINE_W = 16 * PTE_W;
-  localparam int PART_LOG2 = LINES_LOG2 > 4 ? 4 : LINES_LOG2 - 1;  // lines of a group
+  localparam int PART_LOG2 = LINES_LOG2 > 4 ? 4 : LINES_LOG2 - 1;  // log2 of the lines of a group.
   localparam int GROUP_W = LINES_LOG2 - PART_LOG2;
 
   logic [TAG_W+LINE_W-1:0] lines[0:(1<<LINES_LOG2)-1];
   (* ram_style = "distributed" *) logic [(1<<PART_LOG2)-1:0] valid[0:(1<<GROUP_W)-1];
-  logic [(1<<GROUP_W)-1:0] holds_q;  // of a group: its valid bits are so, else all are 0
+  logic [(1<<GROUP_W)-1:0] holds_q;  // The valid bits of a group hold; else all of them are 0.
   logic [(1<<PART_LOG2)-1:0] read_valid, put_valid, put_bit;
   logic [GROUP_W-1:0] read_group, put_group;
   logic [LINES_LOG2-1:0] look_place, place_q, put_place, put_place_q;

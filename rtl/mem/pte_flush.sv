@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the lines of page tables that a flush must drop from pte_cache.
+// Names the page-table lines that a flush must drop from pte_cache.
 //
-// Contract: valid_i with the fields of packet tlb_flush, held until ready_o (a pulse), while no walk is under way.
-// A range: drop_o once for each line that can hold an entry of it, second level, then first level, a line a cycle. All
-// of it, a whole address space and ranges of more than RANGE_LIMIT pages: clear_o, once.
-// Preemption saves nothing of it: a flush is never cut.
+// Contract: valid_i, with the fields of packet tlb_flush, is held until ready_o (a pulse), while no walk is live. A
+// range: drop_o names each line that can hold an entry of it, one a cycle, first those of the second level, then those
+// of the first level. Everything, a whole address space, and a range of more than RANGE_LIMIT pages: clear_o is high
+// once.
+// Preemption: no state is saved, since a flush is never cut.
 module pte_flush #(
-    parameter int RANGE_LIMIT = 4096  // pages; a longer range is not worth its cycles
+    parameter int RANGE_LIMIT = 4096  // In pages; dropping the lines of a longer range would take too long.
 ) (
     input  logic        clk_i,
     input  logic        rst_i,
@@ -17,7 +18,7 @@ module pte_flush #(
     input  logic [20:0] count_i,
     output logic        clear_o,
     output logic        drop_o,
-    output logic        drop_first_o,  // a first-level line
+    output logic        drop_first_o,  // The line is of the first level.
     output logic [15:0] drop_index_o
 );
   logic drop_end;

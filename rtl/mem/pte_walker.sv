@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Page walks, WALKS at a time: translations that the TLB does not have, from pte_cache, else from memory (Sv32).
 //
-// Contract: near_o says which walks are for page near_vpn_i of near_root_i. With open_ready_o, open_valid_i begins one
-// for open_vpn_i of open_root_i: walk open_walk_o (one-hot). While these stand for a request that may open a walk
-// (look_valid_i), the cache is read ahead. live_o: begun and not closed; done_o: also, the result is there. The
-// result of pick_i (one-hot, or none) is on result_*; with result_fault_o == FAULT_NONE it is the leaf, else the fault:
-// what the entry says, or what memory answered to the read of it. result_new_o: a leaf, and never taken by take_i.
-// join_i: a request waits for this walk from now on, empty_i: none does any more, waits_o: one does. A walk that is
-// done and that nobody waits for ends a cycle later, when the TLB has it, unless somebody joins. A fault is only
-// reported after the entry has been read from memory: a page that was mapped since needs no flush. The caller opens one
-// walk for a page, so misses of a page share one.
-// flush_* as packet tlb_flush, held until flush_ready_o, while no walk is live and look_valid_i is low.
-// Latency: 3 cycles from the cache; one or two memory accesses otherwise. A walk waits for WALKS - 1 others at most
-// before the cache, and before memory (rr_arbiter).
-// Memory's answers are found by the number of the walk; each walk has at most one access under way.
-// Preemption saves nothing of it.
+// Contract: near_o: the walks for page near_vpn_i of near_root_i. open_valid_i, with open_ready_o, begins walk
+// open_walk_o (one-hot) for open_vpn_i of open_root_i. While look_valid_i says that a request may open a walk for them,
+// the cache is read ahead. live_o: the walk has begun and not ended. done_o: it is live and its result is there.
+// result_* belong to walk pick_i (one-hot, or none): the leaf if result_fault_o is FAULT_NONE, else the fault of the
+// entry, or that of memory. result_new_o: the result is a leaf that take_i has not taken before.
+// join_i: a request waits for this walk from now on. empty_i: no request does any more. waits_o: one does. A walk that
+// is done and that no request waits for ends a cycle later, when the TLB has its result, unless a request joins. The
+// caller opens one walk for a page, so misses of a page share it. A fault is reported only after the entry has been
+// read from memory, so a page that has been mapped since needs no flush.
+// flush_* are the fields of packet tlb_flush, held until flush_ready_o, while no walk is live and look_valid_i is low.
+// Latency: 3 cycles from the cache, else one or two memory accesses. A walk waits for at most WALKS - 1 others at the
+// cache and at memory (rr_arbiter). An answer of memory names its walk; each walk has at most one access in flight.
+// Preemption: no state is saved.
 module pte_walker #(
-    parameter int WALKS = 4,
-    parameter int CACHE_LOG2 = 10,
+    parameter int WALKS = 4,        // Page walks at a time.
+    parameter int CACHE_LOG2 = 10,  // log2 of the page-table lines kept.
     localparam int NW = WALKS > 1 ? $clog2(WALKS) : 1
 ) (
     input  logic             clk_i,
@@ -34,7 +33,7 @@ module pte_walker #(
     input  logic [     19:0] open_vpn_i,
     output logic [WALKS-1:0] live_o,
     output logic [WALKS-1:0] done_o,
-    output logic [WALKS-1:0] failed_o,        // done, with a fault
+    output logic [WALKS-1:0] failed_o,        // The walk is done, with a fault.
     input  logic [WALKS-1:0] pick_i,
     input  logic             take_i,
     output logic [     21:0] result_root_o,
@@ -61,14 +60,14 @@ module pte_walker #(
     input  logic [    511:0] data_i,
     input  logic [      7:0] data_fault_i
 );
-  // One bit each: who wants something is known without a comparison.
+  // States are one-hot: whether a walk wants something is known without a comparison.
   localparam logic [5:0] FREE = 6'd1, LOOK = 6'd2, LOOKED = 6'd4, READ = 6'd8, ASKED = 6'd16, DONE = 6'd32;
 
   logic [6*WALKS-1:0] state_q;
-  logic [WALKS-1:0] first_q, taken_q;  // first_q: at the first level
-  logic [22*WALKS-1:0] root_q, ppn_q;  // ppn_q: of the second-level table, then of the page
+  logic [WALKS-1:0] first_q, taken_q;  // first_q: the walk is at the first level.
+  logic [22*WALKS-1:0] root_q, ppn_q;  // ppn_q: of the second-level table, then of the page.
   logic [20*WALKS-1:0] vpn_q;
-  logic [10*WALKS-1:0] low_q;          // the rest of the leaf
+  logic [10*WALKS-1:0] low_q;          // The lower bits of the leaf.
   logic [8*WALKS-1:0] fault_q;
 
   logic [WALKS-1:0] wants_look, wants_read, look_grant, read_grant, free;
@@ -84,7 +83,7 @@ module pte_walker #(
   assign open_ready_o = |free;
   assign open_walk_o = free & (~free + 1'b1);
 
-  // The cache: a walk that wants it, else the request that may open one
+  // The cache: it is looked up for a walk that wants it, else for the request that may open a walk.
   logic look, hit, put, drop, drop_first, clear;
   logic [3:0] look_word;
   logic [WALKS-1:0] look_1_q, look_2_q;
@@ -124,7 +123,7 @@ module pte_walker #(
       .count_i(flush_count_i), .clear_o(clear), .drop_o(drop), .drop_first_o(drop_first), .drop_index_o(drop_index)
   );
 
-  // Memory
+  // Memory.
   logic [WALKS-1:0] data_walk, data_q;
   logic [7:0] data_fault_q;
   logic data_first_q;
@@ -168,7 +167,7 @@ module pte_walker #(
     if (rst_i) {look_1_q, look_2_q, data_q} <= '0;
   end
 
-  // What an entry says: from the cache, and from memory
+  // The decoded entry: from the cache, and from memory.
   logic looked_first, c_pointer, c_leaf, m_pointer, m_leaf, bus;
   logic [7:0] m_fault, c_fault;
   assign looked_first = |(look_2_q & first_q);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round-robin choice of one among N requests, without state of its own but the turn.
+// Round-robin arbiter for N requesters.
 //
-// Contract: grant_o has exactly one bit set if a bit of request_i is set, else none; the first requester at or after
-// the turn wins. With advance_i the turn moves behind the winner, so a steady requester waits for N - 1 others at most.
+// Contract: grant_o has exactly one bit set if a bit of request_i is set, else none. The first requester at or after
+// the turn wins; after the highest comes the lowest. With advance_i the turn moves behind the winner, so a requester
+// that stays waits for at most N - 1 others. The turn is the only state.
 module rr_arbiter #(
-    parameter int N = 2
+    parameter int N = 2  // Number of requesters.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -12,10 +13,11 @@ module rr_arbiter #(
     input  logic         advance_i,
     output logic [N-1:0] grant_o
 );
-  logic [N-1:0] turn_q;  // bit i: i is at or after the turn
-  logic [N-1:0] first;  // those at or after the turn
+  logic [N-1:0] turn_q;  // Bit i: requester i is at or after the turn.
+  logic [N-1:0] first;  // Requesters at or after the turn.
 
-  // Each says for itself that none is before it, so no carry runs from one to the next: requests come late.
+  // Each requester finds out by itself that none is before it. No carry runs from one to the next, since requests come
+  // late.
   assign first = request_i & turn_q;
   for (genvar i = 0; i < N; i++) begin : g_grant
     localparam logic [N-1:0] BELOW = N'((1 << i) - 1);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// First-level TLB: ENTRIES translations, fully associative, tagged by root table: tags in flip-flops, what a page says
-// in LUT memory.
+// First-level TLB: ENTRIES translations, fully associative, tagged by root table. The tags are in flip-flops, the
+// contents of the page-table entries in LUT memory.
 //
-// Contract: match_o says which entry translates look_vpn_i of look_root_i from the next cycle on, at most one bit set;
-// used_i marks an entry as used. The fields of the entry chosen by select_i (one-hot, a cycle later) are on entry_*,
-// and mean nothing without a choice. fill_valid_i puts a translation in, over one that has not been used lately, and
-// removes every entry that covers a page of it; lost_o are the entries that this replaces or removes: who holds a match
-// from before must forget these.
-// clear_i forgets all, not in the cycle of a fill. A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
-// Two walks may bring the same superpage; removing what overlaps is what makes a match unique, whoever fills.
-// Preemption saves nothing of it: translations can be looked up again.
+// Contract: match_o tells which entry translates look_vpn_i of look_root_i from the next cycle on; at most one bit is
+// set. entry_* are the fields of the entry that select_i (one-hot, a cycle later) chooses, and mean nothing if it
+// chooses none. used_i marks that entry as used. fill_valid_i writes a translation over an entry that has not been used
+// lately, and removes every entry that covers one of its pages. lost_o are the entries that it replaces or removes; the
+// holder of an earlier match must clear their bits. clear_i removes all entries, but not in the cycle of a fill. A
+// virtual page number has 20 bits; an entry with fill_super_i covers 4 MiB.
+// Two walks may bring the same superpage. Since a fill removes what overlaps, a match is unique, whoever fills.
+// Preemption: no state is saved; translations can be looked up again.
 module tlb #(
-    parameter int ENTRIES = 32
+    parameter int ENTRIES = 32  // Number of entries.
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
@@ -31,7 +31,7 @@ module tlb #(
     input  logic               clear_i
 );
   localparam int INDEX_W = $clog2(ENTRIES);
-  localparam int PTE_W = 22 + 4;  // page number, zero, exec, write, read
+  localparam int PTE_W = 22 + 4;  // Page number, zero, exec, write, read.
 
   logic [ENTRIES-1:0] valid_q, super_q, lately_q;
   logic [22*ENTRIES-1:0] root_q;
@@ -40,7 +40,7 @@ module tlb #(
   logic [INDEX_W-1:0] victim_q, chosen_index;
   logic [PTE_W-1:0] chosen, fill;
 
-  // A look meets the fill of its cycle.
+  // A look-up sees the fill of the same cycle.
   logic fits;
   logic [ENTRIES-1:0] found;
   assign fits = fill_root_i == look_root_i && fill_vpn_i[19:10] == look_vpn_i[19:10] &&
@@ -74,7 +74,7 @@ module tlb #(
   end
   always_ff @(posedge clk_i) if (fill_valid_i) ptes[victim_q] <= fill;
 
-  // Second chance: the victim moves on past entries that were filled or used since it last came by.
+  // Second chance: the victim pointer passes entries that have been filled or used since it last passed them.
   always_ff @(posedge clk_i) begin
     if (used_i) lately_q <= lately_q | select_i;
     if (fill_valid_i || (valid_q[victim_q] && lately_q[victim_q])) begin

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole board but for its pads and clocks: the device, the link to the host, and the memory that both share.
+// The logic of a board without its pads and clocks: the device, the link to the host, and the memory that both share.
 //
-// Contract: one clock, CLOCK_HZ. The serial line: CLOCKS cycles are BITS bits. The pins of one SDR SDRAM chip are those
-// of sdram_line. Device memory is the whole chip, from address 0 on. busy_o and irq_o are for lamps.
-// DEVICE = 0 leaves the device out, to bring up a board: link, clocks and memory work, registers answer with DECERR.
+// Contract: there is one clock of CLOCK_HZ. BITS bits of the serial line take CLOCKS cycles. The pins of one SDR SDRAM
+// chip are those of sdram_line. Device memory is the whole chip, from address 0 on. busy_o and irq_o drive lamps.
+// DEVICE = 0 leaves the device out, to bring up a board. Link, clocks and memory then work, and register accesses are
+// answered with DECERR.
 module board_core #(
-    parameter bit DEVICE   = 1'b1,
-    parameter int LANES    = 4,
+    parameter bit DEVICE   = 1'b1,  // The board has the device.
+    parameter int LANES    = 4,     // LANES, WARPS and LMEM_KIB are those of tern_top.
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16,
-    parameter int CLOCK_HZ = 50000000,
-    parameter int CLOCKS   = 50,
-    parameter int BITS     = 3,
-    parameter int ROW_W    = 13,
-    parameter int COL_W    = 9,
-    parameter int START_NS = 200000,
-    parameter bit SIMULATION = 1'b0  // see tern_link
+    parameter int CLOCK_HZ = 50000000,  // Clock frequency in Hz.
+    parameter int CLOCKS   = 50,        // Clock cycles of BITS bits of the serial line.
+    parameter int BITS     = 3,         // Bits of the serial line in CLOCKS cycles.
+    parameter int ROW_W    = 13,        // Bits of a row address of the chip.
+    parameter int COL_W    = 9,         // Bits of a column address of the chip.
+    parameter int START_NS = 200000,    // Time that the chip needs after power-on, in ns.
+    parameter bit SIMULATION = 1'b0     // See tern_link.
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
     input  logic             uart_rx_i,
     output logic             uart_tx_o,
-    output logic             busy_o,
-    output logic             irq_o,
+    output logic             busy_o,  // The device has work.
+    output logic             irq_o,   // The interrupt of the device is pending.
     output logic             cke_o,
     output logic             cs_n_o,
     output logic             ras_n_o,
@@ -44,12 +45,12 @@ module board_core #(
     irq_o <= irq;
   end
 
-  // registers
+  // AXI4-Lite channel of the registers, from the link to the device.
   logic r_awvalid, r_awready, r_wvalid, r_wready, r_bvalid, r_bready, r_arvalid, r_arready, r_rvalid, r_rready;
   logic [13:0] r_awaddr, r_araddr;
   logic [31:0] r_wdata, r_rdata;
   logic [1:0] r_bresp, r_rresp;
-  // memory: d from the device, l from the link
+  // AXI4 channels of memory: d_ is from the device, l_ from the link.
   logic d_arvalid, d_arready, d_rvalid, d_rready, d_awvalid, d_awready, d_wvalid, d_wready, d_wlast, d_bvalid, d_bready;
   logic [ID_W-1:0] d_arid, d_rid, d_awid, d_bid;
   logic [63:0] d_araddr, d_awaddr, d_wstrb;
@@ -132,7 +133,7 @@ module board_core #(
       .l_bresp_o(l_bresp), .cke_o, .cs_n_o, .ras_n_o, .cas_n_o, .we_n_o, .ba_o, .a_o, .dqm_o, .dq_o, .dq_oe_o, .dq_i
   );
 
-  // one beat, full width, INCR: nothing else is asked
+  // Both masters make only INCR transfers of one beat of full width.
   logic unused;
   assign unused = &{1'b0, d_arlen, d_awlen, d_arsize, d_awsize, d_arburst, d_awburst, d_wlast, l_arlen, l_awlen,
                     l_arsize, l_awsize, l_arburst, l_awburst, l_wlast, l_arid, l_awid};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a board: the AXI4 ports of the device and of the link in front of one SDRAM chip.
+// The memory of a board: an AXI4 port for the device and one for the link in front of one SDRAM chip.
 //
-// Contract: two AXI4 slaves of 512 bits; a transfer is one full line, aligned (the device and the link make no other).
-// One transfer at a time; readers and writers of both ports take turns, so a transfer waits for three others at most. A
-// write is answered when the chip has its data. A transfer outside of the chip is answered with SLVERR and does
-// nothing. R data are those of the controller's register, which stays until R is taken.
+// Contract: two AXI4 slaves of 512 bits. A transfer is one full, aligned line; the device and the link make no other.
+// One transfer is in progress at a time. Readers and writers of both ports are served round robin, so a transfer waits
+// for at most three others. A write is answered when the chip has its data. A transfer outside the chip is answered
+// with SLVERR and has no effect. R data come from a register of the controller, which keeps them until R is taken.
 module board_memory #(
-    parameter int CLOCK_HZ = 50000000,
-    parameter int ID_W     = 6,
+    parameter int CLOCK_HZ = 50000000,  // The parameters are those of sdram_line.
+    parameter int ID_W     = 6,         // Bits of an AXI id of the device.
     parameter int ROW_W    = 13,
     parameter int COL_W    = 9,
     parameter int START_NS = 200000
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
-    // the device
+    // AXI4 slave of the device.
     input  logic            d_arvalid_i,
     output logic            d_arready_o,
     input  logic [ID_W-1:0] d_arid_i,
@@ -36,7 +36,7 @@ module board_memory #(
     input  logic            d_bready_i,
     output logic [ID_W-1:0] d_bid_o,
     output logic [     1:0] d_bresp_o,
-    // the link; it has one transfer under way at most, so it needs no id
+    // AXI4 slave of the link. The link has at most one transfer in flight, so it needs no id.
     input  logic            l_arvalid_i,
     output logic            l_arready_o,
     input  logic [    63:0] l_araddr_i,
@@ -54,7 +54,7 @@ module board_memory #(
     output logic            l_bvalid_o,
     input  logic            l_bready_i,
     output logic [     1:0] l_bresp_o,
-    // the chip
+    // Pins of the chip.
     output logic            cke_o,
     output logic            cs_n_o,
     output logic            ras_n_o,
@@ -71,7 +71,7 @@ module board_memory #(
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_ANSWER = 2'd2;
 
   logic [1:0] state_q;
-  logic [3:0] asks, grant, at_q, answer;  // {link writes, link reads, device writes, device reads}
+  logic [3:0] asks, grant, at_q, answer;  // {link write, link read, device write, device read}.
   logic [63:0] addr;
   logic [ID_W-1:0] id_q;
   logic bad_q, bad, begin_it, room, answered, taken;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The top of the ULX3S board with an ECP5-85F: pads, clocks, reset; board_core is the rest.
+// The top module of the ULX3S board with an ECP5-85F: pads, clocks and reset around board_core.
 //
-// Contract: the pins of constraints/ecp5/ulx3s.lpf. The PLL makes 50 MHz out of the board's 25 MHz; the SDRAM's clock
-// lags the core's by a quarter of its period (sdram_line says why). Reset: from configuration until the PLL has
-// locked, and while the button FIRE 1 is held. The numbers of the PLL are those of `ecppll -i 25 -o 50 --clkout1 50
-// --phase1 90` (VCO 600 MHz). Serial line: 3 Mbaud.
-// Lamps: 0 memory clock lives, 1 the device works, 2 an interrupt waits, 3 bytes from the host, 4 bytes to the host.
+// Contract: the ports are the pins of constraints/ecp5/ulx3s.lpf. The PLL makes the core clock of 50 MHz from the 25
+// MHz of the board. The SDRAM clock lags the core clock by a quarter of its period (sdram_line says why). The
+// parameters of the PLL are those of `ecppll -i 25 -o 50 --clkout1 50 --phase1 90` (VCO 600 MHz). The reset is active
+// from configuration until the PLL has locked, and while the button FIRE 1 is pressed. The serial line has 3 Mbaud.
+// Lamps: 0 blinks while the core clock runs; 1 the device has work; 2 an interrupt is pending; 3 bytes come from the
+// host; 4 bytes go to the host.
 module board_ulx3s #(
-    parameter bit DEVICE   = 1'b1,  // see board_core
+    parameter bit DEVICE   = 1'b1,  // The parameters are those of board_core.
     parameter int LANES    = 4,
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16
 ) (
     input  logic        clk_25mhz,
-    input  logic        btn1,        // FIRE 1, high while it is pressed
-    output logic        ftdi_rxd,    // to the host
-    input  logic        ftdi_txd,    // from the host
+    input  logic        btn1,        // Button FIRE 1, high while it is pressed.
+    output logic        ftdi_rxd,    // Serial line to the host.
+    input  logic        ftdi_txd,    // Serial line from the host.
     output logic [ 4:0] led,
-    output logic        wifi_gpio0,  // high: the ESP32 keeps the board powered and off the FPGA's pins
+    output logic        wifi_gpio0,  // High: the ESP32 keeps the board powered and does not drive the pins of the FPGA.
     output logic        sdram_clk,
     output logic        sdram_cke,
     output logic        sdram_csn,
@@ -49,7 +50,7 @@ module board_ulx3s #(
       .PHASESEL0(1'b0), .PHASESEL1(1'b0), .PHASEDIR(1'b1), .PHASESTEP(1'b1), .PHASELOADREG(1'b1),
       .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0)
   );
-  // the clock leaves through a pad's register, like the commands
+  // The clock leaves through the output register of its pad, like the commands.
   ODDRX1F u_clock (.SCLK(chip_clk), .RST(1'b0), .D0(1'b1), .D1(1'b0), .Q(sdram_clk));
 
   always_ff @(posedge clk) begin

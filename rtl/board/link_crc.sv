@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame check sequence of RFC 1662 (FCS-32: the CRC of Ethernet), a bit a cycle.
+// The frame check sequence of RFC 1662 (FCS-32, the CRC of Ethernet), computed one bit a cycle.
 //
-// Contract: clear_i begins a frame; valid_i adds a byte, 8 cycles after the last one or later. ready_o: all bytes are
-// in crc_o, which is not complemented. A byte takes a serial line 40 cycles or more, so a table were LUTs for nothing.
+// Contract: clear_i begins a frame. valid_i adds a byte, at least 8 cycles after the previous one. ready_o is high when
+// crc_o includes all bytes. crc_o is not complemented. A serial line takes at least 40 cycles for a byte, so a CRC
+// table for whole bytes would cost LUTs without a benefit.
 module link_crc (
     input  logic        clk_i,
     input  logic        rst_i,
@@ -14,7 +15,7 @@ module link_crc (
 );
   logic [31:0] crc_q;
   logic [7:0] data_q;
-  logic [3:0] left_q;
+  logic [3:0] left_q;  // Bits of data_q that are not yet in the CRC.
 
   assign ready_o = left_q == 4'd0;
   assign crc_o = crc_q;

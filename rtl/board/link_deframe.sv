@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes frames from received bytes: RFC 1662's flags (0x7e), escapes (0x7d) and 32-bit check sequence.
+// Extracts frames from received bytes: flags (0x7e), escapes (0x7d) and 32-bit check sequence of RFC 1662.
 //
-// Contract: the bytes of a frame go to a link_ring without its check sequence, then end_o, if the check sequence is
-// right and each byte arrived with its stop bit; else drop_o. Bytes are 20 cycles apart or more. Whatever was on the
-// line before, the next flag begins a frame: so it finds its way after noise, and after a host that was killed.
+// Contract: the bytes of a frame without its check sequence are put into a link_ring. If the check sequence is right
+// and each byte had its stop bit, end_o follows, else drop_o. Bytes are at least 20 cycles apart. A flag begins a frame
+// whatever was received before, so the receiver resynchronises after noise and after a host that was killed.
 module link_deframe (
     input  logic       clk_i,
     input  logic       rst_i,
     input  logic       valid_i,
-    input  logic       error_i,  // a byte that did not arrive whole
+    input  logic       error_i,  // A byte was received without its stop bit.
     input  logic [7:0] data_i,
     output logic       put_o,
     output logic [7:0] data_o,
     output logic       end_o,
     output logic       drop_o,
-    input  logic       full_i
+    input  logic       full_i  // The ring has no room.
 );
   localparam logic [7:0] FLAG = 8'h7e, ESCAPE = 8'h7d;
-  localparam logic [31:0] GOOD = 32'hdebb20e3;  // the check sequence over a frame and its own
+  localparam logic [31:0] GOOD = 32'hdebb20e3;  // CRC over a frame and its own check sequence.
 
-  logic [31:0] held_q;  // the last 4 bytes: the check sequence, if a flag follows
+  logic [31:0] held_q;  // Last 4 bytes: the check sequence, if a flag follows.
   logic [31:0] crc;
-  logic [2:0] count_q;  // of them
+  logic [2:0] count_q;  // Bytes in held_q, 4 at most.
   logic escape_q, bad_q, flag, content, good_q, crc_ready;
 
   assign flag = valid_i && data_i == FLAG;
@@ -35,7 +35,7 @@ module link_deframe (
                   .ready_o(crc_ready), .crc_o(crc));
 
   always_ff @(posedge clk_i) begin
-    // long before the flag
+    // Bytes are at least 20 cycles apart, so good_q is up to date when a flag comes.
     good_q <= crc_ready && crc == GOOD && count_q[2] && !escape_q && !bad_q && !error_i && !full_i;
     if (valid_i) escape_q <= data_i == ESCAPE;
     if (content) begin

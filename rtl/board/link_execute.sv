@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does what the frames of the host ask, each once, and answers each (docs/board.md has the frames).
+// Executes the requests of the host and answers them (docs/board.md describes the frames).
 //
-// Contract: requests come from one link_ring, answers go to another one. A request is done if its number is the one
-// that follows the last one's; with the number of one of the 127 before, reads are done again and writes are not; with
-// any other, nothing is done. Each request of 8 bytes or more has one answer, others have none. Both AXI masters have
-// one transfer under way at most, and an answer leaves after the transfers of its request have been answered.
-// Preemption saves nothing of it: it is no part of the device.
+// Contract: requests come from one link_ring, and answers go to another one. A request with the number that follows the
+// number of the last one is executed. With one of the 127 numbers before, a read is executed again and a write is not.
+// With any other number nothing is executed. Each request of 8 bytes or more has one answer, a shorter one has none.
+// Each AXI master has at most one transfer in flight. An answer is complete only when all transfers of its request have
+// been answered.
+// Preemption: no state is saved, because the link is not part of the device.
 module link_execute #(
     parameter int ID_W   = 6,
-    parameter int LIMIT  = 960,   // bytes of a read or a write
-    parameter int WINDOW = 2047,  // bytes of requests that may wait
-    parameter bit SIMULATION = 1'b0
+    parameter int LIMIT  = 960,      // Largest number of data bytes of a read or a write.
+    parameter int WINDOW = 2047,     // Bytes of requests that may wait, as the answer to a hello says.
+    parameter bit SIMULATION = 1'b0  // See tern_link.
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
-    input  logic            irq_i,
-    // requests
+    input  logic            irq_i,  // Interrupt, a level: every answer carries it.
+    // Requests.
     input  logic            in_valid_i,
     output logic            in_ready_o,
     input  logic            in_last_i,
     input  logic [     7:0] in_data_i,
-    // answers
+    // Answers.
     output logic            put_o,
     output logic [     7:0] data_o,
     output logic            end_o,
     output logic            drop_o,
     input  logic            room_i,
-    // AXI4-Lite master
+    // AXI4-Lite master for the registers.
     output logic            r_axi_awvalid_o,
     input  logic            r_axi_awready_i,
     output logic [    13:0] r_axi_awaddr_o,
@@ -43,7 +44,7 @@ module link_execute #(
     output logic            r_axi_rready_o,
     input  logic [    31:0] r_axi_rdata_i,
     input  logic [     1:0] r_axi_rresp_i,
-    // AXI4 master
+    // AXI4 master for the memory.
     output logic            m_axi_arvalid_o,
     input  logic            m_axi_arready_i,
     output logic [ID_W-1:0] m_axi_arid_o,
@@ -76,38 +77,38 @@ module link_execute #(
   localparam logic [2:0] DONE = 3'd0, REPEATED = 3'd1, SEQUENCE = 3'd2, MALFORMED = 3'd3, BUS = 3'd4;
   localparam logic [95:0] IDENTITY = {32'd0, 16'(LIMIT), 16'(WINDOW), 7'd0, SIMULATION, 8'd1, 8'h4c, 8'h54};
   typedef enum logic [3:0] {
-    HEAD,     // the 8 bytes of a request
-    DECIDE,   // what is to be done with it, in two steps
+    HEAD,     // Receives the 8 bytes of a request.
+    DECIDE,   // Decides in two steps what is done.
     BEGIN,
-    GATHER,   // a write: the bytes of a line or a register
-    ADDRESS,  // and its transfer
-    RESPONSE,
-    DRAIN,    // the rest of the request
-    ROOM,     // for the answer
-    ANSWER,   // its 4 bytes
-    IDENTIFY,
-    FETCH,    // a read: the transfer of a line or a register
-    DATA,
-    PICK,     // and its bytes, each in two cycles
+    GATHER,    // Write: receives the bytes of a line or a register.
+    ADDRESS,   // Write: sends address and data of the transfer.
+    RESPONSE,  // Write: waits for its response.
+    DRAIN,     // Drops the rest of the request.
+    ROOM,      // Waits for room for the answer.
+    ANSWER,    // Puts the first 4 bytes of the answer.
+    IDENTIFY,  // Hello: puts the identity.
+    FETCH,     // Read: sends the address of a line or a register.
+    DATA,      // Read: waits for its data.
+    PICK,      // Read: puts its bytes, two cycles each.
     PUT,
-    FINISH
+    FINISH  // Ends the answer.
   } state_e;
 
   state_e state_q;
-  logic [63:0] head_q;  // address, count, number, command
+  logic [63:0] head_q;  // {address, count, number, command}.
   logic [2:0] head_count_q;
   logic [7:0] next_q, age_q, pick_q, code;
   logic [2:0] status_q;
-  logic bus_q;               // since the hello: a transfer was answered with an error
+  logic bus_q;               // A transfer since the hello was answered with an error.
   logic hello_q, write_q, memory_q, sound_q;
-  logic [31:0] cursor_q;     // where the transfer, or the next byte read, is
-  logic [5:0] position_q;    // of the next byte to be written, in its line
-  logic [9:0] left_q;        // bytes
-  logic [511:0] line_q;      // shifted in from above
+  logic [31:0] cursor_q;     // Address of the transfer, or of the next byte that is read.
+  logic [5:0] position_q;    // Offset in its line of the next byte that is written.
+  logic [9:0] left_q;        // Data bytes of the request that are left.
+  logic [511:0] line_q;      // Data of a write; bytes are shifted in from above.
   logic [63:0] strobe_q;
-  logic address_q, data_q;   // a transfer's: to be taken yet
-  logic short_q;             // a write has fewer bytes than it says
-  logic [3:0] index_q;
+  logic address_q, data_q;   // Address, data of a write transfer have not been taken yet.
+  logic short_q;             // A write has fewer bytes than its count says.
+  logic [3:0] index_q;  // Byte of the answer or of the identity.
   logic take, shift, unit_end, bus_valid, bus_error, last_byte, response_valid, response_error;
   logic [7:0] answer, identity, read_byte;
 
@@ -115,12 +116,12 @@ module link_execute #(
   assign unit_end = memory_q ? &cursor_q[5:0] : &cursor_q[1:0];
   assign last_byte = left_q == 10'd1;
 
-  // requests in
+  // Requests from the ring.
   assign take = left_q != 10'd0 && cursor_q[5:0] == position_q;
   assign shift = state_q == GATHER && (!take || (in_valid_i && !in_last_i));
   assign in_ready_o = state_q == HEAD || state_q == DRAIN || (state_q == GATHER && take && !in_last_i);
 
-  // transfers
+  // AXI transfers.
   assign r_axi_awvalid_o = state_q == ADDRESS && !memory_q && address_q;
   assign r_axi_wvalid_o = state_q == ADDRESS && !memory_q && data_q;
   assign r_axi_awaddr_o = {cursor_q[13:2], 2'd0};
@@ -145,12 +146,12 @@ module link_execute #(
   assign bus_error = (memory_q ? m_axi_rresp_i : r_axi_rresp_i) != 2'd0;
   assign response_valid = memory_q ? m_axi_bvalid_i : r_axi_bvalid_i;
   assign response_error = (memory_q ? m_axi_bresp_i : r_axi_bresp_i) != 2'd0;
-  // data stay on the bus until their last byte is picked
+  // Read data stay on the bus until their last byte has been put.
   assign r_axi_rready_o = !memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
   assign m_axi_rready_o = memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
   assign read_byte = memory_q ? m_axi_rdata_i[8*cursor_q[5:0]+:8] : r_axi_rdata_i[8*cursor_q[1:0]+:8];
 
-  // answers out
+  // Answers into the ring.
   always_comb begin
     case (index_q[1:0])
       2'd0: answer = {1'b1, code[6:0]};
@@ -241,7 +242,7 @@ module link_execute #(
         if (in_valid_i && in_last_i) begin
           state_q <= ROOM;
           if (short_q) status_q <= MALFORMED;
-        end else if (in_valid_i && status_q == DONE) status_q <= MALFORMED;  // more than it should have
+        end else if (in_valid_i && status_q == DONE) status_q <= MALFORMED;  // The request is too long.
       end
       ROOM: if (room_i) state_q <= ANSWER;
       ANSWER: begin

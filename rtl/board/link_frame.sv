@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes frames of RFC 1662 from what a link_ring holds: flag, bytes with escapes, 32-bit check sequence, flag.
+// Sends the frames of a link_ring in the format of RFC 1662: a flag, the bytes with escapes, a 32-bit check sequence, a
+// flag.
 //
-// Contract: each frame of the ring is sent once; a byte is offered until it is taken.
+// Contract: each frame of the ring is sent once. A byte is offered on valid_o and data_o until ready_i takes it.
 module link_frame (
     input  logic       clk_i,
     input  logic       rst_i,
@@ -23,9 +24,9 @@ module link_frame (
 
   state_e state_q;
   logic [31:0] crc, check_q;
-  logic [7:0] next_q;  // escaped: it follows
+  logic [7:0] next_q;  // Second byte of an escape sequence.
   logic next_valid_q, crc_ready, free, special;
-  logic [1:0] left_q;  // bytes of the check sequence
+  logic [1:0] left_q;  // Bytes of the check sequence behind this one.
   logic [7:0] from;
 
   assign free = (!valid_o || ready_i) && !next_valid_q;

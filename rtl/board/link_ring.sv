@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds frames between a side that makes them and one that takes them: 2^DEPTH_LOG2 entries of block memory.
+// A FIFO of whole frames: 2^DEPTH_LOG2 entries of block RAM.
 //
-// Contract: put_i appends a byte to the frame that is being made; end_i ends it, and from then on it comes out, its
-// bytes and then an entry with last_o, which carries none; drop_i takes back what was put since the last end. At most
-// one of the three a cycle. full_o: neither put nor end (drop instead). room_o: ROOM entries and more are free. Nothing
-// of a frame comes out before its end: a frame whose check fails changes nothing.
+// Contract: put_i appends a byte to the frame that is being written. end_i ends this frame. From then on the frame is
+// read out: its bytes, followed by an entry with last_o, which carries no byte. drop_i discards the bytes since the
+// last end. At most one of the three is high in a cycle. While full_o is high the writer may only drop. room_o is high
+// when at least ROOM entries are free. No byte of a frame is read out before the end of the frame, so a frame whose
+// check fails has no effect.
 module link_ring #(
-    parameter int DEPTH_LOG2 = 11,  // 2048 of 9 bits are one block of an ECP5
-    parameter int ROOM = 1
+    parameter int DEPTH_LOG2 = 11,  // log2 of the entries; 2048 of 9 bits are one block RAM of an ECP5.
+    parameter int ROOM = 1          // Free entries that room_o stands for.
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
@@ -31,14 +32,15 @@ module link_ring #(
   assign full_o = &used_q;
   assign {last_o, data_o} = out_q;
 
-  // as Yosys knows a block memory: one write, and one read with an enable
+  // Yosys infers a block RAM from one write port and one read port with an enable.
   always_ff @(posedge clk_i) begin
     if (write) mem[wr_q] <= {end_i, end_i ? 8'd0 : data_i};
     if (!valid_o || ready_i) out_q <= mem[rd_q];
   end
 
   always_ff @(posedge clk_i) begin
-    // two cycles old, on the safe side: rd_q only goes forward, and put, end and drop wait for it
+    // used_q is never too small: it includes the write of this cycle, and reads and drops only free entries. room_o is
+    // a cycle older, which its margin of 2 entries covers.
     used_q <= wr_q - rd_q + DEPTH_LOG2'(write);
     room_o <= used_q < DEPTH_LOG2'((1 << DEPTH_LOG2) - ROOM - 2);
     if (write) wr_q <= wr_q + 1'b1;

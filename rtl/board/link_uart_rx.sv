@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives bytes of a serial line: a start bit, 8 data bits from the lowest on, a stop bit.
+// Receives bytes from a serial line: a start bit, 8 data bits, lowest first, and a stop bit.
 //
-// Contract: CLOCKS clock cycles are BITS bits of the line, and at least 4 cycles a bit; each bit is sampled in its
-// middle, to the cycle. valid_o: a cycle for each byte, with it in data_o; error_o instead of it: the stop bit was
-// low (noise, or the line is broken). The line is asynchronous to the clock. A fraction instead of a divider: 25 MHz
-// and 3 Mbaud are 25 cycles for 3 bits, and 8 for each were 4 % wrong.
+// Contract: BITS bits of the line take CLOCKS clock cycles, at least 4 cycles a bit. Each bit is sampled in its middle,
+// exact to a cycle. valid_o is high for one cycle for each byte, which is in data_o. If the stop bit is low, because of
+// noise or a broken line, error_o is high instead. The line may be asynchronous to the clock.
+// A ratio of two integers is used instead of an integer divider: at 25 MHz and 3 Mbaud 3 bits take 25 cycles, and 8
+// cycles for each bit would be 4 % wrong.
 module link_uart_rx #(
-    parameter int CLOCKS = 25,
-    parameter int BITS   = 3
+    parameter int CLOCKS = 25,  // Clock cycles of BITS bits.
+    parameter int BITS   = 3    // Bits in CLOCKS clock cycles.
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
@@ -23,10 +24,10 @@ module link_uart_rx #(
     end
   endgenerate
 
-  logic [1:0] line_q = 2'b11;  // synchronised: [1]
-  logic [W-1:0] phase_q;
-  logic busy_q, wait_q, tick;  // wait: until the line is high again
-  logic [3:0] bit_q;           // 0: start, 1 to 8: data, 9: stop
+  logic [1:0] line_q = 2'b11;  // Synchroniser; bit 1 is the synchronised line.
+  logic [W-1:0] phase_q;  // Part of the current bit that has passed, in units of 1 / BITS cycle.
+  logic busy_q, wait_q, tick;  // wait_q: wait until the line is high again.
+  logic [3:0] bit_q;           // 0: start bit, 1 to 8: data bits, 9: stop bit.
   logic [7:0] data_q;
 
   assign tick = phase_q >= W'(CLOCKS - BITS);

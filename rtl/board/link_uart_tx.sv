@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends bytes on a serial line: a start bit, 8 data bits from the lowest on, a stop bit.
+// Sends bytes on a serial line: a start bit, 8 data bits, lowest first, and a stop bit.
 //
-// Contract: CLOCKS clock cycles are BITS bits of the line. A byte is taken when valid and ready are high; while bytes
-// are offered without a pause, they are sent without one. tx_o comes from a register and is high when nothing is sent.
+// Contract: BITS bits of the line take CLOCKS clock cycles. A byte is taken when valid_i and ready_o are high. Bytes
+// that are offered without a pause are sent without one. tx_o comes from a register and is high when nothing is sent.
 module link_uart_tx #(
-    parameter int CLOCKS = 25,
-    parameter int BITS   = 3
+    parameter int CLOCKS = 25,  // Clock cycles of BITS bits.
+    parameter int BITS   = 3    // Bits in CLOCKS clock cycles.
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
@@ -16,8 +16,8 @@ module link_uart_tx #(
 );
   localparam int W = $clog2(CLOCKS + BITS);
 
-  logic [W-1:0] phase_q;
-  logic [3:0] left_q;  // bits to come after the one that is sent; the stop bit is the last
+  logic [W-1:0] phase_q;  // Part of the current bit that has passed, in units of 1 / BITS cycle.
+  logic [3:0] left_q;  // Bits behind the one on the line; the stop bit is the last.
   logic [8:0] data_q;
   logic busy_q, tick;
 

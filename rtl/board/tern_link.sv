@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link between a host and the device over a serial line (docs/board.md): requests in, answers out.
+// The link between a host and the device over a serial line (docs/board.md): it executes the requests of the host and
+// answers them.
 //
-// Contract: CLOCKS cycles of clk_i are BITS bits of the line, at least 4 cycles a bit: 25 and 3 are 3 Mbaud at 25 MHz,
-// 50 and 3 at 50 MHz. uart_rx_i may be asynchronous, uart_tx_o comes from a register. r_axi is the master for the
-// device's registers, AXI4-Lite as tern_top's s_axi; m_axi the one for memory, beside the device's own, and like
-// that one: AXI4 of 512 bits, INCR, one beat, full width, aligned, parts of a line by strobes, so that an arbiter
-// chooses between two of one kind. Each master has one transfer under way at most; its id is always 0. Data that are
-// read stay on R for 130 cycles at most. Addresses are those of the device, from 0 on; the lower 4 GiB.
-// irq_i is a level: each answer carries it. Two blocks of memory (EBR) hold what waits in either direction.
+// Contract: BITS bits of the line take CLOCKS cycles of clk_i, at least 4 cycles a bit. 25 and 3 are 3 Mbaud at 25 MHz;
+// 50 and 3 are 3 Mbaud at 50 MHz. uart_rx_i may be asynchronous. uart_tx_o comes from a register.
+// r_axi is the AXI4-Lite master for the device's registers and fits s_axi of tern_top. m_axi is the master for memory,
+// beside that of the device. Both masters of memory are of one kind, so that an arbiter can choose between them: AXI4
+// of 512 bits, INCR, one beat of full width, aligned, with strobes for a part of a line. Each master of the link has at
+// most one transfer in flight; its id is 0. The link takes read data from R within 130 cycles. Addresses are those of
+// the device, from 0 on, in the lower 4 GiB. irq_i is a level, which each answer carries.
+// Two block RAMs (EBR) hold the frames that wait, one for each direction.
 module tern_link #(
-    parameter int CLOCKS = 25,
-    parameter int BITS = 3,
-    parameter int ID_W = 6,
-    parameter bit SIMULATION = 1'b0  // the host is told that device time is simulated
+    parameter int CLOCKS = 25,       // Clock cycles of BITS bits.
+    parameter int BITS = 3,          // Bits in CLOCKS clock cycles.
+    parameter int ID_W = 6,          // Bits of an AXI id.
+    parameter bit SIMULATION = 1'b0  // The identity tells the host that device time is simulated.
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -65,7 +67,7 @@ module tern_link #(
     input  logic [     1:0] m_axi_bresp_i
 );
   localparam int DEPTH_LOG2 = 11;
-  localparam int LIMIT = 960;  // two of them, with what is around, fit into a ring
+  localparam int LIMIT = 960;  // Largest number of data bytes; two such frames fit into a ring.
 
   logic rx_valid, rx_error, tx_valid, tx_ready;
   logic [7:0] rx_data, tx_data;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32.
+// A user's own executor, as an example: y[i] = a * x[i] + y[i] on arrays of float32.
 //
-// Arguments and state: docs/spec/executors/saxpy.yaml. Addresses are multiples of 4 and n is below 2^30, else it faults
-// with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream, or not overlap. Contract: the
-// executor interface. The executor takes about n cycles. Its end is one pulse: done, stopped, or the first fault found.
+// docs/spec/executors/saxpy.yaml describes arguments and state. x and y are multiples of 4 and n is below 2^30, else
+// the executor faults with FAULT_EXECUTOR. x and y are the same array or do not overlap. Each element is rounded once,
+// to nearest even.
+// Contract: the executor interface (docs/hardware/interfaces.md). The executor takes about n cycles. One pulse ends its
+// work: done, stopped, or the first fault found.
 //
-// Preemption, and what a user's executor does for it: keep a place, so that all before it is in memory and nothing
-// after it is; at a stop begin nothing more, wait for what is in flight, offer the place on the save stream; at a
-// resume take it from the restore stream and begin there. Here the place is one word (`done` of the description): the
-// elements up to the last line that has been given to memory. A place behind the end, or a word of the state without a
-// name, is a fault, as on the model. A stop drops what is computed of the next line, and the resume computes it again,
-// which costs less than to keep it. An executor that accumulates saves its accumulator too.
+// Preemption: an executor keeps a position such that all work before it is in memory and no work behind it is. At a
+// stop it begins nothing more, waits for what is in flight, and sends the position on the save stream. At a resume it
+// takes the position from the restore stream and begins there. Here the position is one word (`done` of the
+// description): the number of elements up to the last line that has been given to memory. A position beyond n, or a bit
+// of the state that no field names, is a fault, as on the functional model. A stop drops the results of an incomplete
+// line; computing them again after the resume costs less than saving them. An executor that accumulates would save its
+// accumulator too.
 //
-// How: two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results
-// gather in the line that is written back. One result line at most is between the ring and memory, so nothing behind
-// the multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
+// Implementation: two rings read ahead 8 lines each of x and y. One element a cycle goes into one fused multiply-add.
+// Results gather in the line that is then written. At most one line of results is between the multiply-add and memory,
+// so nothing behind the multiply-add needs to stall. Sixteen multiply-adds side by side would be faster, but no simple
+// example.
 module user_saxpy (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -44,23 +48,23 @@ module user_saxpy (
     output logic [  27:0] req_line_o,
     output logic [ 511:0] req_wdata_o,
     output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,       // {write, y, slot}
+    output logic [   7:0] req_tag_o,       // {write, y, slot of the ring}; of a write {write, 0, line modulo 8}.
     input  logic          rsp_valid_i,
     input  logic [   7:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
 );
-  localparam int SLOT_W = 3;
-  localparam int COUNT_W = 27;  // lines of a stream
-  localparam int PIPE = 1 + simt_op_pkg::FMA_LATENCY;  // from choosing an element to its result
+  localparam int SLOT_W = 3;  // log2 of the lines that a ring reads ahead.
+  localparam int COUNT_W = 27;  // Bits of a number of lines of an array.
+  localparam int PIPE = 1 + simt_op_pkg::FMA_LATENCY;  // Cycles from an element on the rings' ports to its result.
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5,
       S_PLACE = 3'd6;
 
   logic [2:0] state_q;
-  logic [31:0] left_q, a_q, x_q, y_q, y_first_q;  // x, y: addresses of the next element
-  logic [31:0] n_q, left_behind_q, restored;      // left_behind: elements behind the place
+  logic [31:0] left_q, a_q, x_q, y_q, y_first_q;  // x, y: addresses of the next element.
+  logic [31:0] n_q, left_behind_q, restored;      // left_behind: elements behind the position.
   logic done_q, fault_q, stopped_q, bad_q, begin_run, refused, halt;
-  logic resumed_q, extra_q, lost_q;  // extra: a word of the restored line is set that has no name
+  logic resumed_q, extra_q, lost_q;  // extra: a bit of the restored line is set that no field names.
   logic [7:0] code_q;
   logic [1:0] access_q;
   logic [31:0] va_q, refused_va;
@@ -79,7 +83,8 @@ module user_saxpy (
   end
   assign restore_ready_o = state_q == S_RESTORE;
   assign restored = restore_data_i[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32];
-  assign halt = stop_req_i && stop_gran_i[1];  // there are no groups: as soon as one is asked for less than the packet
+  // saxpy has no work-groups, so any granularity finer than a packet stops it at once.
+  assign halt = stop_req_i && stop_gran_i[1];
   assign fault_code_o = code_q;
   assign fault_access_o = access_q;
   assign fault_va_o = va_q;
@@ -87,14 +92,14 @@ module user_saxpy (
   assign refused_va = |x_q[1:0] ? x_q : |y_q[1:0] ? y_q : '0;
   assign begin_run = state_q == S_CHECK && left_q != '0 && !refused && !lost_q && !extra_q;
 
-  // Reading: x and y in turn, each up to the line of its last element.
+  // Reads: of x and y in turn, of each array up to the line of its last element.
   logic [1:0] full, drained, have, want, pop;
   logic [2*SLOT_W-1:0] slot;
-  logic [63:0] have_va, ask_q;  // ask: addresses to read next
+  logic [63:0] have_va, ask_q;  // ask: addresses to read next.
   logic [15:0] have_fault;
   logic [1023:0] line;
   logic [2*COUNT_W-1:0] lines_left_q;
-  logic [1:0] more_q;           // lines are left
+  logic [1:0] more_q;           // Some lines of the array have not been read.
   logic turn_q, pick, read_valid_q, read_go, write_q, write_go;
   logic [25:0] read_line_q;
   logic [SLOT_W:0] read_tag_q;
@@ -110,13 +115,13 @@ module user_saxpy (
         .rsp_data_i, .rsp_fault_i, .out_valid_o(have[s]), .out_meta_o(have_va[32*s+:32]),
         .out_fault_o(have_fault[8*s+:8]), .pop_i(pop[s]), .data_o(line[512*s+:512])
     );
-    // A stream needs its next line when its element is the first in a line, or the first of all.
+    // An array needs its next line when the next element is the first of a line, or the first of all.
     assign pop[s] = need[s] && have[s] && !(|have_fault[8*s+:8]);
     assign need[s] = state_q == S_RUN && !bad_q && left_q != '0 && !loaded_q[s];
   end
 
-  // Elements
-  logic [1:0] loaded_q, need;  // the line of the next element is on the ring's port
+  // Elements.
+  logic [1:0] loaded_q, need;  // loaded: the line of the next element is on data_o of the ring.
   logic feed, line_ends, pending_q;
   logic [3:0] x_word, y_word;
   logic [PIPE:1] in_pipe_q, ends_q;
@@ -135,11 +140,11 @@ module user_saxpy (
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
-  // Results gather in a line; a complete one waits for memory while the next gathers.
+  // Results gather in a line. A complete line waits for memory while the next one gathers.
   logic [511:0] gather_q, gathered, wdata_q;
   logic [63:0] gather_be_q, gathered_be, be_q;
-  logic [25:0] out_q;  // line to write next
-  logic [7:0] writing_q;     // in flight, by tag
+  logic [25:0] out_q;  // Line that is written next.
+  logic [7:0] writing_q;     // Writes in flight, by tag.
   logic answer_q, write_worse;
   logic [SLOT_W-1:0] back;
   logic [25:0] answer_line_q;
@@ -155,7 +160,7 @@ module user_saxpy (
       end
   end
 
-  // What is offered stays: a read that stands there goes before a write.
+  // An offered request does not change, so a read that is on offer goes before a write.
   assign req_valid_o = read_valid_q || (write_q && !writing_q[out_q[2:0]]);
   assign write_go = !read_valid_q && write_q && !writing_q[out_q[2:0]] && req_ready_i;
   assign req_op_o = read_valid_q ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
@@ -164,7 +169,8 @@ module user_saxpy (
   assign req_be_o = be_q;
   assign req_tag_o = read_valid_q ? {4'b0, read_tag_q} : {3'b0, 2'b10, out_q[2:0]};
 
-  // A write's tag is its line modulo 8, which waits for the one before it: so the line is known from the answer's tag.
+  // The tag of a write is its line modulo 8. A write waits until the earlier one of the same tag has been answered, so
+  // the tag of an answer identifies the line.
   assign back = out_q[2:0] - 3'd1 - rsp_tag_i[2:0];
   assign write_worse = answer_q && |answer_fault_q && (!bad_q || access_q == 2'd0 || answer_line_q < va_q[31:6]);
 
@@ -222,7 +228,7 @@ module user_saxpy (
     if (answer_q) writing_q[answer_line_q[2:0]] <= 1'b0;
     if (write_go) writing_q[out_q[2:0]] <= 1'b1;
 
-    // Faults: writes are of elements before those that are read
+    // Faults. A faulted write goes before a faulted read, because its elements come before those that are being read.
     if (write_worse) begin
       bad_q <= 1'b1;
       code_q <= answer_fault_q;
@@ -255,12 +261,12 @@ module user_saxpy (
         left_q <= left_q - restored;
         x_q <= x_q + {restored[29:0], 2'b0};
         y_q <= y_q + {restored[29:0], 2'b0};
-        va_q <= refused_va;  // of the addresses as they were given
+        va_q <= refused_va;  // From the addresses of the packet, without the position.
         extra_q <= |(restore_data_i & ~(512'hffff_ffff << tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB));
         if (restore_last_i) state_q <= S_PLACE;
       end
       S_PLACE: begin
-        lost_q <= left_q > n_q;  // n - done has wrapped
+        lost_q <= left_q > n_q;  // n - done has wrapped: the position is beyond n.
         state_q <= S_CHECK;
       end
       S_CHECK: begin

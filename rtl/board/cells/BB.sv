@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pad of an ECP5 for both directions: B is driven by I unless T is high; see EHXPLLL.
+// A bidirectional pad of the ECP5 as a black box (see EHXPLLL). I drives B unless T is high; O is the value of B.
 (* blackbox *)
 module BB (
     inout  B,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PLL of the ECP5, as a name with pins: what it does is the vendor's (Lattice TN1263) and the tools'. Only for lint
-// and elaboration; synth_ecp5 puts its own in this place. The defaults are those of the pins that are used.
+// A PLL of the ECP5 as a black box for lint and elaboration: synth_ecp5 replaces it by its own cell of this name.
+// Lattice TN1263 describes the PLL. Only the parameters and ports that a board uses are declared.
 (* blackbox *)
 module EHXPLLL #(
     parameter CLKI_DIV = 1, CLKFB_DIV = 1, CLKOP_DIV = 8, CLKOS_DIV = 8,

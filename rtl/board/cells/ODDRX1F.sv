@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register of an ECP5's pad that puts out D0 while SCLK is high and D1 while it is low; see EHXPLLL.
+// The output register of a pad of the ECP5 as a black box (see EHXPLLL). Q is D0 while SCLK is high, and D1 while SCLK
+// is low.
 (* blackbox *)
 module ODDRX1F (
     input  SCLK, RST, D0, D1,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants shared by the modules of rtl/ that are no part of the hardware/software interface.
-// The channels they belong to: docs/hardware/interfaces.md.
+// Constants that the modules of rtl/ share and that are not part of the hardware/software interface (tern_spec_pkg has
+// that interface). docs/hardware/interfaces.md describes the channels that use them.
 
 package tern_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  // req_op of the memory channel
+  // Values of req_op, the operation of a memory request.
   localparam logic [1:0] MEM_READ = 2'd0;
   localparam logic [1:0] MEM_WRITE = 2'd1;
   localparam logic [1:0] MEM_ATOMIC = 2'd2;
 
-  // req_amo of the memory channel
+  // Values of req_amo, the operation of an atomic memory request.
   localparam logic [3:0] AMO_SWAP = 4'd0;
   localparam logic [3:0] AMO_ADD = 4'd1;
   localparam logic [3:0] AMO_XOR = 4'd2;
@@ -25,9 +25,9 @@ package tern_pkg;
   localparam logic [3:0] AMO_LR = 4'd10;
   localparam logic [3:0] AMO_SC = 4'd11;
 
-  localparam int LINE_W = 28;   // line address: physical or virtual byte address [33:6]
-  localparam int DATA_W = 512;  // bits of a line
-  localparam int BE_W = 64;     // bytes of a line
+  localparam int LINE_W = 28;   // Bits of a line address: bits [33:6] of a physical or virtual byte address.
+  localparam int DATA_W = 512;  // Data bits of a line.
+  localparam int BE_W = 64;     // Bytes of a line: one byte enable for each.
 
   /* verilator lint_on UNUSEDPARAM */
 

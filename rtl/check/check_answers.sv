@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asserts that a memory channel answers only what was asked (interfaces.md, rules 1, 2 and
-// 7); in synthesis it is empty.
+// Asserts that a memory channel answers only accepted requests (docs/hardware/interfaces.md, rules 1, 2 and 7). The
+// module is empty in synthesis.
 //
-// Rules: an answer belongs to a request of its tag that was accepted in an earlier cycle and has not been
-// answered; when the client is reset, memory owes it nothing. A tag may be in flight several times (rule 7), so
-// requests are counted by tag.
+// Rules: an answer carries the tag of a request that was accepted in an earlier cycle and has not been answered. When
+// the client is reset, no answer is outstanding. A tag may be in flight several times (rule 7), so requests are counted
+// for each tag.
 module check_answers #(
-    parameter int TAG_W = 8
+    parameter int TAG_W = 8  // Bits of a tag.
 ) (
     input logic             clk_i,
     input logic             rst_i,
-    input logic             req_i,      // accepted
+    input logic             req_i,      // A request is accepted in this cycle.
     input logic [TAG_W-1:0] req_tag_i,
-    input logic             rsp_i,
+    input logic             rsp_i,  // An answer comes in this cycle.
     input logic [TAG_W-1:0] rsp_tag_i
 );
 `ifndef SYNTHESIS
-  logic live_q = 1'b0;  // there was a reset
-  logic [9:0] owed[0:(1<<TAG_W)-1];
-  logic [TAG_W:0] sum_q = '0;
+  logic live_q = 1'b0;  // A reset has been seen.
+  logic [9:0] owed[0:(1<<TAG_W)-1];  // Unanswered requests of each tag.
+  logic [TAG_W:0] sum_q = '0;  // Unanswered requests of all tags.
 
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

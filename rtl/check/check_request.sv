@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asserts the rules of the request side of a memory channel (interfaces.md), in simulation and in the
-// prover; in synthesis it is empty.
+// Asserts the rules of the request side of a memory channel (docs/hardware/interfaces.md), in simulation and in formal
+// proofs. The module is empty in synthesis.
 //
-// Rules: those of check_channel, for what a request means: a read has no data and no byte enables, only an atomic has
-// an operation. And there is no fourth operation.
+// Rules: a stalled request is stable as in check_channel. Data and byte enables are compared only for writes and
+// atomics, and the atomic operation only for atomics, since other requests do not use them. op_i is one of the three
+// operations.
 module check_request #(
-    parameter int TAG_W = 8  // of whatever else goes along, too
+    parameter int TAG_W = 8  // Bits of the tag and of other payload that is compared with it.
 ) (
     input logic             clk_i,
     input logic             rst_i,
@@ -19,7 +20,7 @@ module check_request #(
     input logic [TAG_W-1:0] tag_i
 );
 `ifndef SYNTHESIS
-  logic live_q = 1'b0, held_q = 1'b0;  // there was a reset; the channel was stalled
+  logic live_q = 1'b0, held_q = 1'b0;  // A reset was seen; the channel was stalled.
   logic [1:0] op_q;
   logic [3:0] amo_q;
   logic [27:0] line_q;

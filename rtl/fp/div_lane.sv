@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datapath of one divider of div_unit: integer division and remainder, binary32 division and square root.
 //
-// Contract: three stations with registers of their own may work at three pairs of operands. div_unit pulses the phases
-// of a pair in this order, one cycle each: unpack (a_i, b_i and rm_i count in this cycle), count, then, when no earlier
-// pair is stepping, align, step (13 times for floats, 16 - skip_i for integers), normalise and round; in the next cycle
-// data_o and flags_o (NV DZ OF UF NX) are valid. The align of the next pair may come with the normalise of this one.
-// float_i, sqrt_i, signed_i and rem_i say what to do, the same for all pairs in here; mask_i starts at bit 25 for a
-// root, else it is zero. span_o, integers only, from the count on: with skip_i, its 2 * skip_i bits in front must be
-// zero. State saved at preemption: none; the core drains it.
+// Contract: the datapath has three stations with registers of their own, so up to three pairs of operands are in it.
+// div_unit pulses the phases of a pair in this order, one cycle each:
+//   unpack        a_i, b_i and rm_i are sampled
+//   count         from this cycle on span_o is valid; the next phase waits until no earlier pair is stepping
+//   align         skip_i is sampled
+//   step          13 times for floats, 16 - skip_i times for integers
+//   normalise     the align of the next pair may come in the same cycle
+//   round         data_o and flags_o are valid in the next cycle
+// float_i, sqrt_i, signed_i and rem_i select the operation, which is the same for all pairs in the datapath. mask_i
+// starts at bit 25 for a square root and is zero otherwise. skip_i is the number of steps that an integer division
+// skips, two digits each: the upper 2 * skip_i bits of span_o must be zero.
+// State saved at preemption: none; the core drains the datapath.
 //
-// One restoring subtractor, used twice a cycle, serves all: shift r left with a bit of q, subtract d | mask, shift the
-// digit into q. A division has mask = 0. A square root has r = (radicand - root^2) << digits, d = 2 * root so far, mask
-// the digit in question, both with 25 bits of fraction. Digit selection by table (SRT) would halve the cycles again for
-// twice the logic.
+// One restoring subtractor serves all operations and is used twice a cycle. For each digit it shifts a bit of q into r,
+// subtracts d | mask from r if r is not less, and shifts the digit into q. In a division d is the divisor and mask is
+// 0. In a square root, d = 2 * root so far, mask is the digit in question (both with 25 bits of fraction), and r =
+// (radicand - root^2) << digits. Digit selection by table (SRT) would halve the cycles for twice the logic.
 
 module div_lane (
     input  logic        clk_i,
@@ -26,27 +31,27 @@ module div_lane (
     input  logic        sqrt_i,
     input  logic        signed_i,
     input  logic        rem_i,
-    input  logic [25:0] mask_i,  // of this cycle's first digit
-    input  logic [3:0]  skip_i,  // with align_i, integers
-    input  logic [2:0]  rm_i,
+    input  logic [25:0] mask_i,  // Square root: one-hot position of the first digit of this step.
+    input  logic [3:0]  skip_i,  // Integers, with align_i: steps that are skipped.
+    input  logic [2:0]  rm_i,    // Rounding mode, simt_op_pkg::RM_*.
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
-    output logic [31:0] span_o,
+    output logic [31:0] span_o,  // Integers: absolute value of the dividend; for a divisor of 0 bit 31 is set.
     output logic [31:0] data_o,
-    output logic [4:0]  flags_o
+    output logic [4:0]  flags_o  // {NV, DZ, OF, UF, NX}.
 );
 
   localparam logic [1:0] NUMBER = 2'd0, NAN = 2'd1, INFINITY = 2'd2, ZERO = 2'd3;
 
-  // leading zeros of a significand at the top of 32 bits, not zero
+  // Counts the leading zeros of a significand, which is not zero and starts at bit 31 or below.
   function automatic logic [4:0] leading_zeros(input logic [31:0] value);
     leading_zeros = (value[31:16] != 16'd0) ? {1'b0, simt_op_pkg::zeros16(value[31:16])}
                                             : {1'b1, simt_op_pkg::zeros16(value[15:0])};
   endfunction
 
   // ------------------------------------------------------------------------------------ unpack, count
-  // integers: absolute values, the result's sign (the quotient of a division by zero is -1 of either sign).
-  // floats: special operands, the significands with the hidden bit at the top.
+  // Integers: absolute values and the sign of the result. The quotient of a division by zero is -1, whatever the signs.
+  // Floats: special operands, and the significands with the hidden bit at the top.
   logic               negative_1_q;
   logic [1:0]         kind_1_q;
   logic [4:0]         flags_1_q, zeros_a_q, zeros_b_q;
@@ -79,7 +84,7 @@ module div_lane (
         if (a_nan || b_nan || invalid) kind_1_q <= NAN;
         else if (a_inf || b_zero) kind_1_q <= INFINITY;
         else if (a_zero || b_inf) kind_1_q <= ZERO;
-        // biased by 127 once for a quotient, twice for a root, which is halved later
+        // The exponent is biased by 127 once for a quotient, and twice for a square root, which align halves.
         exponent_1_q <= $signed({3'b0, a_i[30:24], a_i[23] || a_i[30:23] == 8'd0}) + 11'sd127
                         - (sqrt_i ? 11'sd0 : $signed({3'b0, b_i[30:24], b_i[23] || b_i[30:23] == 8'd0}));
         a_q <= {a_i[30:23] != 8'd0, a_i[22:0], 8'b0};
@@ -140,7 +145,8 @@ module div_lane (
       mask = mask_i;
       for (int i = 0; i < 2; i++) begin
         minuend = {r, q[31]};
-        // the remainder is below the divisor, or all of it still has 32 bits: bit 32 is the borrow
+        // Bit 32 of the difference is the borrow. Either r < d, so the difference is below 2^32, or d is 0 and the
+        // minuend has 32 bits at most.
         {smaller, difference} = minuend - {1'b0, d | {6'b0, mask}};
         r = smaller ? minuend[31:0] : difference;
         q = {q[30:0], !smaller};
@@ -158,7 +164,7 @@ module div_lane (
   logic [1:0]         kind_q;
   logic [4:0]         flags_q;
   logic [2:0]         rm_q;
-  logic [31:0]        value_q;     // integers: the result's absolute value; else 26 bits of quotient or root
+  logic [31:0]        value_q;     // Integers: absolute value; floats: 26 bits of quotient or root.
   logic [4:0]         shift_q;
   logic signed [10:0] exponent_q;
 
@@ -169,7 +175,7 @@ module div_lane (
   logic [33:0]        rounded;
 
   always_ff @(posedge clk_i) begin
-    // a quotient below 1 has its first bit one lower
+    // A quotient below 1 has its first one in bit 24 instead of 25.
     if (normalise_i) begin
       {negative_q, kind_q, flags_q, rm_q} <= {negative_2_q, kind_2_q, flags_2_q, rm_2_q};
       found      = q_q[25:0];
@@ -180,7 +186,8 @@ module div_lane (
       shift_q    <= below[10] ? 5'd0 : (below > 11'sd26) ? 5'd26 : below[4:0];
     end
 
-    // move a subnormal right; tiny: rounded with an unbounded exponent it would still be below the smallest normal
+    // A subnormal result is shifted right. tiny: rounded with an unbounded exponent, the result would still be below
+    // the smallest normal number.
     if (round_i && float_i) begin
       significand  = value_q[25:0];
       moved        = {significand, 26'b0} >> shift_q;
@@ -198,7 +205,7 @@ module div_lane (
   end
 
   always_comb begin
-    // the hidden bit counts one exponent
+    // The hidden bit adds one to the exponent field, so the exponent is reduced by one.
     rounded = {exponent_q > 11'sd0 ? exponent_q - 11'sd1 : 11'sd0, 23'b0} + {10'b0, value_q[23:0]} + {33'b0, up_q};
     to_inf  = rm_q == simt_op_pkg::RM_RNE || rm_q == simt_op_pkg::RM_RMM
               || rm_q == (negative_q ? simt_op_pkg::RM_RDN : simt_op_pkg::RM_RUP);

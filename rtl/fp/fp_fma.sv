@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused multiply-add of one lane, binary32: result = (-1)^neg_prod a * b + (-1)^neg_add c, rounded once.
 //
-// Contract: IEEE 754 with subnormals, the five RISC-V rounding modes, RISC-V flags (NV DZ OF UF NX), tininess after
-// rounding, every NaN result canonical. One operation may enter in every cycle; result_o and flags_o are valid exactly
-// simt_op_pkg::FMA_LATENCY cycles after valid_i, for that one cycle. Nothing stalls it.
-// State saved at preemption: none; the core drains it.
+// Contract: IEEE 754 with subnormals, the five RISC-V rounding modes and the RISC-V flags. Tininess is detected after
+// rounding. Every NaN result is the canonical NaN. One operation may enter in every cycle, and nothing stalls it.
+// result_o and flags_o are valid exactly simt_op_pkg::FMA_LATENCY cycles after valid_i, for one cycle.
+// State saved at preemption: none; the core drains the pipeline.
 //
-// The sum is formed in one window of 77 bits and a sticky bit: the addend enters at the top and moves right,
-// the product stays. An addend too large for the window takes the top itself, and the product below only keeps
-// its sign and that it is not zero. One window is more logic than separate near and far paths but half the
-// cases to verify. Each stage is one clocked block behind the valid bit of the stage before it, so that idle
-// stages cost nothing in simulation.
+// The terms are added in a window of 77 bits and a sticky bit. The product has a fixed position in the window. The
+// addend is placed at the top and shifted right by the difference of the exponents. If the addend is too large for that
+// window, its exponent becomes that of the top. The product is then so far below the addend that only its sign, and
+// whether it is zero, affect the result. One window is more logic than separate near and far paths, but half as many
+// cases to verify.
+// Each stage is one clocked block behind the valid bit of the stage before it, so that idle stages cost nothing in
+// simulation.
 
 module fp_fma (
     input  logic        clk_i,
@@ -18,11 +20,11 @@ module fp_fma (
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
     input  logic [31:0] c_i,
-    input  logic        neg_prod_i,
-    input  logic        neg_add_i,
-    input  logic [2:0]  rm_i,
+    input  logic        neg_prod_i,  // Negates the product.
+    input  logic        neg_add_i,   // Negates the addend.
+    input  logic [2:0]  rm_i,        // Rounding mode, simt_op_pkg::RM_*.
     output logic [31:0] result_o,
-    output logic [4:0]  flags_o
+    output logic [4:0]  flags_o  // {NV, DZ, OF, UF, NX}.
 );
 
   generate
@@ -35,8 +37,8 @@ module fp_fma (
 
   always_ff @(posedge clk_i) valid_q <= {valid_q[5:1], valid_i};
 
-  // 1: unpack. top is the biased exponent of the window's first bit as the product wants it, distance how far the
-  // addend moves right from there.
+  // Stage 1: unpack. top is the biased exponent of the first bit of the window, as the product defines it. distance is
+  // the number of bits by which the addend is shifted right from the top.
   logic [23:0]        ma_1_q, mb_1_q, mc_1_q;
   logic [7:0]         ec_1_q;
   logic signed [10:0] distance_1_q;
@@ -91,12 +93,12 @@ module fp_fma (
       rm_1_q       <= rm_i;
     end
 
-  // 2: multiply, in two pieces of one DSP slice each; clip the distance
+  // Stage 2: multiply in two partial products, each of which takes one DSP slice. Limit the distance to the window.
   logic [40:0] product_low_q;
   logic [30:0] product_high_q;
   logic [23:0] mc_2_q;
   logic [6:0]  distance_2_q;
-  logic [4:0]  lost_2_q;  // bits of the addend below the window, 24 or more: all of them
+  logic [4:0]  lost_2_q;  // Addend bits below the window; 24 stands for all of them.
   logic [9:0]  top_2_q;
   logic        sp_2_q, sc_2_q, nan_2_q, nv_2_q, inf_p_2_q, inf_c_2_q, zero_2_q;
   logic [2:0]  rm_2_q;
@@ -114,7 +116,7 @@ module fp_fma (
       {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q} <= {inf_p_1_q, inf_c_1_q, zero_1_q, rm_1_q};
     end
 
-  // 3: complete the product, align the addend; sticky: addend bits that fell out
+  // Stage 3: add the partial products and align the addend. sticky is the OR of the addend bits that are shifted out.
   logic [47:0] product_3_q;
   logic [76:0] addend_3_q;
   logic        sticky_3_q;
@@ -135,8 +137,9 @@ module fp_fma (
       {inf_p_3_q, inf_c_3_q, zero_3_q, rm_3_q} <= {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q};
     end
 
-  // 4: add; subtract both ways round and take the positive one. The result may move left as far as its first one, but
-  // not below the smallest exponent: a mark where that limit is makes both one search.
+  // Stage 4: add. A subtraction is computed in both directions, and the result that is not negative is taken. Stages 5
+  // and 6 shift the sum left until its first one is at the top, but not beyond the smallest exponent. mark is a one at
+  // that limit. ORed into the sum, it makes one search find the shorter of the two shifts.
   logic [77:0] sum_4_q, marked_4_q;
   logic [9:0]  top_4_q;
   logic        sign_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
@@ -160,7 +163,7 @@ module fp_fma (
       mark       = (limit < 10'd78) ? {1'b1, 77'b0} >> limit[6:0] : 78'b0;
       sum_4_q    <= magnitude;
       marked_4_q <= magnitude | mark;
-      // the sign of an exact zero comes from stage 5 (cancel) unless both terms were zero already
+      // Stage 5 decides the sign of an exact zero (cancel), unless both terms were zero already.
       sign_4_q   <= inf_p_3_q ? sp_3_q
                   : inf_c_3_q ? sc_3_q
                   : zero_3_q  ? (subtract ? rm_3_q == simt_op_pkg::RM_RDN : sp_3_q)
@@ -171,7 +174,7 @@ module fp_fma (
       {nan_4_q, nv_4_q, rm_4_q} <= {nan_3_q, nv_3_q, rm_3_q};
     end
 
-  // 5: find the first one or mark, in blocks of 16; move by whole blocks
+  // Stage 5: find the first one of the marked sum in each block of 16 bits, and shift left by whole blocks.
   logic [79:0] sum_5_q;
   logic [3:0]  shift_5_q;
   logic [9:0]  exponent_5_q;
@@ -202,8 +205,8 @@ module fp_fma (
       {nan_5_q, nv_5_q, inf_5_q, rm_5_q} <= {nan_4_q, nv_4_q, inf_4_q, rm_4_q};
     end
 
-  // 6: move by the rest and decide the rounding; twice, the second time as if the exponent had no lower bound, to see
-  // whether a subnormal is tiny after rounding
+  // Stage 6: shift left by the remaining bits and decide the rounding. The decision is made a second time as if the
+  // exponent had no lower bound. This tells whether a subnormal result is tiny after rounding.
   logic [22:0] fraction_6_q;
   logic [9:0]  exponent_6_q;
   logic        up_6_q, inexact_6_q, tiny_6_q, to_inf_6_q, sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q;
@@ -230,7 +233,7 @@ module fp_fma (
       {sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q} <= {sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q};
     end
 
-  // 7: round: a carry out of the significand is the next exponent
+  // Stage 7: round. A carry out of the significand increments the exponent.
   logic [32:0] rounded;
 
   always_ff @(posedge clk_i)

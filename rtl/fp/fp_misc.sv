@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Minimum, maximum, comparisons, classification and conversions of one lane, binary32.
 //
-// Contract: RISC-V semantics (Zfinx): -0 < +0 for minimum and maximum, a NaN operand loses to a number, canonical NaN,
-// conversions to integers saturate and raise NV, NaN converts like +infinity. One operation may enter in every cycle;
-// result_o and flags_o (NV DZ OF UF NX) are valid exactly simt_op_pkg::FPM_LATENCY cycles after valid_i, for that one
-// cycle. op_i is simt_op_pkg::FPM_*.
-// State saved at preemption: none; the core drains it.
+// Contract: the operations have RISC-V semantics (Zfinx). For minimum and maximum -0 is below +0, a number is taken
+// before a NaN, and a NaN result is canonical. A conversion to an integer saturates and raises NV; NaN converts like
+// +infinity. One operation may enter in every cycle. result_o and flags_o are valid exactly simt_op_pkg::FPM_LATENCY
+// cycles after valid_i, for one cycle.
+// State saved at preemption: none; the core drains the pipeline.
 //
-// Both directions of conversion end in one rounding adder: to an integer, the negation is folded in, because
-// -(x + up) = ~x + !up.
+// Both directions of conversion end in the same rounding adder. For a conversion to an integer it also negates: -(x +
+// up) = ~x + !up, where up is the increment of the rounding.
 
 module fp_misc (
     input  logic        clk_i,
     input  logic        valid_i,
-    input  logic [3:0]  op_i,
-    input  logic [2:0]  rm_i,
+    input  logic [3:0]  op_i,  // Operation, simt_op_pkg::FPM_*.
+    input  logic [2:0]  rm_i,  // Rounding mode, simt_op_pkg::RM_*.
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
     output logic [31:0] result_o,
-    output logic [4:0]  flags_o
+    output logic [4:0]  flags_o  // {NV, DZ, OF, UF, NX}.
 );
 
   generate
@@ -31,7 +31,7 @@ module fp_misc (
 
   always_ff @(posedge clk_i) valid_q <= {valid_q[1], valid_i};
 
-  // 1: compare, classify, magnitudes
+  // Stage 1: compare, find NaNs, compute the magnitude for a conversion.
   logic [3:0]  op_1_q;
   logic [2:0]  rm_1_q;
   logic [31:0] a_1_q, b_1_q, magnitude_1_q;
@@ -47,7 +47,7 @@ module fp_misc (
       rm_1_q    <= rm_i;
       a_1_q     <= a_i;
       b_1_q     <= b_i;
-      // order of sign and magnitude: -0 is below +0
+      // Sign and magnitude are compared, so -0 is less than +0.
       larger    = a_i[30:0] > b_i[30:0];
       equal_1_q <= a_i == b_i;
       less_1_q  <= (a_i[31] != b_i[31]) ? a_i[31] : a_i[31] ? larger : !larger && a_i[30:0] != b_i[30:0];
@@ -58,7 +58,8 @@ module fp_misc (
       b_nan_1_q <= b_nan;
       signaling_1_q <= (a_nan && !a_i[22]) || (b_nan && !b_i[22]);
 
-      // to an integer: the significand starts with its first bit at 2^31 and moves right; from one: its absolute value
+      // A conversion to an integer has the significand as its magnitude, with the first bit at 2^31; stage 2 shifts it
+      // right. A conversion from an integer has the absolute value.
       to_float      = op_i == simt_op_pkg::FPM_CVT_S_W || op_i == simt_op_pkg::FPM_CVT_S_WU;
       negate        = op_i == simt_op_pkg::FPM_CVT_S_W && a_i[31];
       magnitude_1_q <= to_float ? (a_i ^ {32{negate}}) + {31'b0, negate} : {a_i[30:23] != 8'd0, a_i[22:0], 8'b0};
@@ -68,7 +69,7 @@ module fp_misc (
       shift_1_q     <= (distance > 9'd40) ? 6'd40 : distance[5:0];
     end
 
-  // 2: the plain results; the shifts of the conversions
+  // Stage 2: results of operations without rounding; shifts of the conversions.
   localparam logic [1:0] PLAIN = 2'd0, TO_FLOAT = 2'd1, TO_INT = 2'd2;
 
   logic [1:0]  kind_2_q;
@@ -152,7 +153,7 @@ module fp_misc (
       endcase
     end
 
-  // 3: round
+  // Stage 3: round.
   logic        up, inexact, complement, carry, too_big;
   logic [31:0] rounded;
 

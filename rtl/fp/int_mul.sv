@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // 32 x 32 bit multiplier of one lane: mul, mulh, mulhsu, mulhu.
 //
-// Contract: a multiplication may enter in every cycle; result_o is valid exactly simt_op_pkg::MUL_LATENCY cycles after
-// valid_i, for that one cycle. op_i is simt_op_pkg::MUL_*. Nothing stalls it.
-// State saved at preemption: none; the core drains it.
+// Contract: one multiplication may enter in every cycle, and nothing stalls it. result_o is valid exactly
+// simt_op_pkg::MUL_LATENCY cycles after valid_i, for one cycle.
+// State saved at preemption: none; the core drains the pipeline.
 //
-// Four products of at most 17 x 17 bits, which are one DSP slice each with its own registers; a single 33 x 33 product
-// would leave the cut to the synthesis tool and the sum in one long stage.
+// The product is the sum of four partial products of at most 17 x 17 bits. Each of them takes one DSP slice with its
+// own registers. With a single 33 x 33 product the synthesis tool would choose the partial products and add them in one
+// long stage.
 
 module int_mul (
     input  logic        clk_i,
     input  logic        valid_i,
-    input  logic [1:0]  op_i,
+    input  logic [1:0]  op_i,  // Operation, simt_op_pkg::MUL_*.
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
     output logic [31:0] result_o
@@ -23,7 +24,7 @@ module int_mul (
     end
   endgenerate
 
-  // halves: the high ones carry the sign of a signed operand, the low ones are never negative
+  // Stage 1: halves of the operands. The high half carries the sign of a signed operand; the low half is unsigned.
   logic        valid_1_q, low_1_q;
   logic [16:0] ah_q, bh_q;
   logic [15:0] al_q, bl_q;
@@ -39,10 +40,10 @@ module int_mul (
     end
   end
 
-  // products
+  // Stage 2: partial products.
   logic               valid_2_q, low_2_q;
   logic signed [33:0] hl_q, lh_q;
-  logic        [31:0] hh_q, ll_q;  // exact: |hh| <= 2^30 signed or < 2^32 unsigned, ll < 2^32
+  logic        [31:0] hh_q, ll_q;  // Exact: |hh| <= 2^30 signed or hh < 2^32 unsigned; ll < 2^32.
 
   always_ff @(posedge clk_i) begin
     valid_2_q <= valid_1_q;
@@ -55,7 +56,8 @@ module int_mul (
     end
   end
 
-  // hh * 2^32 + ll do not overlap; the middle sum is added above bit 16
+  // Stage 3: sum. hh * 2^32 and ll do not overlap, so {hh, ll} is their sum. The two middle products are added at bit
+  // 16.
   logic signed [34:0] middle;
   logic signed [63:0] product;
 

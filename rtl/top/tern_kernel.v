@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// tern_top with the port names of a Vitis RTL kernel (user_managed): clock, reset,
-// s_axi_control, m_axi_gmem, interrupt.
+// tern_top with the port names that Vitis expects of an RTL kernel with user-managed control (user_managed): ap_clk,
+// ap_rst_n, s_axi_control, m_axi_gmem, interrupt.
 //
-// Contract: that of tern_top. Device memory is MEM_PAGES pages of 4 KiB from MEM_BASE on in the address map of the
-// card; a register for the base would let any process with a register window move it. Plain Verilog, since the packager
-// wants a top that is; reset is registered here, as ap_rst_n has a large fan-out.
+// Contract: that of tern_top. Device memory is MEM_PAGES pages of 4 KiB from address MEM_BASE of the card on. MEM_BASE
+// is a parameter and not a register, because any process that can write the registers could then move device memory.
+// The module is plain Verilog because the packager accepts no other top module. The reset is registered here because
+// ap_rst_n has a large fan-out.
 `default_nettype none
 module tern_kernel #(
+    // tern_top describes the parameters of the same name.
     parameter ENGINES   = 2,
     parameter LANES     = 16,
     parameter WARPS     = 16,
     parameter LMEM_KIB  = 64,
-    parameter MEM_PAGES = 1048576,
-    parameter [63:0] MEM_BASE = 64'd0,
+    parameter MEM_PAGES = 1048576,      // Device memory in pages of 4 KiB.
+    parameter [63:0] MEM_BASE = 64'd0,  // Address of device memory in the address map of the card.
     parameter CLOCK_HZ  = 250000000
 ) (
     input  wire         ap_clk,
     input  wire         ap_rst_n,
-    output wire         interrupt,  // the name that Vitis expects
+    output wire         interrupt,  // Level; Vitis requires this name.
     // AXI4-Lite slave
     input  wire         s_axi_control_awvalid,
     output wire         s_axi_control_awready,
@@ -71,7 +73,8 @@ module tern_kernel #(
   always @(posedge ap_clk) rst_q <= !ap_rst_n;
 
   wire idle, unused;
-  assign unused = &{1'b0, s_axi_control_wstrb, idle};  // a write takes all four bytes
+  // The device ignores the write strobes: a register write takes all four bytes.
+  assign unused = &{1'b0, s_axi_control_wstrb, idle};
 
   tern_top #(
       .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .MEM_PAGES(MEM_PAGES), .CLOCK_HZ(CLOCK_HZ)

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave of 16 KiB.
+// The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave with an aperture of 16 KiB.
 //
-// Contract: one access at a time, reads and writes in turn; every access is answered, with OKAY, within a few cycles; a
-// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev
-// and dirty are here; an engine's block is in the engine, which answers reg_addr_o combinationally. The
-// device time counts cycles since reset. irq_o is a level.
-// Preemption saves nothing of it.
-// A cycle between address and data keeps the read multiplexer off the bus.
+// The blocks `dev` and `dirty` are in this module. The block of an engine is in that engine, which drives reg_rdata_i
+// combinationally from reg_addr_o.
+//
+// Contract: the slave handles one access at a time. If a read and a write wait, they alternate. Every access is
+// answered with OKAY within a few cycles. A write takes all four bytes. The answer comes when the effect of the write
+// is visible, also on the interrupt line. irq_o is a level. The device time counts cycles since reset.
+// Address and read data are registered, so the read multiplexer is on no combinational path of the bus.
+// Preemption: no state of this module is saved.
 module tern_regs #(
-    parameter int ENGINES      = 2,
-    parameter int LANES        = 16,
-    parameter int WARPS        = 16,
-    parameter int LMEM_KIB     = 64,
-    parameter int SAVE_LINES   = 64,         // of a context-save area
-    parameter int PAGE_LOG2    = 12,         // bytes of a dirty bit
-    parameter int CLOCK_HZ     = 250000000,
-    parameter int PORTS        = 1,          // memory ports
-    parameter bit SINGLE_USE   = 1'b0,
-    parameter bit MEM_CLEAR    = 1'b0        // memory reads zero after power-on
+    parameter int ENGINES      = 2,          // Number of engines.
+    parameter int LANES        = 16,         // Lanes of a warp; 0 if there is no SIMT executor.
+    parameter int WARPS        = 16,         // Warps of an engine; 0 if there is no SIMT executor.
+    parameter int LMEM_KIB     = 64,         // Local memory of an engine in KiB; 0 if there is no SIMT executor.
+    parameter int SAVE_LINES   = 64,         // Lines of the largest context-save area.
+    parameter int PAGE_LOG2    = 12,         // log2 of the bytes that one dirty bit covers.
+    parameter int CLOCK_HZ     = 250000000,  // Nominal clock frequency in Hz.
+    parameter int PORTS        = 1,          // Number of memory ports.
+    parameter bit SINGLE_USE   = 1'b0,       // The device has one address space only (rule A2).
+    parameter bit MEM_CLEAR    = 1'b0        // Memory reads zero after power-on.
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
-    input  logic [          22:0] mem_pages_i,
+    input  logic [          22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
     // AXI4-Lite
     input  logic                  awvalid_i,
     output logic                  awready_o,
@@ -37,15 +39,15 @@ module tern_regs #(
     output logic                  rvalid_o,
     input  logic                  rready_i,
     output logic [          31:0] rdata_o,
-    // engines
-    output logic [   ENGINES-1:0] reg_write_o,
-    output logic [           9:0] reg_addr_o,
+    // Register blocks of the engines, interrupt and device time.
+    output logic [   ENGINES-1:0] reg_write_o,  // Pulse: a write to this engine's block.
+    output logic [           9:0] reg_addr_o,   // Byte offset in the block.
     output logic [          31:0] reg_wdata_o,
     input  logic [32*ENGINES-1:0] reg_rdata_i,
     input  logic [   ENGINES-1:0] irq_i,
     output logic                  irq_o,
-    output logic [          63:0] time_o,
-    // dirty plane
+    output logic [          63:0] time_o,  // Cycles since reset.
+    // Command to the dirty plane: dirty_valid_o is a pulse with the values of the registers dirty.*.
     output logic                  dirty_valid_o,
     output logic [           1:0] dirty_op_o,
     output logic [          31:0] dirty_first_o,
@@ -57,7 +59,7 @@ module tern_regs #(
     input  logic [          31:0] dirty_found_i
 );
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
-  localparam logic [2:0] SETTLE = 3'd4;  // cycles from a write to the interrupt line
+  localparam logic [2:0] SETTLE = 3'd4;  // Cycles from a write to its effect on the interrupt line.
   localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0
   localparam logic [31:0] IDENTITY = 32'h5445524e; // "TERN"
   localparam logic [1:0] GRAN = tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;

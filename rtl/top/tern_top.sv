@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Tern device: registers, engines, memory fabric.
+// The Tern device: registers, engines and memory fabric.
 //
-// Contract: one AXI4-Lite slave (16 KiB aperture), PORTS AXI4 masters of 512 bits, side by side with port 0 lowest
-// (mem_fabric says which addresses each has), one interrupt (a level), one clock.
-// Device memory is mem_pages_i pages of 4 KiB from axi_base_i on; both are constant after reset. idle_o: no engine has
-// work, so nothing but the device time changes until the next register access.
-// Preemption: see command_processor.
+// Contract: the device has one clock, one AXI4-Lite slave with an aperture of 16 KiB, PORTS AXI4 masters of 512 bits,
+// and one interrupt, which is a level. The signals of the masters lie side by side in vectors, port 0 lowest.
+// mem_fabric describes which addresses each port serves. Device memory is mem_pages_i pages of 4 KiB from address
+// axi_base_i on. Both inputs are constant after reset. idle_o is high when no engine has work; then only the device
+// time changes until the next register access.
+// Preemption: command_processor describes what is saved.
 module tern_top #(
-    parameter int ENGINES    = 2,          // 1 to 8
-    parameter int LANES      = 16,         // work-items of a warp: 4, 8, 16 or 32; 0: no SIMT executor, no atomics
-    parameter int WARPS      = 16,         // warps of an engine: 4, 8, 16 or 32
-    parameter int LMEM_KIB   = 64,         // local memory of an engine
-    parameter int DIVIDERS   = (LANES + 3) / 4,  // of an engine; the lanes take turns: a part of LANES
-    parameter int MEM_PAGES  = 1 << 20,    // 4 KiB pages that the dirty plane has room for
-    parameter int PAGE_LOG2  = 12,         // bytes of a dirty bit
-    parameter int ID_W       = 6,          // AXI id
-    parameter int CLOCK_HZ   = 250000000,  // nominal: the unit of every timestamp
-    parameter bit SINGLE_USE = 1'b0,       // one address space only (A2)
-    parameter bit MEM_CLEAR  = 1'b0,       // memory reads zero after power-on
-    parameter bit GATE       = 1'b0,       // stop the clocks of idle executors: simulation, ASIC
-    parameter int PORTS      = 1,          // memory ports: 1, 2 or 4
-    parameter int HASH_W     = 9           // 2^HASH_W entries in a memory port's tables of what is in flight
+    parameter int ENGINES    = 2,                // Number of engines, 1 to 8.
+    parameter int LANES      = 16,               // Work-items of a warp: 4, 8, 16, 32; 0: no SIMT executor, no atomics.
+    parameter int WARPS      = 16,               // Warps of an engine: 4, 8, 16 or 32.
+    parameter int LMEM_KIB   = 64,               // Local memory of an engine in KiB.
+    parameter int DIVIDERS   = (LANES + 3) / 4,  // Dividers of an engine, shared by the lanes; divides LANES.
+    parameter int MEM_PAGES  = 1 << 20,          // Capacity of the dirty plane in pages of 4 KiB.
+    parameter int PAGE_LOG2  = 12,               // log2 of the bytes that one dirty bit covers.
+    parameter int ID_W       = 6,                // Bits of an AXI id.
+    parameter int CLOCK_HZ   = 250000000,        // Nominal clock frequency in Hz. Timestamps count its cycles.
+    parameter bit SINGLE_USE = 1'b0,             // The device has one address space only (rule A2).
+    parameter bit MEM_CLEAR  = 1'b0,             // Memory reads zero after power-on.
+    parameter bit GATE       = 1'b0,             // The clocks of idle executors stop, for simulation or an ASIC.
+    parameter int PORTS      = 1,                // Number of memory ports: 1, 2 or 4.
+    parameter int HASH_W     = 9                 // 2^HASH_W entries in each in-flight table of a memory port.
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
-    input  logic [    22:0] mem_pages_i,
-    input  logic [    63:0] axi_base_i,
-    output logic            irq_o,
+    input  logic [    22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
+    input  logic [    63:0] axi_base_i,   // AXI address of device memory; a multiple of 4096.
+    output logic            irq_o,        // Some enabled engine has an indication.
     output logic            idle_o,
     // AXI4-Lite slave
     input  logic            s_axi_awvalid_i,
@@ -77,12 +78,14 @@ module tern_top #(
     input  logic [   2*PORTS-1:0] m_axi_bresp_i
 );
   localparam int TAG_W = 11;
-  localparam int VECTOR = (LANES + 15) / 16;  // lines of a word a lane
-  // docs/spec/context.yaml: header, head, masks, slots, local memory, warps, memory instructions that are not finished
-  localparam int STATE_LINES = LANES == 0 ? 2 :  // of mover and user executors: header, one line
+  localparam int VECTOR = (LANES + 15) / 16;  // Lines of a vector, which has one word for each lane.
+  // Lines of the header and of the largest executor state (docs/spec/context.yaml). The terms are: header and
+  // simt_head, register masks, slots, local memory, warps, unfinished memory instructions.
+  localparam int STATE_LINES = LANES == 0 ? 2 :  // State of the mover or a user executor.
       2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * (33 + 32 / (LANES == 0 ? 1 : LANES)) * VECTOR +
       31 * (1 + 3 * VECTOR);
-  // and an entry of the list, 16 a line, for each of their pages but the first
+  // The list of pages has an entry for each page but the first, 16 entries a line. A line of the list thus makes room
+  // for 16 pages of 64 lines, one of which it takes itself.
   localparam int SAVE_LINES = STATE_LINES + (STATE_LINES > 64 ? (STATE_LINES - 64 + 1022) / 1023 : 0);
 
   generate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants that the modules of rtl/ share and that are not part of the hardware/software interface (tern_spec_pkg has
 // that interface). docs/hardware/interfaces.md describes the channels that use them.
+// In comments of rtl/ a letter with a number, such as C7 or A5, is a rule of docs/rules.md.
 
 package tern_pkg;
 

@@ -68,6 +68,7 @@ module board_memory #(
     input  logic [    15:0] dq_i
 );
   localparam int LINE_W = 2 + ROW_W + COL_W - 5;
+  // States. IDLE takes a transfer, WAIT waits for the controller, ANSWER waits for ready of R or B.
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_ANSWER = 2'd2;
 
   logic [1:0] state_q;

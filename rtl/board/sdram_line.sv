@@ -70,6 +70,9 @@ module sdram_line #(
   // Commands: {ras_n, cas_n, we_n}.
   localparam logic [2:0] NOP = 3'b111, ACTIVATE = 3'b011, READ = 3'b101, WRITE = 3'b100, PRECHARGE = 3'b010,
                          REFRESH = 3'b001, MODE = 3'b000;
+  // States. START waits for the power of the chip, CLOSE precharges all banks, REFRESH refreshes a row, MODE sets the
+  // mode register. ROW activates the row of a request, COLUMN sends its 32 column commands, AFTER waits for the
+  // precharge or for the last data of a read.
   localparam logic [2:0] S_START = 3'd0, S_CLOSE = 3'd1, S_REFRESH = 3'd2, S_MODE = 3'd3, S_IDLE = 3'd4, S_ROW = 3'd5,
                          S_COLUMN = 3'd6, S_AFTER = 3'd7;
 

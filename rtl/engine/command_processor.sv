@@ -105,6 +105,9 @@ module command_processor #(
 `endif
 );
   localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
+  // States. BEGIN checks the submission, and LOAD reads the header of its save area. BOUNDARY is between two packets.
+  // FETCH, CHECK and CHECK2 read and check a packet, and DECIDE chooses the unit that runs it. EXEC, FENCE, PTE, TLB
+  // and INIT wait for that unit. SAVE writes the header of a buffer that is cut. INDICATE pops the submission.
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
       S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
       S_TLB = 4'd12, S_INIT = 4'd13, S_SAVE = 4'd14, S_INDICATE = 4'd15;

@@ -69,6 +69,8 @@ module cp_execute #(
     input  logic [511:0] rsp_data_i,
     input  logic [  7:0] rsp_fault_i
 );
+  // States. START waits until the executor is ready. RESTORE gives it the saved state. RUN lasts until its pulse done,
+  // fault or stopped. SAVE moves its state to memory. RESET resets it.
   localparam logic [2:0] S_IDLE = 3'd0, S_START = 3'd1, S_RESTORE = 3'd2, S_RUN = 3'd3, S_SAVE = 3'd4, S_RESET = 3'd5;
 
   logic [2:0] state_q, exec_q;

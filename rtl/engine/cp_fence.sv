@@ -30,6 +30,7 @@ module cp_fence #(
     input  logic [511:0] rsp_data_i,
     input  logic [  7:0] rsp_fault_i
 );
+  // States. ASK makes the request, ANSWER waits for memory, COMPARE looks at the value, PAUSE waits for POLL cycles.
   localparam logic [2:0] S_IDLE = 3'd0, S_ASK = 3'd1, S_ANSWER = 3'd2, S_COMPARE = 3'd3, S_PAUSE = 3'd4;
 
   logic [2:0] state_q;

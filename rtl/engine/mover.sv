@@ -52,6 +52,8 @@ module mover (
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
 );
+  // States. RESTORE takes a saved position. LOAD starts the walkers at the position. RUN moves lines. DRAIN waits for
+  // all lines in flight, and SAVE sends the position.
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_LOAD = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5;
 
   logic [2:0] state_q;

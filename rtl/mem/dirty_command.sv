@@ -71,6 +71,10 @@ module dirty_command #(
   localparam int GROUPS = (WORD + 15) / 16;
   localparam logic [1:0] COUNT = tern_spec_pkg::REG_DIRTY_COMMAND_OP_COUNT,
       CLEAR = tern_spec_pkg::REG_DIRTY_COMMAND_OP_QUERY_CLEAR;
+  // States. CHECK, SUM and START check the command and compute where its result goes. For each section LOOK reads
+  // marks, PICK chooses a line, READ reads its words, RESTORE sets the bits of a refused line again, DRAIN waits until
+  // memory has taken all lines, NAMES waits for the line of the bitmap, REMARK sets the pages of the lines that a
+  // refused line of the bitmap names, and NEXT goes to the next section. COUNT waits for the last sum.
   localparam logic [3:0] S_IDLE = 4'd0, S_CHECK = 4'd1, S_START = 4'd2, S_LOOK = 4'd3, S_PICK = 4'd4, S_READ = 4'd5,
       S_RESTORE = 4'd6, S_DRAIN = 4'd7, S_NAMES = 4'd8, S_REMARK = 4'd9, S_NEXT = 4'd10, S_COUNT = 4'd11, S_SUM = 4'd12;
 

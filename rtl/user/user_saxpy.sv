@@ -57,6 +57,8 @@ module user_saxpy (
   localparam int SLOT_W = 3;  // log2 of the lines that a ring reads ahead.
   localparam int COUNT_W = 27;  // Bits of a number of lines of an array.
   localparam int PIPE = 1 + simt_op_pkg::FMA_LATENCY;  // Cycles from an element on the rings' ports to its result.
+  // States. RESTORE takes a saved position, and PLACE compares it with n. CHECK checks the arguments and sets the
+  // addresses. RUN computes. DRAIN waits for all requests in flight, and SAVE sends the position.
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5,
       S_PLACE = 3'd6;
 

@@ -85,6 +85,17 @@ class Man(Pages):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual({p.name: p.read_bytes() for p in (self.folder / "share/man/man1").iterdir()},
                          {p.name: p.read_bytes() for p in PAGES})
+        self.assertIn(".Nm tern_wait\n", (self.folder / "share/man/man3/tern_wait.3").read_text())
+
+    def test_calls_have_pages(self):
+        """Each function that libtern.so exports, but for those of tern_spec.h, has a page; there is no other page."""
+        named = subprocess.run(["nm", "-D", "--defined-only", BUILD / "lib/libtern.so"], capture_output=True,
+                               text=True, check=True).stdout
+        exported = set(re.findall(r" T (\w+)", named))
+        generated = set(re.findall(r"\b(tern_\w+)\(", (ROOT / "docs/spec/c/tern/tern_spec.h").read_text()))
+        self.assertGreater(len(exported & generated), 5)
+        self.assertEqual({p.stem for p in (BUILD / "share/man/man3").iterdir()} - {"libtern"},
+                         exported - generated)
 
 
 if __name__ == "__main__":

@@ -93,16 +93,13 @@ struct tern_device_info {
  * the device was built from another interface description; -EIO: the device does not answer; -ENOMEM; -EAGAIN: a thread
  * cannot be started; -ETIMEDOUT: an engine of a card or board does not end the work of an earlier program.
  *
- * The device may belong to a ternd (docs/ternd.md), which shares it between programs:
- * 1. If TERND_SOCKET is set, it names the socket of that ternd. ternd chose backend and configuration; the arguments
- *    are ignored.
- * 2. If neither the arguments nor the environment name a backend or a configuration, the sockets
- *    /run/tern/ternd.sock and $XDG_RUNTIME_DIR/tern/ternd.sock are tried.
- * 3. In all other cases the device is opened in this process.
- * Errors of a ternd: -ECONNREFUSED: none listens at TERND_SOCKET; -EPROTO: it has another version; -EBUSY: the device
- * is single-use and taken; -EAGAIN: it has no room for another client; -EINVAL, -EPERM: the partition of TERN_PARTITION
- * does not exist, or this user may not use it. A program with more privileges than its user (setuid) ignores the
- * environment. If the ternd dies, all calls fail with -EIO and all waits end.
+ * The device may belong to a ternd (docs/ternd.md), which shares it between programs. TERND_SOCKET names the socket of
+ * that ternd. If it is not set, and neither the arguments nor the environment name a backend or a configuration, the
+ * sockets /run/tern/ternd.sock and $XDG_RUNTIME_DIR/tern/ternd.sock are tried. The ternd has chosen backend and
+ * configuration, so the arguments are ignored. If it dies, all calls fail with -EIO and all waits end. A program with
+ * more privileges than its user (setuid) ignores the environment. Errors of a ternd: -ECONNREFUSED: none listens at
+ * TERND_SOCKET; -EPROTO: it has another version; -EBUSY: the device is single-use and taken; -EAGAIN: it has no room
+ * for another client; -EINVAL, -EPERM: the partition of TERN_PARTITION does not exist, or this user may not use it.
  */
 TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
 /** Closes the device. -EBUSY: it still has a process or a completion queue. */
@@ -113,6 +110,7 @@ TERN_API int tern_device_close(struct tern_device *dev);
  * that never change, or zeros. The parent is not affected. The child may open a device of its own.
  */
 TERN_API bool tern_device_inherited(const struct tern_device *dev);
+/** Describes the device as it was when it was opened. Does not block. */
 TERN_API int tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
 /** Device time in cycles, read from the device. Blocks for copies and simulator steps that are under way. */
 TERN_API uint64_t tern_device_time(struct tern_device *dev);
@@ -134,7 +132,8 @@ struct tern_engine_counters {
     uint64_t rd_lines, wr_lines; /**< Lines of 64 bytes read from and written to memory. */
     uint64_t buffers;      /**< DMA buffers completed. */
 };
-/** -EINVAL: no such engine; -EIO: the device is lost. */
+/** Reads the counters of an engine; blocks as tern_device_time does. -EINVAL: no such engine; -EIO: the device is
+ *  lost. */
 TERN_API int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out);
 
 /** Why the last failing call of this thread failed: one sentence, never NULL, valid until its next failing call. */
@@ -233,10 +232,8 @@ struct tern_fault {
  * name caused five engine resets within ten minutes, and the message says how long the name is refused.
  */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
-/**
- * tern_process_create in the named partition; NULL: as tern_process_create. -EBUSY, -ENOMEM, -ENOSPC, -EIO, -ENOENT,
- * -EACCES as there; through ternd also -EACCES: the user may not have processes in this partition.
- */
+/** tern_process_create in the named partition; NULL: as tern_process_create. -EBUSY, -ENOMEM, -ENOSPC, -EIO, -ENOENT,
+ *  -EACCES as for tern_process_create; through ternd also -EACCES: the user may not use this partition. */
 TERN_API int tern_process_create_in(struct tern_device *dev, const char *partition, const char *name,
                                     struct tern_process **out);
 /** Ends a process. Blocks until its frees have ended and no engine holds its translations. -EBUSY: it has contexts,
@@ -251,7 +248,8 @@ TERN_API int tern_process_destroy(struct tern_process *proc);
  * work of other processes. -EDEADLK: called from a callback of the process.
  */
 TERN_API int tern_process_kill(struct tern_process *proc);
-/** 0; or -EIO, with *fault filled (may be NULL): the process is in error and accepts no more work (F1). */
+/** Reports whether the process is in error, and accepts no more work (F1). Returns 0, or -EIO with the fault in *fault
+ *  (may be NULL). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
 
 /**
@@ -350,8 +348,8 @@ TERN_API int tern_allocation_import(struct tern_process *proc, const uint8_t han
                                     uint32_t flags, uint32_t address, struct tern_allocation **out);
 /** Unmaps and frees the allocation once all work submitted before this call has ended. Does not block. */
 TERN_API void tern_allocation_destroy(struct tern_allocation *alloc);
-TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc); /**< Virtual address. */
-TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);    /**< Bytes. */
+TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc); /**< The virtual address. */
+TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);    /**< The size in bytes. */
 /**
  * Copies between host and allocation at once: the caller orders this against submitted work. Blocks for copies of other
  * threads, 4 MiB of each at a time, not for work. -EFAULT: beyond the allocation; -EACCES: it was imported without this
@@ -452,7 +450,8 @@ struct tern_context_desc {
 TERN_API int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out);
 /** Destroys the queue with the completions that were not taken. -EBUSY: contexts use it. */
 TERN_API int tern_completion_queue_destroy(struct tern_completion_queue *queue);
-/** The descriptor, to be polled for POLLIN and for nothing else. The queue closes it. Closed in the child of a fork. */
+/** Returns the descriptor, to be polled for POLLIN and for nothing else. The queue closes it. Closed in the child of a
+ *  fork. */
 TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue);
 /**
  * Takes the oldest completions, at most max, in the order in which work ended, into out, whose elements have
@@ -503,7 +502,7 @@ TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint6
  * -ETIMEDOUT; -EIO: the buffer did not complete; -EINVAL: it was never submitted.
  */
 TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
-/** Fence id of the last buffer that has ended. A buffer has ended once its callback has returned. */
+/** Returns the fence id of the last buffer that has ended. A buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 
 /**
@@ -527,6 +526,7 @@ struct tern_context_stats {
     enum tern_band band;                    /**< As set, without inheritance. */
     uint64_t page_requests;                 /**< How often a kernel of it stopped because it needed a page (A6). */
 };
+/** Reads the statistics of a context. Does not block. */
 TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
 
 /* --------------------------------------------------------- monitored fences */

@@ -11,6 +11,14 @@ import unittest
 
 from cli import TERN, Case
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def number(text):
+    """A number of docs/driver.md: 100, 64M, 2^62."""
+    base, power, scale = re.fullmatch(r"(\d+)(?:\^(\d+))?([KMG]?)", text).groups()
+    return int(base) ** int(power or 1) << 10 * " KMG".index(scale or " ")
+
 
 class Tern(Case):
     def test_info(self):
@@ -113,6 +121,33 @@ class Tern(Case):
             self.fails(1, "unknown backend 'fpga'", *command, TERN_BACKEND="fpga")
             self.fails(1, "unknown key 'colour'", *command, TERN_CONFIG="default,colour=red")
             self.fails(1, "unknown configuration 'huge'", *command, TERN_CONFIG="huge")
+
+    def test_keys_of_the_configuration(self):
+        """docs/driver.md has a row for each key that is accepted, with its values; other documents and manual pages
+        name no other key."""
+        page = (ROOT / "docs/driver.md").read_text()
+        rows = re.search(r"^\| key \| of \| value \|.*\n\|-.*\n((?:\|.*\n)*)", page, re.M)[1].splitlines()
+        values = {row.split("|")[1].strip(" `"): row.split("|")[3] for row in rows}
+        self.assertEqual((len(values), next(iter(values))), (len(rows), "trace"))
+        said = self.fails(1, "unknown key 'colour'", "info", TERN_CONFIG="colour=1")
+        self.assertEqual(set(values), set(re.search(r"known are (.*)", said)[1].split(", ")))
+        for key, value in values.items():
+            low_high = re.match(r" (\S+) to (\S+?),? ", value)
+            if low_high:
+                low, high = map(number, low_high.groups())
+                said = self.fails(1, "out of range", "info", TERN_CONFIG=f"{key}=99999999999999999999")
+                self.assertIn(f"out of range, {low} to {high}\n", said, key)
+            elif key == "memory":
+                for kind in re.findall(r"`(\w+)`", value):
+                    self.works("info", TERN_CONFIG=f"memory={kind}")
+                said = self.fails(1, "is none of", "info", TERN_CONFIG="memory=1")
+                self.assertEqual(re.findall(r"`(\w+)`", value),
+                                 re.findall(r"\w+", re.search("none of (.*)", said)[1].replace(" and ", ", ")))
+            else:
+                self.fails(1, "a file name of", "info", TERN_CONFIG=f"{key}=")
+        for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/man").iterdir()]:
+            for config in re.findall(r"TERN_CONFIG=([\w=,.]+)", p.read_text()):
+                self.assertEqual({x.partition("=")[0] for x in config.split(",") if "=" in x} - set(values), set(), p)
 
     def test_no_opencl(self):
         self.fails(1, "tern bench: no Tern platform among the 0 that the OpenCL loader finds", "bench", "copy-1m",

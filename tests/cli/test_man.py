@@ -2,12 +2,14 @@
 """The manual pages: mandoc reports nothing, they describe exactly the options that exist, and their examples give the
 shown output.
 """
+import os
 import re
 import subprocess
 import unittest
 
 from pages import BUILD, NEED_RTL, PAGES, ROOT, SECTIONS, Pages, sections
 
+README = ROOT / "README.md"
 
 
 class Man(Pages):
@@ -61,12 +63,31 @@ class Man(Pages):
 
     def test_readme(self):
         """README.md shows each command indented after `$`, followed by its output."""
-        tried = re.findall(r"^    \$ build/bin/tern (.*)\n((?:    .*\n)*)", (ROOT / "README.md").read_text(),
-                           flags=re.M)
+        tried = re.findall(r"^    \$ tern (.*)\n((?:    .*\n)*)", README.read_text(), flags=re.M)
         self.assertTrue(tried)
         for command, want in tried:
             args = [ROOT / x if (ROOT / x).is_file() else x for x in command.split()]
             self.assertEqual(self.works(*args), want.replace("    ", ""), command)
+
+    def test_readme_moves_a_program(self):
+        """The lines of README.md that begin two ternd and move a program between them do that. The test's sockets are
+        in its folder, and it waits until they are there, and in place of a second until there is a program to move."""
+        block = re.search(r"^(    ternd --backend .*\n(?:    .*\n)+)", README.read_text(), flags=re.M)[1]
+        begin, program, move = re.fullmatch(r"((?:    ternd .*&\n)+)((?:    .*\n)+)    sleep 1; (.*)\n",
+                                            block.replace("/tmp/", f"{self.folder}/")).groups()
+        script = "\n".join([
+            "ended() { ! kill -0 $1 2>/dev/null; }", begin.replace("&\n", "& ternds=\"$ternds $!\"\n"),
+            f"until test -S {self.folder}/a.sock && test -S {self.folder}/b.sock; do",
+            "  for p in $ternds; do ended $p && kill $ternds && exit; done; sleep 0.1; done",
+            f"{program} program=$!", f"until {move.partition('#')[0]}; do ended $program && break; sleep 0.1; done",
+            "wait $program; echo ended $?", "kill $ternds; wait"])
+        env = {k: v for k, v in os.environ.items() if k not in ("TERN_BACKEND", "TERN_CONFIG")}
+        env["PATH"] = f"{BUILD / 'bin'}:{env['PATH']}"
+        r = subprocess.run(["bash", "-c", script], cwd=ROOT, env=env, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True, check=False)
+        for line in (r"partition default has moved: 1 program, 1 process, .*", r"ended 0",
+                     r"out: uint\[307200\] = 1 1 1 1 \.\.\."):
+            self.assertRegex(r.stdout, f"(?m)^{line}$")
 
     def test_help_shows_the_page(self):
         self.file("man", '#!/bin/sh\necho "man $#"; head -n 4 "$1"\n').chmod(0o755)

@@ -16,7 +16,7 @@ for folder in "tests/lib", "scripts/lib":
 import jobs  # noqa: E402
 import record  # noqa: E402
 
-CHECKS = ["rtl/check/check_channel.sv"]  # the rules of a channel, which any module may have
+CHANNEL = "rtl/check/check_channel.sv"  # the rules of a channel, which any module may have
 
 
 class BadProof(Exception):
@@ -28,11 +28,11 @@ def statements(name):
 
 
 def parse(path):
-    proof = {"files": [], "inside": [], "param": [], "cut": [], "mutant": [], "step": [], "slow": []}
+    proof = {"files": [], "checks": [], "inside": [], "param": [], "cut": [], "mutant": [], "step": [], "slow": []}
     for line in path.read_text().splitlines():
         key, _, rest = line.partition("#")[0].strip().partition(" ")
         rest = rest.strip()
-        if key in ("files", "param", "cut"):
+        if key in ("files", "checks", "param", "cut"):
             proof[key] += rest.split()
         elif key in ("inside", "mutant", "step", "slow"):
             proof[key].append(rest.split(None, 2))
@@ -63,7 +63,7 @@ def digest(name, tools_used):
     """A hash of all that a proof depends on, or None if a file of it cannot be read or includes others."""
     try:
         proof = parse(statements(name))
-        paths = [statements(name).relative_to(ROOT), *CHECKS, *proof["files"], *[p for _, p in proof["inside"]]]
+        paths = [statements(name).relative_to(ROOT), CHANNEL, *proof["files"], *[p for _, p in proof["inside"]]]
         texts = [(str(p), record.code(ROOT / p)) for p in paths]
     except (BadProof, OSError, ValueError):
         return None
@@ -73,13 +73,16 @@ def digest(name, tools_used):
 
 
 def prove(proof, files, stem, log, timeout, calls, explain=True):
-    """Whether each of the solver's calls passes for the given sources; none is made after one that fails. explain: say
-    what failed, and how, which costs as much again."""
+    """Returns for each of the solver's calls whether it passes; none is made after one that fails. files: the sources
+    that are read as the proof's files, one for each. explain: say what failed, and how, which costs as much again."""
     chparam = "".join(f" -chparam {p.replace('=', ' ')}" for p in proof["param"])
     script = stem.with_suffix(".ys")
-    script.write_text(f"read_verilog -sv -formal -D FORMAL {' '.join(CHECKS + files)}\n"
-                      f"hierarchy -check -top {proof['top']}{chparam}\nproc\n"
+    without = ["" if path in proof["checks"] else "-D SYNTHESIS " for path in proof["files"]]
+    script.write_text(f"read_verilog -sv -formal {CHANNEL}\n"
+                      + "".join(f"read_verilog -sv -formal {w}{f}\n" for w, f in zip(without, files))
+                      + f"hierarchy -check -top {proof['top']}{chparam}\nproc\n"
                       + "".join(f"select -assert-any {m}\ncutpoint {m}\n" for m in proof["cut"]) + "prep -flatten\n"
+                      "select -assert-none a:hierconn\n"
                       "memory_map -formal\nasync2sync\ndffunmap\n"
                       f"write_smt2 -wires {stem.with_suffix('.smt2')}\n")
     if jobs.call(["yosys", "-q", str(script)], ROOT, log, timeout) != 0:
@@ -130,9 +133,9 @@ def check(name, timeout, ordinary, slow):
             proof = parse(statements(name))
             k = proof["induction"]
             files = list(proof["files"])
-            for file, _ in proof["inside"]:
+            for file in proof["checks"] + [f for f, _ in proof["inside"]]:
                 if file not in proof["files"]:
-                    raise BadProof(f"inside: {file} is not among the files")
+                    raise BadProof(f"checks or inside: {file} is not among the files")
                 at = proof["files"].index(file)
                 files[at] = complete(proof, file, (ROOT / file).read_text(), build / pathlib.Path(file).name)
             if ordinary:

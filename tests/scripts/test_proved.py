@@ -2,7 +2,8 @@
 """tests/formal/run in a tree of its own: what is recorded is not proved again, and nothing else is left out.
 
 Yosys and the solver are scripts: yosys joins its sources, and the solver finds what has the word WRONG to fail. A
-mutant that writes this word is noticed, and each call of the two is counted.
+mutant that writes this word is noticed, and each call of the two is counted. What is read for a proof is shown with the
+real tools.
 """
 import os
 import pathlib
@@ -21,7 +22,7 @@ import record  # noqa: E402
 
 TOOLS = {"yosys": """#!/bin/sh
 if [ "$1" = -V ]; then echo "$YOSYS"; exit; fi
-sources=$(sed -n 's/^read_verilog -sv -formal -D FORMAL //p' "$2")
+sources=$(sed -nE 's/^read_verilog -sv -formal (-D SYNTHESIS )?//p' "$2")
 cat $sources > "$(sed -n 's/^write_smt2 -wires //p' "$2")"
 echo yosys >> calls
 """, "z3": """#!/bin/sh
@@ -39,6 +40,32 @@ PROOF = "top {0}\nfiles rtl/{0}.sv\nbmc 2\ninduction 1\nmutant bad rtl/{0}.sv s/
 RECORD = "tests/formal/proved.json"
 CALLS = ["yosys", "solver", "solver", "yosys", "solver"]  # of one proof with one mutant
 BROKEN = "a -> nothing\n{"
+
+# A module with a false assertion for simulation, in another one; and a proof of what is inside them.
+DESIGN = {"rtl/child.sv": """module child (input logic clk_i, input logic d_i, output logic q_o);
+  logic kept_q;
+  always_ff @(posedge clk_i) kept_q <= d_i;
+  assign q_o = kept_q;
+`ifndef SYNTHESIS
+  always_comb never: assert (!d_i);
+`endif
+endmodule
+""", "rtl/parent.sv": """module parent (input logic clk_i, input logic d_i, output logic q_o);
+  child u_child (.clk_i, .d_i, .q_o);
+endmodule
+""", "tests/formal/child.svh": """logic f_given, f_same;
+assign f_same = f_given == kept_q;
+""", "tests/formal/parent.svh": """(* hierconn *) logic \\u_child.kept_q , \\u_child.f_given , \\u_child.f_same ;
+assign \\u_child.f_given = \\u_child.kept_q ;
+always_comb assert (\\u_child.f_same && \\u_child.kept_q == q_o);
+""", "tests/formal/parent.proof": """top parent
+files rtl/child.sv rtl/parent.sv
+inside rtl/child.sv tests/formal/child.svh
+inside rtl/parent.sv tests/formal/parent.svh
+bmc 2
+induction 1
+mutant inverts rtl/child.sv s/q_o = kept_q/q_o = !kept_q/
+"""}
 
 
 class Proved(unittest.TestCase):
@@ -263,6 +290,52 @@ class Proved(unittest.TestCase):
         found = record.read(ROOT / RECORD, "record of proofs", ("proofs", "slow"), "tests/formal/run --record")
         names = {p.stem for p in (ROOT / "tests/formal").glob("*.proof")}
         self.assertEqual((set(found["proofs"]) | set(found["slow"])) - names, set())
+
+
+class Sources(unittest.TestCase):
+    """What Yosys reads for a proof."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        for name in (*COPIED, "rtl/check/check_channel.sv"):
+            self.write(name, (ROOT / name).read_text())
+        for name, text in DESIGN.items():
+            self.write(name, text)
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def prove(self):
+        done = subprocess.run(["/usr/bin/python3", self.root / "tests/formal/run"], cwd=self.root, capture_output=True,
+                              text=True, check=False, timeout=600)
+        return done.returncode, done.stdout + done.stderr
+
+    def change(self, name, before, after):
+        self.assertIn(before, DESIGN[name])
+        self.write(name, DESIGN[name].replace(before, after))
+
+    def test_inside_modules(self):
+        code, out = self.prove()
+        self.assertEqual(code, 0, out)
+        self.change("tests/formal/parent.svh", "kept_q == q_o", "kept_q != q_o")
+        self.assertEqual(self.prove()[0], 1)
+
+    def test_wire_of_no_instance(self):
+        self.write("tests/formal/parent.svh", DESIGN["tests/formal/parent.svh"].replace("f_same", "f_sane"))
+        code, out = self.prove()
+        self.assertEqual(code, 1)
+        self.assertIn("parent/u_child.f_sane", out)
+
+    def test_assertions_for_simulation(self):
+        """They are proved if the proof says so."""
+        self.change("tests/formal/parent.proof", "bmc", "checks rtl/child.sv\nbmc")
+        code, out = self.prove()
+        self.assertEqual(code, 1)
+        self.assertIn("parent: the start failed", out)
+        self.change("tests/formal/parent.proof", "bmc", "checks rtl/other.sv\nbmc")
+        self.assertIn("parent: checks or inside: rtl/other.sv is not among the files", self.prove()[1])
 
 
 if __name__ == "__main__":

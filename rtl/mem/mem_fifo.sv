@@ -20,9 +20,6 @@ module mem_fifo #(
     output logic             out_valid_o,
     input  logic             out_ready_i,
     output logic [WIDTH-1:0] out_data_o
-`ifdef FORMAL
-    , output logic [DEPTH_LOG2:0] f_count_o, output logic [(WIDTH<<DEPTH_LOG2)-1:0] f_entries_o  // oldest first
-`endif
 );
   logic [WIDTH-1:0] mem[0:(1<<DEPTH_LOG2)-1];
   logic [DEPTH_LOG2:0] wr_q, rd_q;
@@ -45,23 +42,7 @@ module mem_fifo #(
     end
   end
 
-`ifdef FORMAL
-  logic [DEPTH_LOG2:0] count;
-  assign count = wr_q - rd_q;
-  assign f_count_o = count;
-  for (genvar i = 0; i < 1 << DEPTH_LOG2; i++) begin : g_entry
-    assign f_entries_o[WIDTH*i+:WIDTH] = mem[rd_q[DEPTH_LOG2-1:0]+DEPTH_LOG2'(i)];
-  end
-  logic started_q = 1'b0;
-  always_ff @(posedge clk_i) started_q <= 1'b1;
-  // A queue of free slots gets back only what it gave.
-  always_comb begin
-    if (FILL && (filling_q || count[DEPTH_LOG2])) assume (!in_valid_i);
-    if (started_q) assert (count <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
-    if (started_q && filling_q) assert (FILL && !wr_q[DEPTH_LOG2] && rd_q <= wr_q);
-  end
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -29,15 +29,6 @@ module mem_hazard #(
     input  logic [        LINE_W-1:0] issue_line_i,
     input  logic                      done_valid_i,
     input  logic [        HASH_W-1:0] done_hash_i
-`ifdef FORMAL
-    ,
-    input  logic [        LINE_W-1:0] watch_i,  // the line that the proof watches: of its hash
-    output logic [       COUNT_W-1:0] watch_count_o,
-    output logic [         KINDS-1:0] watch_kinds_o,
-    output logic                      watch_mixed_o,
-    output logic                      watch_mine_o,
-    output logic [           KINDS:0] watch_new_o  // on their way into the table: of its kinds; msb: of another line
-`endif
 );
   localparam int TAG_W = LINE_W - HASH_W;
 
@@ -91,25 +82,7 @@ module mem_hazard #(
     if (rst_i) clear_q <= '0;
   end
 
-`ifdef FORMAL
-  logic [TAG_W-1:0] watch_tag;
-  logic [COUNT_W-1:0] watch_issued;
-  logic [HASH_W-1:0] watch_hash;
-  assign watch_hash = watch_i[HASH_W-1:0];
-  assign {watch_kinds_o, watch_mixed_o, watch_tag, watch_issued} = issued[watch_hash];
-  assign watch_mine_o = watch_tag == watch_i[LINE_W-1:HASH_W];
-  assign watch_count_o = watch_issued - done[watch_hash] - COUNT_W'(done_q && done_hash_q == watch_hash);
-  assign watch_new_o = {issue_q && issue_line_q[HASH_W-1:0] == watch_hash && issue_line_q != watch_i,
-                        issue_kind_q & {KINDS{issue_q && issue_line_q == watch_i}}};
-  logic started_q = 1'b0;
-  always_ff @(posedge clk_i) started_q <= 1'b1;
-  always_comb begin
-    if (started_q && !ready_o && clear_q > {1'b0, watch_hash}) assert (watch_count_o == '0);
-    if (started_q && !ready_o) assert (!issue_q && !done_q);
-    if (started_q && issue_q) assert (issue_kind_q != '0 && (issue_kind_q & (issue_kind_q - 1'b1)) == '0);
-  end
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   // For simulation: the prover assumes it of what ends at mem_gate.
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin

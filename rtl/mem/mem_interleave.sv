@@ -54,12 +54,6 @@ module mem_interleave #(
   logic [WIDTH*PORTS-1:0] answers;
   logic [WIDTH-1:0] answer;
   logic reserves, goes;
-`ifdef FORMAL
-  logic f_started_q = 1'b0;
-  logic [PORTS-1:0] f_busy;
-  logic [(DEPTH_LOG2+1)*PORTS-1:0] f_counts;
-  logic [(WIDTH<<DEPTH_LOG2)*PORTS-1:0] f_entries;
-`endif
 
   assign chosen = PORTS'(1) << req_port_i;
   assign reserves = req_op_i == tern_pkg::MEM_ATOMIC &&
@@ -96,44 +90,10 @@ module mem_interleave #(
         .in_data_i({port_ev_rd_i[p], port_ev_wr_i[p], port_rsp_fault_i[8*p+:8], port_rsp_tag_i[TAG_W*p+:TAG_W],
                     port_rsp_data_i[DATA_W*p+:DATA_W]}),
         .out_valid_o(waits[p]), .out_ready_i(grant[p]), .out_data_o(answers[WIDTH*p+:WIDTH])
-`ifdef FORMAL
-        , .f_count_o(f_count), .f_entries_o(f_entries[(WIDTH<<DEPTH_LOG2)*p+:WIDTH<<DEPTH_LOG2])
-`endif
     );
-`ifdef FORMAL
-    // What this port owes: f_owed_q; what waits here or is on its way out: the rest of flight_q.
-    logic [FLIGHT_W-1:0] f_owed_q;
-    logic f_room_q;
-    logic [DEPTH_LOG2:0] f_count;
-    assign f_counts[(DEPTH_LOG2+1)*p+:DEPTH_LOG2+1] = f_count;
-    always_ff @(posedge clk_i) begin
-      f_owed_q <= f_owed_q + FLIGHT_W'(taken) - FLIGHT_W'(port_rsp_valid_i[p]);
-      f_room_q <= port_room_o[p] && !rst_i;
-      if (rst_i) f_owed_q <= '0;
-    end
-    always_comb begin
-      if (port_rsp_valid_i[p]) assume (f_started_q && f_room_q && f_owed_q != '0);
-      assume (!taken || flight_q < FLIGHT_W'((1 << FLIGHT_W) - 1));
-      if (f_started_q) begin
-        assert (has_room || !port_rsp_valid_i[p]);  // none is lost
-        assert (flight_q == f_owed_q + FLIGHT_W'(count_q) && f_owed_q <= flight_q);
-        assert (busy_q || flight_q == '0);
-        assert (count_q == f_count && count_q <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
-        assert (!room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2));
-        assert (!f_room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1));
-        // a request goes to its own port, when that is ready
-        if (port_valid_o[p]) assert (req_valid_i && req_port_i == PORT_W'(p));
-        if (req_valid_i && req_ready_o && req_port_i == PORT_W'(p)) assert (taken);
-        // LR and SC: nothing is under way at another port
-        if (taken && req_op_i == 2'd2 && (req_amo_i == 4'd10 || req_amo_i == 4'd11))
-          assert ((f_busy & ~(PORTS'(1) << p)) == '0);
-      end
-    end
-    assign f_busy[p] = f_owed_q != '0 || waits[p];
-`elsif SYNTHESIS
     logic unused;
     assign unused = has_room;
-`else
+`ifndef SYNTHESIS
     logic live_q = 1'b0;  // there was a reset
     always_ff @(posedge clk_i) begin
       if (rst_i) live_q <= 1'b1;
@@ -155,42 +115,4 @@ module mem_interleave #(
     ev_wr_o <= answer[WIDTH-2] && !rst_i;
     if (|grant) {rsp_fault_o, rsp_tag_o, rsp_data_o} <= answer[WIDTH-3:0];
   end
-
-`ifdef FORMAL
-  // Of a port, whichever, the f_pick-th answer to come in, whichever, is the f_pick-th of that port to go out, and is
-  // what came in; nothing else goes out.
-  (* anyconst *) logic [PORT_W-1:0] f_port;
-  (* anyconst *) logic [4:0] f_pick;
-  logic [4:0] f_in_q, f_out_q;
-  logic [WIDTH-1:0] f_given, f_given_q;
-  logic [PORTS-1:0] f_from_q;
-  logic f_is_it_q;
-  assign f_given = {port_ev_rd_i[f_port], port_ev_wr_i[f_port], port_rsp_fault_i[8*f_port+:8],
-                    port_rsp_tag_i[TAG_W*f_port+:TAG_W], port_rsp_data_i[DATA_W*f_port+:DATA_W]};
-  always_ff @(posedge clk_i) begin
-    f_started_q <= 1'b1;
-    if (port_rsp_valid_i[f_port]) f_in_q <= f_in_q + 1'b1;
-    if (port_rsp_valid_i[f_port] && f_in_q == f_pick) f_given_q <= f_given;
-    if (grant[f_port]) f_out_q <= f_out_q + 1'b1;
-    f_from_q <= grant & {PORTS{!rst_i}};
-    f_is_it_q <= grant[f_port] && f_out_q == f_pick && !rst_i;
-    if (rst_i) {f_in_q, f_out_q} <= '0;
-  end
-  always_comb begin
-    assume (rst_i == !f_started_q);
-    assume (!(&f_in_q));  // one round of the counters
-    if (f_started_q) begin
-      assert ((req_valid_i && req_ready_o) == |(port_valid_o & port_ready_i));
-      assert ((port_valid_o & (port_valid_o - 1'b1)) == '0);
-      assert (rsp_valid_o == |f_from_q && (f_from_q & (f_from_q - 1'b1)) == '0);
-      if (!rsp_valid_o) assert (!ev_rd_o && !ev_wr_o);
-      if (f_is_it_q) assert ({ev_rd_o, ev_wr_o, rsp_fault_o, rsp_tag_o, rsp_data_o} == f_given_q);
-      assert (f_out_q <= f_in_q && f_in_q - f_out_q == 5'(f_counts[(DEPTH_LOG2+1)*f_port+:DEPTH_LOG2+1]));
-      for (int i = 0; i < 1 << DEPTH_LOG2; i++)
-        if (f_out_q + 5'(i) == f_pick && 5'(i) < f_in_q - f_out_q)
-          assert (f_entries[(WIDTH<<DEPTH_LOG2)*f_port+WIDTH*i+:WIDTH] == f_given_q);
-      if (f_is_it_q) assert (f_in_q > f_pick);
-    end
-  end
-`endif
 endmodule

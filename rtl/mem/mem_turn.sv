@@ -22,7 +22,6 @@ module mem_turn (
   end
 
 `ifndef SYNTHESIS
-`ifndef FORMAL
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
@@ -30,25 +29,6 @@ module mem_turn (
       first_only_if_open: assert (!(first_goes_i && !first_o));
       one_side_at_most: assert (!(first_goes_i && other_goes_i));
       other_waits_before_it_goes: assert (!(other_goes_i && !waits_i));
-    end
-  end
-`endif
-`endif
-
-`ifdef FORMAL
-  logic f_start_q = 1'b1;
-  logic [1:0] f_passed_q;  // transfers of the first side since the other began to wait, or sent last
-  always_ff @(posedge clk_i) begin
-    f_start_q <= 1'b0;
-    if (rst_i || other_goes_i || !waits_i) f_passed_q <= '0;
-    else if (first_goes_i) f_passed_q <= f_passed_q + 1'b1;
-  end
-  always_comb begin
-    assume (rst_i == f_start_q);
-    assume (!(first_goes_i && !first_o) && !(first_goes_i && other_goes_i));
-    if (!f_start_q) begin
-      assert (f_passed_q <= 2'd1);
-      assert (first_o == (f_passed_q == '0));
     end
   end
 `endif

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command of the dirty registers promises: these stand inside dirty_command for the prover
-// (tests/formal/dirty_command.proof).
+// Properties of dirty_command, for any one page in one line of the plane, through any command.
 //
-// One page, whichever, in one line of the plane, through any command. The plane is here the bit of that page and what
-// dirty_plane promises: an access finds the bit as it is when it is taken, tells it two cycles later, and a bit that
-// is set for three cycles has a mark. dirty_deliver is left out; by its own proof what was pushed leaves in order,
-// accepted or refused, with its data and tag.
-// f_line_q: how far the page's line has come; memory has accepted it when it is TAKEN. f_names_q: the same of the line
-// of the bitmap of the section that is worked on.
-// A command ends: by what is proved, each line is read once, each section has one line of the bitmap, and no cycle in
-// which neither the plane nor memory makes it wait leaves everything as it was.
+// In this proof the plane is the bit of that page and what dirty_plane promises: an access finds the bit as it is when
+// the access is taken, the answer comes two cycles later, and a bit that has been set for three cycles has a mark.
+// dirty_deliver is cut out. The proof assumes what dirty_deliver's own proof shows: pushed lines leave in order,
+// accepted or refused, with their data and tag.
+//
+// f_line_q says how far the page's line has come; TAKEN means that memory has accepted it. f_names_q says the same of
+// the bitmap line of the current section.
+//
+// A command ends, because of three properties: each line is read once, each section has one line of the bitmap, and
+// something changes in each cycle in which neither the plane nor memory makes the command wait.
 localparam logic [2:0] UNREAD = 3'd0, READING = 3'd1, EMPTY = 3'd2, READY = 3'd3, GIVEN = 3'd4, TAKEN = 3'd5,
     REFUSED = 3'd6;
 localparam int F_LW = LINE_W + PER_LOG2 + WORD_LOG2;
 (* anyconst *) logic [F_LW-1:0] page;
-(* anyseq *) logic f_write;  // to the page, by an engine
+(* anyseq *) logic f_write;  // an engine writes to the page
 logic [LINE_W-1:0] p_line, p_rel, f_start;
 logic [21:0] p_word;
 logic [WORD_LOG2-1:0] p_bit;
-logic [SECT_W-1:0] p_at, f_at_q;  // of the page in its line; of its bit in line_data_q
+logic [SECT_W-1:0] p_at, f_at_q;  // places: of the page in its line; of its bit in line_data_q
 logic [PART_W-1:0] p_part, f_words_q, f_part_1_q, f_part_2_q, f_after_2, f_after_1;
 logic f_started_q = 1'b0, f_set_q, f_must_q, f_bit_q, f_read_q, f_got_q, f_struck_q, f_owes_q, f_refused_q, f_named_q;
-logic [1:0] f_age_q, f_names_q;  // since it was set; the section's line: 1 under way, 2 accepted, 3 refused
+logic [1:0] f_age_q, f_names_q;  // cycles since the bit was set; the section's line: 1 in flight, 2 accepted, 3 refused
 logic [2:0] f_line_q;
 logic [DEPTH_LOG2:0] f_given_q, f_before_q;
 logic f_take, f_mine, f_in, f_section, f_busy_q, f_ends;
@@ -49,12 +50,12 @@ assign f_start = from_q + (section_q << SECT_W);
 assign f_section = p_line >= f_start && p_line - f_start < LINE_W'(LINE);  // the page's line is of this section
 assign f_read_1 = f_valid_1_q && f_tag_1_q[TAG_W-1];
 assign f_read_2 = f_valid_2_q && f_tag_2_q[TAG_W-1];
-// words of a line that is being put together: got, and with those in the pipe
+// Words of the line that is being collected: those that have come, and with those in the pipe
 assign f_after_2 = f_read_2 ? f_part_2_q + 1'b1 : f_words_q;
 assign f_after_1 = f_read_1 ? f_part_1_q + 1'b1 : f_after_2;
 assign f_runs = state_q != S_IDLE && state_q != S_CHECK && state_q != S_SUM && state_q != S_START;
 assign f_ends = got_last && got_tag_i[LINE_W-1:0] == p_rel;
-// what the contract says of a command
+// What the contract says of a legal command
 assign f_sections = LINE_W'((to_q - from_q) >> SECT_W) + 1'b1;
 always_comb begin
   f_lines = empty_q ? '0 : (16'(end_q) - 16'd1) / 16'(LINE) - 16'(first_q) / 16'(LINE) + 16'd1;
@@ -120,7 +121,7 @@ always_ff @(posedge clk_i) begin
   if (rst_i) {f_line_q, f_got_q, f_read_q} <= '0;
 end
 
-// For the proof that nothing stands still
+// For the property that the command makes progress
 logic f_still_q;
 logic [LOOK-1:0] f_was_marks_q;
 logic [3:0] f_was_state_q;
@@ -151,7 +152,7 @@ always_comb begin
         {line_q[LINE_W-1:LOOK_LOG2], LOOK_LOG2'(i)} <= bound_q;
   assume (rst_i == !f_started_q);
   assume (mem_pages_i <= 23'(UNITS) && (!f_started_q || mem_pages_i == f_pages_q));
-  // Small numbers, legal or not: numbers with more bits are compared in tests/rtl/dirty
+  // Small numbers only, legal or not: tests/rtl/dirty compares numbers with more bits
   assume (cmd_first_i < 32'(2 * UNITS) && cmd_count_i < 32'(2 * UNITS) && cmd_target_i < 64'(8192 * UNITS));
   if (f_started_q) begin
     // the plane
@@ -175,8 +176,8 @@ end
 
 always_comb begin
   if (f_started_q) begin
-    // A line is read once, in one piece, and given to memory once, where it was asked for, with the page's bit in its
-    // place; the section's line names it if memory has accepted it, and only then.
+    // A line is read once, in one piece. Memory gets it once, at the place that was asked for, with the page's bit in
+    // its place. The section's line names it exactly if memory has accepted it.
     if (f_take && state_q == S_READ && line_q == p_line && acc_first_o) assert (f_line_q == UNREAD);
     if (f_take && state_q == S_READ && f_mine) assert (!f_read_q && acc_mask_o[p_bit] == f_in);
     if (push_line_q) assert (!push_names && op_q != COUNT && (got_rel_q == p_rel) == (f_line_q == READY));
@@ -188,12 +189,12 @@ always_comb begin
     if (push_names && f_section) assert (push_data[p_rel[SECT_W-1:0]] == (f_line_q == TAKEN));
     if (push_line_q || push_names) assert (!f_given_q[DEPTH_LOG2]);
     if (drop) assert (failed);
-    // Nothing is set again that was not found, or that the section's line does not name
+    // A bit is set again only if it was found, and its line was refused or is not named by the section's line
     if (f_take && state_q == S_RESTORE && f_mine) assert (f_line_q == GIVEN && acc_mask_o[p_bit] == f_bit_q);
     if (f_take && state_q == S_REMARK && f_mine)
       assert (f_names_q == 2'd3 && f_line_q == TAKEN && acc_mask_o[p_bit] == f_in);
-    // The end: what was set when the command came was found; what was taken out of the plane is in the result, or in
-    // the plane again; the count and the flags are right, and stay so until the next command.
+    // At the end each bit that was set when the command came has been found. A bit that was taken out of the plane is
+    // in the result or in the plane again. The count and the flags are right and stay until the next command.
     if (f_busy_q && !busy_o) begin
       assert (error_o == !f_legal_q && bus_error_o == (f_legal_q && f_refused_q) && found_o == f_found_q);
       if (f_legal_q && f_in && f_must_q) assert (f_read_q && f_bit_q);
@@ -203,14 +204,14 @@ always_comb begin
     end
     if (f_idle_q) assert (state_q == S_IDLE ? f_told_q == {error_o, bus_error_o, found_o} : state_q == S_CHECK);
     if (state_q == S_IDLE || state_q == S_CHECK || state_q == S_SUM) assert (!acc_valid_o && f_given_q == '0);
-    // Nothing stands still, but for the plane or for memory
+    // Something changes unless the plane or memory makes the command wait
     if (f_still_q)
       assert ({f_was_state_q, f_was_line_q, f_was_marks_q, f_was_q} !=
               {state_q, line_q, marks_q, part_q, under_way_q, settle_q});
   end
 end
 
-// Induction: what the states mean
+// For the induction: what the states mean
 logic f_last_1, f_last_2, f_collects, f_blocks, f_behind, f_ahead, f_marked;
 logic [LINE_W-1:0] f_rel_1, f_rel_2;
 assign {f_last_1, f_rel_1} = f_tag_1_q[TAG_W-2:0];
@@ -219,7 +220,7 @@ assign f_collects = state_q == S_LOOK || state_q == S_PICK || state_q == S_READ 
     state_q == S_DRAIN;
 assign f_blocks = f_runs && state_q != S_COUNT;
 assign f_marked = p_line >> LOOK_LOG2 == line_q >> LOOK_LOG2 && marks_q[LOOK_LOG2'(p_line)];
-// The page's line in the order in which lines are visited: may have been, may still be
+// The page's line may have been visited; it may still be visited
 always_comb begin
   case (state_q)
     S_LOOK: {f_behind, f_ahead} = {p_line < line_q, p_line >= line_q};

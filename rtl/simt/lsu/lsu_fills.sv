@@ -160,21 +160,12 @@ module lsu_fills #(
       .clk_i, .rst_i, .in_valid_i(done), .in_ready_o(unused_fills), .in_data_i(fill_q),
       .out_valid_o(fill_room_o), .out_ready_i(alloc_i), .out_data_o(alloc_fill_o)
   );
-`ifdef FORMAL
-  logic [WAIT_W:0] f_count;                        // records that are free
-  logic [(WAIT_W<<WAIT_W)-1:0] f_entries;
-`endif
   mem_fifo #(.WIDTH(WAIT_W), .DEPTH_LOG2(WAIT_W), .FILL(1'b1)) u_waits (
       .clk_i, .rst_i, .in_valid_i(served), .in_ready_o(unused_waits), .in_data_i(wait_q),
       .out_valid_o(wait_room_o), .out_ready_i(alloc_i || join_i), .out_data_o(wait_id)
-`ifdef FORMAL
-      , .f_count_o(f_count), .f_entries_o(f_entries)
-`endif
   );
 
-`ifdef FORMAL
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset
   logic [FILLS-1:0] asked_q = '0;
   always_ff @(posedge clk_i) begin

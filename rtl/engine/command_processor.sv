@@ -100,9 +100,6 @@ module command_processor #(
     input  logic [   7:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
-`ifdef FORMAL
-    , output logic [3:0] f_state_o, output logic f_fence_stopped_o, output logic f_saved_o
-`endif
 );
   localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
   // States. BEGIN checks the submission, and LOAD reads the header of its save area. BOUNDARY is between two packets.
@@ -285,9 +282,6 @@ module command_processor #(
     end
   end
 
-`ifdef FORMAL
-  assign {f_state_o, f_fence_stopped_o, f_saved_o} = {state_q, fence_stopped, x_saved || x_dropped};
-`endif
   assign busy_o = state_q != S_IDLE;
   assign ind_valid_o = state_q == S_INDICATE && x_settled;
   assign ind_kind_o = kind_q;

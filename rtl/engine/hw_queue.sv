@@ -59,9 +59,7 @@ module hw_queue #(
     end
   end
 
-`ifdef FORMAL
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -18,9 +18,6 @@ module indication_fifo #(
     output logic                head_valid_o,
     output logic [   WIDTH-1:0] head_o,
     input  logic                pop_i
-`ifdef FORMAL
-    , output logic [(WIDTH<<DEPTH_LOG2)-1:0] f_entries_o  // oldest lowest
-`endif
 );
   logic [WIDTH-1:0] mem[0:(1<<DEPTH_LOG2)-1];
   logic [DEPTH_LOG2:0] wr_q, rd_q;
@@ -28,13 +25,6 @@ module indication_fifo #(
   assign count_o = wr_q - rd_q;
   assign head_valid_o = wr_q != rd_q;
   assign head_o = mem[rd_q[DEPTH_LOG2-1:0]];
-`ifdef FORMAL
-  for (genvar i = 0; i < 1 << DEPTH_LOG2; i++) begin : g_entry
-    logic [DEPTH_LOG2-1:0] at;
-    assign at = rd_q[DEPTH_LOG2-1:0] + DEPTH_LOG2'(i);
-    assign f_entries_o[WIDTH*i+:WIDTH] = mem[at];
-  end
-`endif
 
   always_ff @(posedge clk_i) begin
     if (push_i) mem[wr_q[DEPTH_LOG2-1:0]] <= data_i;
@@ -46,9 +36,7 @@ module indication_fifo #(
     end
   end
 
-`ifdef FORMAL
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -45,7 +45,7 @@ module engine_order (
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
       .clk_i, .rst_i, .push_i(ending), .data_i(head[3:0]), .count_o(pending), .head_valid_o(ind_valid),
-      .head_o(ind_head), .pop_i(read_i), .f_entries_o(entries)
+      .head_o(ind_head), .pop_i(read_i)
   );
   engine_stop u_stop (
       .clk_i, .rst_i(queue_rst), .preempt_i, .gran_i, .request_i, .queued_i(|count), .stop_o(stop), .gran_o(gran)
@@ -60,8 +60,15 @@ module engine_order (
       .exec_fault_access_i('0), .exec_fault_va_i('0), .exec_fault_pc_i('0), .exec_fault_warp_i('0),
       .exec_fault_group_i('0), .exec_fault_lane_i('0), .save_valid_i(1'b0), .save_data_i('0), .save_last_i(1'b0),
       .restore_ready_i(1'b0), .flush_ready_i(1'b1), .req_ready_i(1'b0), .rsp_valid_i(1'b0), .rsp_tag_i('0),
-      .rsp_data_i('0), .rsp_fault_i('0), .f_state_o(state), .f_fence_stopped_o(fence_stopped), .f_saved_o(saved)
+      .rsp_data_i('0), .rsp_fault_i('0)
   );
+  (* hierconn *) logic [15:0] \u_ind.f_entries ;
+  (* hierconn *) logic [3:0] \u_cp.state_q ;
+  (* hierconn *) logic \u_cp.fence_stopped , \u_cp.x_saved , \u_cp.x_dropped ;
+  assign entries = \u_ind.f_entries ;
+  assign state = \u_cp.state_q ;
+  assign fence_stopped = \u_cp.fence_stopped ;
+  assign saved = \u_cp.x_saved || \u_cp.x_dropped ;
   // Its states, by what they mean here
   logic idle, boundary, fetching, executing, saving, indicating;
   assign idle = state == 4'd0;

@@ -21,6 +21,8 @@ module hw_queue_order (
   logic refused, head_valid, ind_valid, taken, ending;
   logic started_q = 1'b0;
 
+  (* hierconn *) logic [15:0] \u_ind.f_entries ;
+  assign entries = \u_ind.f_entries ;
   assign ending = end_i && head_valid && !engine_rst_i;
 
   hw_queue #(.WIDTH(4), .INDICATIONS(4)) u_queue (
@@ -29,7 +31,7 @@ module hw_queue_order (
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
       .clk_i, .rst_i, .push_i(ending), .data_i(head), .count_o(pending), .head_valid_o(ind_valid), .head_o(ind_head),
-      .pop_i(read_i), .f_entries_o(entries)
+      .pop_i(read_i)
   );
 
   // The rule, said again: room for it in the queue, and for its indication.

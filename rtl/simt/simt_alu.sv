@@ -120,37 +120,4 @@ module simt_alu (
         endcase
     endcase
   end
-
-`ifdef FORMAL
-  // against the plain definitions
-  logic [31:0] expected;
-
-  always_comb begin
-    expected = result_o;
-    case (op_i)
-      simt_op_pkg::ALU_ADD:    expected = a_i + b_i;
-      simt_op_pkg::ALU_SUB:    expected = a_i - b_i;
-      simt_op_pkg::ALU_SH3ADD: expected = (a_i << 3) + b_i;
-      simt_op_pkg::ALU_SLL:    expected = a_i << b_i[4:0];
-      simt_op_pkg::ALU_SRL:    expected = a_i >> b_i[4:0];
-      simt_op_pkg::ALU_SRA:    expected = $signed(a_i) >>> b_i[4:0];
-      simt_op_pkg::ALU_ROL:    expected = (a_i << b_i[4:0]) | (a_i >> (6'd32 - {1'b0, b_i[4:0]}));
-      simt_op_pkg::ALU_ROR:    expected = (a_i >> b_i[4:0]) | (a_i << (6'd32 - {1'b0, b_i[4:0]}));
-      simt_op_pkg::ALU_SLT:    expected = {31'b0, $signed(a_i) < $signed(b_i)};
-      simt_op_pkg::ALU_SLTU:   expected = {31'b0, a_i < b_i};
-      simt_op_pkg::ALU_MAX:    expected = ($signed(a_i) < $signed(b_i)) ? b_i : a_i;
-      simt_op_pkg::ALU_MINU:   expected = (a_i < b_i) ? a_i : b_i;
-      default: ;
-    endcase
-    assert (result_o == expected);
-    // the bit after the zeros is one, all before it are zero
-    if (op_i == simt_op_pkg::ALU_CLZ)
-      assert ((a_i == 32'b0) ? result_o == 32'd32
-                             : result_o < 32'd32 && (a_i >> (5'd31 - result_o[4:0])) == 32'd1);
-    if (op_i == simt_op_pkg::ALU_CTZ)
-      assert ((a_i == 32'b0) ? result_o == 32'd32
-                             : result_o < 32'd32 && (a_i << (5'd31 - result_o[4:0])) == 32'h8000_0000);
-  end
-`endif
-
 endmodule

@@ -19,22 +19,4 @@ module simt_branch (
     condition = funct3_i[2] ? less : a_i == b_i;
     taken_o = (condition ^ funct3_i[0]) && funct3_i[2:1] != 2'b01;
   end
-
-`ifdef FORMAL
-  logic expected;
-
-  always_comb begin
-    case (funct3_i)
-      3'd0:    expected = a_i == b_i;
-      3'd1:    expected = a_i != b_i;
-      3'd4:    expected = $signed(a_i) < $signed(b_i);
-      3'd5:    expected = $signed(a_i) >= $signed(b_i);
-      3'd6:    expected = a_i < b_i;
-      3'd7:    expected = a_i >= b_i;
-      default: expected = 1'b0;
-    endcase
-    assert (taken_o == expected);
-  end
-`endif
-
 endmodule

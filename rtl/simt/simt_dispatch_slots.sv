@@ -59,53 +59,7 @@ module simt_dispatch_slots #(
       else if (done_valid_i && done_slot_i == WW'(i) && left_q[(WW+1)*i +: WW+1] == (WW+1)'(1)) busy_q[i] <= 1'b0;
   end
 
-`ifdef FORMAL
-  // One slot, chosen by the prover: taken, not started; then a plain count of warps that have not ended.
-  (* anyconst *) logic [WW-1:0] slot;
-  (* anyseq *) logic f_back;   // a group of a cut dispatch takes its own slot again
-  logic        seen_q = 1'b0;
-  logic        waiting_q;
-  logic [WW:0] given_q, count_q;
-
-  always_ff @(posedge clk_i) begin
-    seen_q  <= 1'b1;
-    count_q <= count_i;
-    if (rst_i || clear_i) begin
-      given_q   <= '0;
-      waiting_q <= 1'b0;
-    end else begin
-      if (take_valid_i && take_slot_i == slot) waiting_q <= 1'b1;
-      if (start_valid_i && start_slot_i == slot) begin
-        waiting_q <= 1'b0;
-        given_q   <= start_warps_i;
-      end else if (done_valid_i && done_slot_i == slot) given_q <= given_q - (WW+1)'(1);
-    end
-  end
-
-  always_comb begin
-    assume (rst_i == !seen_q);
-    assume (!seen_q || count_i == count_q);
-    assume (!take_valid_i || (free_valid_o && take_slot_i == free_slot_o)
-            || (f_back && !(take_slot_i == slot && (waiting_q || given_q != '0))));
-    assume (!start_valid_i || (start_warps_i != '0 && start_warps_i <= (WW+1)'(W)));
-    assume (!start_valid_i || start_slot_i != slot || waiting_q);
-    assume (!done_valid_i || done_slot_i != slot || given_q != '0);
-    if (seen_q) begin
-      // never given twice, busy exactly from taken to the last end, the count is right
-      assert (!(take_valid_i && take_slot_i == slot && (waiting_q || given_q != '0)));
-      assert (!(waiting_q && given_q != '0));
-      assert (busy_q[slot] == (waiting_q || given_q != '0));
-      assert (given_q == '0 || left_q[(WW+1)*slot +: WW+1] == given_q);
-      assert (!free_valid_o || !busy_q[free_slot_o]);
-      assert (!free_valid_o || {1'b0, free_slot_o} < count_q);
-      assert (!idle_o || (given_q == '0 && !waiting_q));
-    end
-  end
-`endif
-
-`ifdef FORMAL
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -66,40 +66,7 @@ module simt_memarb (
     lsu_rsp_o   = rsp_valid_i && !rsp_ic_i;
   end
 
-`ifdef FORMAL
-  // What is offered stays while it is stalled, if it does on the other sides; nobody is passed for ever.
-  logic f_start_q = 1'b1, f_stalled_q = 1'b0, f_lsu_q = 1'b0, f_ic_q = 1'b0;
-  logic [2:0] f_lsu_passed_q = '0, f_ic_passed_q = '0;
-  logic [8:0] f_was_q;
-  always_ff @(posedge clk_i) begin
-    f_start_q <= 1'b0;
-    f_stalled_q <= req_valid_o && !req_ready_i && !rst_i;
-    f_was_q <= {req_exec_o, req_tag_o};
-    f_lsu_q <= lsu_valid_i && !lsu_ready_o && !rst_i;
-    f_ic_q <= ic_valid_i && !ic_ready_o && !rst_i;
-    if (rst_i || !lsu_valid_i || lsu_ready_o) f_lsu_passed_q <= '0;
-    else if (ic_valid_i && ic_ready_o) f_lsu_passed_q <= f_lsu_passed_q + 1'b1;
-    if (rst_i || !ic_valid_i || ic_ready_o) f_ic_passed_q <= '0;
-    else if (lsu_valid_i && lsu_ready_o) f_ic_passed_q <= f_ic_passed_q + 1'b1;
-  end
-  logic [6:0] f_lsu_tag_q;
-  logic [1:0] f_ic_tag_q;
-  always_ff @(posedge clk_i) {f_lsu_tag_q, f_ic_tag_q} <= {lsu_tag_i, ic_tag_i};
-  always_comb begin
-    assume (rst_i == f_start_q);
-    if (f_lsu_q) assume (lsu_valid_i && lsu_tag_i == f_lsu_tag_q);
-    if (f_ic_q) assume (ic_valid_i && ic_tag_i == f_ic_tag_q);
-    if (!f_start_q) begin
-      if (f_stalled_q) assert (req_valid_o && {req_exec_o, req_tag_o} == f_was_q);
-      assert (f_lsu_passed_q <= 3'd3 && f_lsu_passed_q == {1'b0, passed_q});
-      assert (f_ic_passed_q <= 3'd1 && !(f_ic_passed_q != '0 && (hold_q || passed_q != '0)));
-      assert (!(lsu_ready_o && ic_ready_o));
-      if (hold_q) assert (f_lsu_q);
-      if (passed_q != '0) assert (f_lsu_q);
-    end
-  end
-`elsif SYNTHESIS
-`else
+`ifndef SYNTHESIS
   check_request #(.TAG_W(7)) u_check_lsu (
       .clk_i, .rst_i, .valid_i(lsu_valid_i), .ready_i(lsu_ready_o), .op_i(lsu_op_i), .amo_i(lsu_amo_i),
       .line_i(lsu_line_i), .wdata_i(lsu_wdata_i), .be_i(lsu_be_i), .tag_i(lsu_tag_i)

@@ -45,9 +45,6 @@ module simt_memport #(
     output logic [LANES*32-1:0] out_addr_o,
     output logic [LANES*32-1:0] out_data_o,
     output logic [LANES*32-1:0] out_cmp_o
-`ifdef FORMAL
-    , output logic [1:0]        f_count_o
-`endif
 );
 
   localparam int CW = 3 + 4 + 2 + 1 + WW + 5 + LANES + 32 + 17;
@@ -102,10 +99,6 @@ module simt_memport #(
       full1_q <= 1'b0;
     end
   end
-
-`ifdef FORMAL
-  assign f_count_o = 2'(full0_q) + 2'(full1_q);
-`endif
 
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset

@@ -30,12 +30,6 @@ module simt_patience #(
     input  logic             missed_i,
     input  logic [WW-1:0]    miss_warp_i,
     output logic [WARPS-1:0] allow_o
-`ifdef FORMAL
-    , output logic [WARPS-1:0]                f_waits_o
-    , output logic [WARPS-1:0]                f_missed_o
-    , output logic [WW-1:0]                   f_turn_o
-    , output logic [$clog2(PATIENCE + 1)-1:0] f_passed_o
-`endif
 );
 
   localparam int CW = $clog2(PATIENCE + 1);  // width of a count up to PATIENCE
@@ -47,10 +41,6 @@ module simt_patience #(
 
   assign ends   = issued_i || held_i;
   assign served = !waits_q[turn_q] || (ends && warp_i == turn_q);
-
-`ifdef FORMAL
-  assign {f_waits_o, f_missed_o, f_turn_o, f_passed_o} = {waits_q, missed_q, turn_q, passed_q};
-`endif
 
   always_ff @(posedge clk_i) begin
     if (missed_i) begin
@@ -74,5 +64,4 @@ module simt_patience #(
       allow_o  <= '1;
     end
   end
-
 endmodule

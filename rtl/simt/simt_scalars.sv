@@ -39,9 +39,6 @@ module simt_scalars #(
     input  logic [4:0]          look_first_i,
     output logic [LANES*WIDTH-1:0] look_o,
     output logic [WARPS*VECTORS-1:0] given_o
-`ifdef FORMAL
-    , input logic [WW+4:0] f_rd_i, output logic [WIDTH-1:0] f_value_o
-`endif
 );
 
   localparam int AW = WW + 5 - LW;      // {warp, vector}
@@ -82,9 +79,4 @@ module simt_scalars #(
     if (forget_i) given_q <= '0;
     if (clear_i) given_q[VECTORS*clear_warp_i +: VECTORS] <= '0;
   end
-
-`ifdef FORMAL
-  assign f_value_o = word(vector_q[AW'(f_rd_i >> LW)], given_q[AW'(f_rd_i >> LW)], f_rd_i[LW-1:0]);
-`endif
-
 endmodule

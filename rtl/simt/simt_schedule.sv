@@ -36,16 +36,6 @@ module simt_schedule #(
     output logic             lsu_keep_o,
     output logic             pick_valid_o,
     output logic [WW-1:0]    pick_warp_o
-`ifdef FORMAL
-    , output logic [WARPS-1:0]    f_run_o
-    , output logic [WARPS-1:0]    f_fence_o
-    , output logic [WW*WARPS-1:0] f_lsu_o         // those that wait for the LSU, the first lowest
-    , output logic [WW:0]         f_lsu_count_o
-    , output logic [WARPS-1:0]    f_mask_o
-    , output logic [WARPS-1:0]    f_held_o, f_before_o, f_late_o, f_keep_o
-    , output logic                f_kept_o, f_parked_o
-    , output logic [$clog2(EPOCH)-1:0] f_epoch_o
-`endif
 );
 
   logic [WARPS-1:0] run_q, fence_q, ready, after, one, above, lsu_wake;
@@ -122,19 +112,4 @@ module simt_schedule #(
       kept_q     <= 1'b0;
     end
   end
-
-`ifdef FORMAL
-  logic [WW-1:0] f_at;
-  always_comb begin
-    f_run_o       = run_q;
-    f_fence_o     = fence_q;
-    f_lsu_count_o = lsu_tail_q - lsu_head_q;
-    {f_mask_o, f_held_o, f_before_o, f_late_o, f_keep_o} = {mask_q, held_q, before_q, late_q, keep_q};
-    {f_kept_o, f_parked_o, f_epoch_o} = {kept_q, parked_q, epoch_q};
-    for (int i = 0; i < WARPS; i++) begin
-      f_at = lsu_head_q[WW-1:0] + WW'(i);
-      f_lsu_o[WW*i +: WW] = lsu_q[f_at];
-    end
-  end
-`endif
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready 8 cycles after a byte, and then as it is until the next byte or frame: these stand inside link_crc for the
-// prover (tests/formal/link_crc.proof). That it computes the right sequence is shown by each frame of board.link.
+// Properties of link_crc: it is ready 8 cycles after a byte, and its value then stays until the next byte or frame.
+// board.link shows with each frame that the check sequence is the right one.
 logic f_started_q = 1'b0, f_rest_q;
 logic [3:0] f_since_q;
 logic [31:0] f_crc_q;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame ends only with a right check sequence, and if each of its bytes arrived whole and was taken: these stand
-// inside link_deframe for the prover (tests/formal/link_deframe.proof). Bytes are 20 cycles apart, as a line of 4
-// cycles a bit has them; only what the ring has room for is put. link_crc is left out; by its own proof it is ready
-// 8 cycles after a byte, and stays as it is.
+// Properties of link_deframe: a frame ends only with a right check sequence, and only if each of its bytes arrived
+// whole and was taken. Assumed: bytes are 20 cycles apart, as on a line with 4 cycles a bit. link_crc is cut out. The
+// proof assumes what link_crc's own proof shows: it is ready 8 cycles after a byte, and its value stays.
 logic f_started_q = 1'b0, f_wrong_q;
 logic [4:0] f_gap_q;
 logic [31:0] f_crc_q;

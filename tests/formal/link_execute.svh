@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with a request: these stand inside link_execute for the prover (tests/formal/link_execute.proof).
-// Each request is answered at most once, after its end; a transfer is started only for a request that asks for it, a
-// write only with the next number; an answer fits into the room that was waited for; both masters keep AXI's rules.
+// Properties of link_execute. Each request is answered at most once, after its end. A transfer starts only for a
+// request that asks for it, and a write only with the next number. An answer fits into the room that was waited for.
+// Both masters keep the rules of AXI.
 logic f_started_q = 1'b0, f_owed_q, f_allowed_q;
-logic f_r_read_q, f_m_read_q;            // a transfer without its answer
+logic f_r_read_q, f_m_read_q;            // a transfer has no answer yet
 logic [1:0] f_r_taken_q, f_m_taken_q;                    // its address, its data
 logic [15:0] f_puts_q;
 logic f_reads;
@@ -39,7 +39,7 @@ check_channel #(.WIDTH(576)) f_mw (.clk_i, .rst_i, .valid_i(m_axi_wvalid_o), .re
 
 always_comb begin
   assume (f_started_q || rst_i);
-  // slaves answer what they were asked; the answer stays until it is taken (rvalid: for the byte multiplexer)
+  // slaves answer only what they were asked; an answer stays until it is taken (rvalid: for the byte multiplexer)
   if (!f_r_read_q) assume (!r_axi_rvalid_i);
   if (!f_m_read_q) assume (!m_axi_rvalid_i);
   if (f_r_taken_q != 2'd3) assume (!r_axi_bvalid_i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One byte, whichever, through a link_ring: these stand inside it for the prover (tests/formal/link_ring.proof).
-// It comes out only after its frame has ended, then once and as it was put, and never if its frame was dropped.
+// Properties of link_ring, for any one byte: it comes out only after its frame has ended, then once and as it was put,
+// and never if its frame was dropped.
 localparam logic [1:0] F_NONE = 2'd0, F_PUT = 2'd1, F_ENDED = 2'd2, F_OUT = 2'd3;
 (* anyseq *) logic f_pick;
 logic f_started_q = 1'b0, f_fetch, f_drop_q;

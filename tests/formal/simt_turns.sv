@@ -52,24 +52,37 @@ module simt_turns #(
   simt_schedule #(.WARPS(WARPS), .EPOCH(EPOCH)) u_schedule (
       .clk_i, .rst_i, .enable_i(1'b1), .wake_i(wake), .issue_i(issue), .hold_lsu_i(hold), .hold_fence_i(hold_fence),
       .hold_warp_i(r_warp_q), .lsu_room_i(room), .fence_busy_i(busy_i), .allow_i(allow), .lsu_keep_o(keeps),
-      .pick_valid_o(pick_valid), .pick_warp_o(pick_warp), .f_run_o(run), .f_fence_o(fence), .f_lsu_o(queue),
-      .f_lsu_count_o(queued), .f_mask_o(mask), .f_held_o(held), .f_before_o(before), .f_late_o(late), .f_keep_o(keep),
-      .f_kept_o(kept), .f_parked_o(parked), .f_epoch_o(epoch)
+      .pick_valid_o(pick_valid), .pick_warp_o(pick_warp)
   );
   simt_patience #(.WARPS(WARPS), .PATIENCE(PATIENCE)) u_patience (
       .clk_i, .rst_i, .refused_i(x_refused_q), .issued_i(x_valid_q), .held_i(x_held_q), .warp_i(x_warp_q),
-      .missed_i(misses), .miss_warp_i(d_warp_q), .allow_o(allow), .f_waits_o(waits), .f_turn_o(turn),
-      .f_passed_o(passed), .f_missed_o(seen)
+      .missed_i(misses), .miss_warp_i(d_warp_q), .allow_o(allow)
   );
   simt_memport #(.LANES(1), .WARPS(WARPS)) u_memport (
       .clk_i, .rst_i, .room_o(room), .holds_o(unused_holds), .in_valid_i(x_valid_q && x_memory_q), .in_op_i('0),
       .in_amo_i('0), .in_size_i('0), .in_unsigned_i('0), .in_warp_i(x_warp_q), .in_rd_i('0), .in_mask_i('0),
       .in_pc_i('0), .in_lbase_i('0), .in_addr_i('0), .in_data_i('0), .in_cmp_i('0), .out_valid_o(offered),
       .out_ready_i(lsu_ready_i), .out_op_o(), .out_amo_o(), .out_size_o(), .out_unsigned_o(), .out_warp_o(unused_warp),
-      .out_rd_o(), .out_mask_o(), .out_pc_o(), .out_lbase_o(), .out_addr_o(), .out_data_o(), .out_cmp_o(),
-      .f_count_o(port)
+      .out_rd_o(), .out_mask_o(), .out_pc_o(), .out_lbase_o(), .out_addr_o(), .out_data_o(), .out_cmp_o()
   );
   assign unused = &{1'b0, unused_holds, unused_warp};
+
+  // what is inside them
+  (* hierconn *) logic [WARPS-1:0] \u_schedule.run_q , \u_schedule.fence_q , \u_schedule.mask_q , \u_schedule.held_q ,
+      \u_schedule.before_q , \u_schedule.late_q , \u_schedule.keep_q , \u_patience.waits_q , \u_patience.missed_q ;
+  (* hierconn *) logic [WW*WARPS-1:0] \u_schedule.f_lsu ;
+  (* hierconn *) logic [WW:0] \u_schedule.f_lsu_count ;
+  (* hierconn *) logic [WW-1:0] \u_patience.turn_q ;
+  (* hierconn *) logic [$clog2(PATIENCE+1)-1:0] \u_patience.passed_q ;
+  (* hierconn *) logic [$clog2(EPOCH)-1:0] \u_schedule.epoch_q ;
+  (* hierconn *) logic \u_schedule.kept_q , \u_schedule.parked_q , \u_memport.full0_q , \u_memport.full1_q ;
+  assign {run, fence, mask} = {\u_schedule.run_q , \u_schedule.fence_q , \u_schedule.mask_q };
+  assign {held, before, late} = {\u_schedule.held_q , \u_schedule.before_q , \u_schedule.late_q };
+  assign {keep, kept, parked} = {\u_schedule.keep_q , \u_schedule.kept_q , \u_schedule.parked_q };
+  assign {queue, queued, epoch} = {\u_schedule.f_lsu , \u_schedule.f_lsu_count , \u_schedule.epoch_q };
+  assign {waits, seen} = {\u_patience.waits_q , \u_patience.missed_q };
+  assign {turn, passed} = {\u_patience.turn_q , \u_patience.passed_q };
+  assign port = 2'(\u_memport.full0_q ) + 2'(\u_memport.full1_q );
 
   // the pipeline, as in simt_core
   assign misses = d_valid_q && !hit_i;

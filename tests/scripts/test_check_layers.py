@@ -45,6 +45,13 @@ CASES = [
     ("tests/rtl/x/tb.sv", SV + "if (a != b) $fatal(1, \"2 errors\"); // $finish, errors++\nreport::pass();\n", None),
     ("tests/rtl/lib/report.sv", SV + "errors++; $display(\"PASS\"); $finish;\n", None),
     ("rtl/x.sv", "// SPDX-License-Identifier: Apache-2.0\n`include \"y.svh\"\n", "not `include"),
+    ("rtl/x.sv", SV + "`ifdef FORMAL\n`endif\n", "x.sv:2: rtl/ has no condition but"),
+    ("rtl/x.sv", SV + "`ifndef SYNTHESIS\n`ifndef FORMAL\n`endif\n`endif\n", "x.sv:3: rtl/ has no condition but"),
+    ("rtl/x.sv", SV + "`ifndef SYNTHESIS\n  `else\n`endif\n", "x.sv:3: rtl/ has no condition but"),
+    ("rtl/x.sv", SV + "`ifdef SYNTHESIS\n`elsif  FORMAL\n`endif\n", "2 violations"),
+    ("rtl/x.sv", SV + "`define WIDTH 8\n", "x.sv:2: rtl/ has no condition but"),
+    ("rtl/x.sv", SV + "`ifndef SYNTHESIS\n// `ifdef FORMAL\n`endif\n", None),
+    ("tests/formal/x.svh", SV + "`ifdef FORMAL\n`endif\n", None),
 ]
 
 

@@ -32,11 +32,11 @@ class Site:
 
 
 def blank(text):
-    """Returns the text with comments, strings and code for proofs replaced by spaces, of the same length."""
+    """Returns the text with comments, strings and code for simulation replaced by spaces, of the same length."""
     def spaces(m):
         return re.sub(r"[^\n]", " ", m[0])
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", spaces, text, flags=re.S)
-    text = re.sub(r"`ifdef FORMAL.*?`endif|`ifndef SYNTHESIS.*?`endif", spaces, text, flags=re.S)
+    text = re.sub(r"`ifndef SYNTHESIS.*?`endif", spaces, text, flags=re.S)
     return re.sub(r"\bfunction\b.*?\bendfunction\b", spaces, text, flags=re.S)
 
 

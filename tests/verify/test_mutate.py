@@ -40,7 +40,7 @@ output logic [W-1:0] o);
     endcase
   end
   n #(.W(W + 1)) u_n (.clk_i, .v_i(a_i && b_i), .o(o2));
-`ifdef FORMAL
+`ifndef SYNTHESIS
   always_ff @(posedge clk_i) assert (a_i == b_i);
 `endif
 endmodule

@@ -48,7 +48,7 @@ struct tern_user {
 };
 
 struct tern_device {
-    const struct tern_api *api; /**< tern_os_api; the first member of each object of tern.h. */
+    const struct tern_api *api; /**< The functions of tern.h; first member of each object of the device. Constant. */
     /** Settings of the device. Constant, except `realtime` before the first process (tern_os_device_trust). */
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once the device is open. */

@@ -301,7 +301,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     if (!a) {
         return tern_error_memory("an allocation");
     }
-    a->api = &tern_os_api;
+    a->api = dev->api;
     a->proc = proc;
     a->flags = want->flags;
     a->internal = want->internal;

@@ -33,7 +33,7 @@ static int make_fence(struct tern_process *proc, struct tern_allocation *page)
     if (!f) {
         return tern_error_memory("a fence");
     }
-    f->api = &tern_os_api;
+    f->api = proc->dev->api;
     f->page = page;
     tern_list_append(&proc->fences, &f->node);
     return 0;

@@ -10,7 +10,7 @@ int tern_os_completion_queue_create(struct tern_device *dev, struct tern_complet
 {
     return tern_inherit_check(dev)
         ? -ENODEV
-        : tern_completions_create(&tern_os_api, dev, &dev->lock, &dev->completion_queues, out);
+        : tern_completions_create(dev->api, dev, &dev->lock, &dev->completion_queues, out);
 }
 
 int tern_os_completion_queue_destroy(struct tern_completion_queue *q)

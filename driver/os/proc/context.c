@@ -115,7 +115,7 @@ int tern_context_make(struct tern_process *proc, const struct tern_context_desc 
     if (!c) {
         return tern_error_memory("a context");
     }
-    c->api = &tern_os_api;
+    c->api = dev->api;
     c->proc = proc;
     c->completed = desc->completed;
     c->user = desc->user;

@@ -23,7 +23,7 @@ int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct ter
     if (!f) {
         return tern_error_memory("a fence");
     }
-    f->api = &tern_os_api;
+    f->api = proc->dev->api;
     const struct tern_allocation_want page = {
         .size = sizeof initial, .flags = TERN_MEM_READ | TERN_MEM_WRITE, .stays = true};
     int r = tern_allocation_make(proc, &page, &f->page);

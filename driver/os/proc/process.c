@@ -222,7 +222,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     if (!proc) {
         return tern_error_memory("a process");
     }
-    proc->api = &tern_os_api;
+    proc->api = dev->api;
     proc->dev = dev;
     tern_list_init(&proc->node);
     tern_list_init(&proc->member);

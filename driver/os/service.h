@@ -15,7 +15,7 @@ struct tern_account {
 
 /** The owner of a process, where processes belong to several users. */
 struct tern_owner {
-    /** User; offences of one user's processes do not count against another's of the same name (tdr.h). */
+    /** User; offences of one user's processes do not count against another's of the same name (proc/offence.c). */
     uint32_t uid;
     /** Weight of all processes of the user together, in units of TERN_WEIGHT_NORMAL; 0: each process has weight 1. */
     uint32_t share;

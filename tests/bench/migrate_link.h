@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "hal/hal.h"
-#include "os/os.h"
+#include "os/device/device.h"
 
 #define MIGRATE_LINK_BYTES 32u /**< Bytes a device cycle: 8 GB/s at 250 MHz. */
 #define MIGRATE_LINK_GB 8u     /**< Bytes a nanosecond. */

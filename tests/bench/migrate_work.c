@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "os/os.h"
+#include "os/state/state.h"
 
 #define PAGE 4096u
 #define WORDS (PAGE / 4)

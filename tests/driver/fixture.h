@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "os/os.h"
+#include "os/state/state.h"
 #include "work.h"
 
 static struct tern_device *dev;

@@ -3,7 +3,7 @@
 #ifndef FREE_PAGES_H
 #define FREE_PAGES_H
 
-#include "os/os.h"
+#include "os/state/state.h"
 
 static inline uint32_t free_pages(struct tern_device *device)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The simulation of pager_sim.h: engines, programs, moves, and the steps of the driver's threads. */
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 #include "pager_sim.h"
 #include "rig.h"
 

@@ -9,7 +9,7 @@
 
 #include "hal/hal.h"
 #include "kmd/regs.h"
-#include "os/os.h"
+#include "os/device/device.h"
 #include "work.h"
 
 struct pausing {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "hal/hal.h"
-#include "os/os.h"
+#include "os/device/device.h"
 #include "work.h"
 
 /* ---------------------------------------------------------------- the hal */

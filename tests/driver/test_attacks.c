@@ -6,6 +6,8 @@
  */
 #include "fixture.h"
 
+#include "os/mem/mem.h"
+
 #define SECRET 0x5ec2e000u     /* a value that one lui can load */
 #define HIDDEN 0x50000000u     /* virtual address of the secret in the victim */
 #define OWN 0x40000000u        /* a page of the attacker's, readable and writable; its code is behind it */

@@ -5,6 +5,7 @@
  * superpage. The choice of a victim among 4,096 blocks looks at few of them.
  */
 #include "free_pages.h"
+#include "os/mem/mem.h"
 #include "rig.h"
 #include "tables.h"
 

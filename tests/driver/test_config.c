@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "hal/hal.h"
-#include "os/sched/policy.h"
+#include "os/state/policy.h"
 #include "tern/tern.h"
 #include "tern_sim/tern_sim.h"
 

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "hal/hal.h"
-#include "os/os.h"
+#include "os/device/device.h"
 #include "work.h"
 
 /* ---------------------------------------------------- the failing allocator (linked with --wrap) */

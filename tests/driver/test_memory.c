@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/mem/pages.h"
-#include "os/mem/vaspace.h"
+#include "os/space/pages.h"
+#include "os/space/vaspace.h"
 
 static unsigned seed(void)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/mem/pages.h"
+#include "os/space/pages.h"
 
 #define CHUNK TERN_PAGES_SPAN
 #define PAGES (256u * CHUNK)

@@ -7,6 +7,7 @@
  */
 #include "fixture.h"
 
+#include "os/proc/proc.h"
 #include "bench/preempt_case.h"
 #include "kmd/save.h"
 #include "moving.h"

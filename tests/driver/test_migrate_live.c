@@ -72,7 +72,7 @@ static bool follows(void)
     const struct tern_base_range page = {0, 4096};
     const int r = tern_base_create(&dev->kmd, &page, 1, &id);
     bool more = false;
-    for (uint64_t i = dev->survey + 1; !r && i < id; i++) {
+    for (uint64_t i = dev->dirty_basis + 1; !r && i < id; i++) {
         uint64_t count;
         more = more || tern_base_count(&dev->kmd, i, &(struct tern_base_part){0, 0, 0}, &count) != -EBADF;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "free_pages.h"
+#include "os/part/part.h"
 #include "rig.h"
 
 #define MIB (1u << 20)

@@ -5,7 +5,7 @@
  * publication.
  */
 #include "fixture.h"
-#include "os/observe/observer.h"
+#include "os/observe/observe.h"
 #include "published.h"
 
 static char base[64];

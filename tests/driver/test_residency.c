@@ -4,6 +4,7 @@
  * process makes progress. There is up to four times as much memory as the device has. Refusals and pins are tested too.
  */
 #include "free_pages.h"
+#include "os/mem/mem.h"
 #include "rig.h"
 
 #define MIB (1u << 20)

@@ -13,7 +13,7 @@
 
 #include "base/build_tree.h"
 #include "hal/config.h"
-#include "os/sched/policy.h"
+#include "os/state/policy.h"
 #include "tern/tern_stats.h"
 #include "work.h"
 

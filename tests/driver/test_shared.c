@@ -3,6 +3,7 @@
  * Memory that several processes map: rights of handles, ends of processes in any order and by kills, addresses, and the
  * dirty bits of each mapping.
  */
+#include "os/mem/mem.h"
 #include "users.h"
 
 static void expect_refused(const struct user *u, const uint8_t *handle, uint32_t flags, uint32_t address, int why,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory on a whole device: host access, address spaces, isolation, frees and dirty bits (A1, A3, A7, D2, D7). */
+#include "os/mem/mem.h"
 #include "fixture.h"
 #include "free_pages.h"
 
@@ -240,7 +241,7 @@ static int device_dirty(uint32_t first, uint32_t count, bool clear, uint32_t *bi
 {
     tern_ticket_lock(&dev->hal_lock);
     const struct tern_base_part part = {0, first * 4096ull, count * 4096ull};
-    const int r = tern_base_query(&dev->kmd, dev->survey, &part, clear, bits, 0);
+    const int r = tern_base_query(&dev->kmd, dev->dirty_basis, &part, clear, bits, 0);
     tern_ticket_unlock(&dev->hal_lock);
     return r;
 }

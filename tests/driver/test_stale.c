@@ -2,6 +2,8 @@
 /** After an eviction no engine reaches the old pages by a cached translation (A3, A6, A7). */
 #include "rig.h"
 
+#include "os/mem/mem.h"
+
 #define SIZE 4096u /* the model's TLB has one entry */
 
 static void expect(struct tern_allocation *a, uint8_t value)

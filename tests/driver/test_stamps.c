@@ -8,6 +8,7 @@
  * buffers that need not be aligned.
  */
 #include "bases.h"
+#include "os/mem/mem.h"
 #include "rig.h"
 
 static bool backend_is(const char *name)

@@ -4,6 +4,7 @@
  * Two and three of them do so while other work keeps the engines busy. Moves and cycles are counted. NORMAL also gets
  * stays beside FOCUS (S1).
  */
+#include "os/mem/mem.h"
 #include "beside.h"
 #include "free_pages.h"
 

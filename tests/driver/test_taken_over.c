@@ -5,6 +5,8 @@
  */
 #include "rig.h"
 
+#include "os/mem/mem.h"
+
 static struct tern_policy policy;
 
 /** Stops the driver as a kill would: nothing it does reaches the device any more, which keeps running. */

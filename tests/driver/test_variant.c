@@ -2,7 +2,7 @@
 /** Devices that differ from the simulators: a single address space (A2), memory with old contents (A7), another
  * interface, and extreme configurations. */
 #include "hal/hal.h"
-#include "os/os.h"
+#include "os/device/device.h"
 #include "work.h"
 
 /** A real hal, of which one register reads differently. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/sched/policy.h"
+#include "os/state/policy.h"
 #include "tern/tern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "hal/hal.h"
-#include "os/os.h"
+#include "os/device/device.h"
 #include "tern_sim/tern_sim.h"
 
 extern const struct tern_sim_api tern_sim_api;

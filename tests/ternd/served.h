@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "os/state/state.h"
 #include "ternd/server.h"
 #include "tests/driver/descriptors.h"
 #include "tests/driver/free_pages.h"

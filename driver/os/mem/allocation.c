@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/proc/inherit.h"
-#include "os/os.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 
 typedef unsigned long long ull;
 
@@ -291,7 +291,7 @@ static bool evict_for(const struct tern_allocation *a, bool movable)
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out)
 {
-    if (tern_inherit_check(proc->dev)) {
+    if (tern_device_check_fork(proc->dev)) {
         return -ENODEV;
     }
     struct tern_device *dev = proc->dev;
@@ -418,7 +418,7 @@ struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint
 
 static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
 {
-    if (tern_inherit_check(a->proc->dev)) {
+    if (tern_device_check_fork(a->proc->dev)) {
         return -ENODEV;
     }
     struct tern_device *dev = a->proc->dev;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memories and their blocks: device pages, and bytes on the host (memory.h). */
+/** Memories and their blocks: device pages, and bytes on the host (state/memory.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/mem/mem.h"
 
 int tern_memory_make(struct tern_allocation *a, bool movable)
 {

@@ -6,9 +6,11 @@
  * absent block; its context then waits for the block like any context whose memory is absent, and resumes.
  *
  * Progress. The requested block stays resident until the context has run, so that the next stop comes later in the
- * kernel (residency.h). The blocks that the packets of a chunk name stay in the same way.
+ * kernel (mem.h). The blocks that the packets of a chunk name stay in the same way.
  */
-#include "os/os.h"
+#include "os/mem/mem.h"
+
+#include "os/mem/mem.h"
 
 bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b)
 {

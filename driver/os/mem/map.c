@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/os.h"
+#include "os/mem/mem.h"
 
 #define PTE_STEP (1u << TERN_PTE_PPN_SHIFT)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Moves blocks between device and host (residency.h). Steps that can fail come first: host memory and paging buffers
+ * Moves blocks between device and host (mem.h). Steps that can fail come first: host memory and paging buffers
  * are made before anything changes. A block moves in all processes that map its memory. A process that is killed or in
  * error meanwhile waits for the end of the move. The copy is skipped if no other process maps the memory.
  *
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 
 /** Puts the process in error because its tables may be wrong, so that no more work uses them. */
 static void fail(struct tern_process *proc, const char *what)
@@ -35,10 +36,10 @@ static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *coun
     uint32_t none[TERN_PAGES_SPAN / 32] = {0};
     int r = in ? tern_device_write(dev, &piece, 1) : tern_device_read(dev, at, host, piece.size);
     if (!r && !in) {
-        r = tern_survey_ask(dev, at, n, false, page, b->written);
+        r = tern_dirty_query(dev, at, n, false, page, b->written);
     /* clears the dirty bits that the copy set: b->written has those of the block */
     } else if (!r && dev->info.dirty_page_bytes == TERN_PAGE) {
-        r = tern_survey_ask(dev, at, n, true, 0, none);
+        r = tern_dirty_query(dev, at, n, true, 0, none);
     }
     *count = n;
     return r;

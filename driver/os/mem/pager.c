@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The thread of the pager (residency.h), which makes one move at a time. dev->lock is released during a move, so after
+ * The thread of the pager (mem.h), which makes one move at a time. dev->lock is released during a move, so after
  * each move the pager looks again at what contexts and calls want. If every block that could be evicted is in a stay,
  * the pager looks again after each round of the device thread. Such rounds come, because the work in the stay runs.
  *
@@ -11,8 +11,9 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 #include "os/mem/victim.h"
-#include "os/os.h"
 
 typedef unsigned long long ull;
 

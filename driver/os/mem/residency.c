@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Working sets: which memory a job uses, whether it is resident, and how much memory can be committed (residency.h).
+ * Working sets: which memory a job uses, whether it is resident, and how much memory can be committed (mem.h).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "os/os.h"
-#include "os/proc/inherit.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 
 typedef unsigned long long ull;
 
@@ -162,13 +162,6 @@ void tern_residency_remove(struct tern_allocation *a)
 
 /* ---------------------------------------------------------------------- sets */
 
-void tern_set_release(struct tern_set *set)
-{
-    if (set && --set->refs == 0) {
-        free(set);
-    }
-}
-
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address)
 {
     tern_assert_held(&proc->dev->lock);
@@ -319,7 +312,7 @@ int tern_os_context_set_residency(struct tern_context *c, const uint32_t *addres
 {
     struct tern_device *dev = c->proc->dev;
     struct tern_set *set = NULL;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     if (addresses) {
@@ -355,7 +348,7 @@ int tern_os_context_set_residency(struct tern_context *c, const uint32_t *addres
 int tern_os_allocation_make_resident(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);
@@ -387,7 +380,7 @@ int tern_os_allocation_evict(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
     int r = 0;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);

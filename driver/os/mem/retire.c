@@ -23,7 +23,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 
 #define FIRST_FREE(list) TERN_LIST_ENTRY((list)->next, struct tern_allocation, node)
 

@@ -15,8 +15,7 @@
 #include <sys/random.h>
 
 #include "base/error.h"
-#include "os/os.h"
-#include "os/proc/inherit.h"
+#include "os/mem/mem.h"
 
 struct export {
     struct tern_list node; /* node of dev->exports[handle[0]] */
@@ -221,7 +220,7 @@ static int export(struct tern_allocation *a, uint32_t access, struct export **ma
 int tern_os_allocation_export(struct tern_allocation *a, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES])
 {
     struct tern_device *dev = a->proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     if (!flags || flags & ~known) {

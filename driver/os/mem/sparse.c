@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/mem/mem.h"
 
 typedef unsigned long long ull;
 

@@ -25,7 +25,9 @@
  *
  * Locks: functions require dev->lock.
  */
-#include "os/os.h"
+#include "os/mem/mem.h"
+
+#include "os/mem/mem.h"
 
 /* bound of a stay in device time, in stays: a context that could run but does not keeps its memory for so long */
 #define BOUND_STAYS 8u

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "os/mem/box.h"
-#include "os/os.h"
+#include "os/mem/mem.h"
 
 #define REGION (TERN_PAGES_SPAN * TERN_PAGE)
 #define ALL_ADDRESSES (1ull << 32)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** How processes use their memory, and the choice of the victim (victim.h). Requires dev->lock. */
+#include "os/mem/mem.h"
 #include "os/mem/victim.h"
-#include "os/os.h"
 
 static bool cheaper(const struct tern_price *a, const struct tern_price *b)
 {

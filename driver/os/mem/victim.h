@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The choice of the block to evict (residency.h). Each block has a price in each process that maps it. The price of a
+ * The choice of the block to evict (mem.h). Each block has a price in each process that maps it. The price of a
  * memory is its highest price in any process. The block with the lowest price is evicted. Requires dev->lock.
  */
 #ifndef TERN_OS_VICTIM_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/mem/residency.h"
+#include "os/mem/mem.h"
 
 /** Price of a block in one process. Compared are, in this order: in_use, band, used, in_process. The lowest price is
  *  evicted first. */

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "os/os.h"
+#include "os/state/state.h"
 
 struct tern_autosave {
     pthread_t thread;

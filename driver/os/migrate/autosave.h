@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * TERN_CHECKPOINT: saves the processes of a program that does not call the checkpoint functions itself, at a moment
- * that the environment gives. The device thread stops the processes (os/proc/hold.h); a thread of this module writes
+ * that the environment gives. The device thread stops the processes (os/proc/hold.c); a thread of this module writes
  * the file.
  *
  *   TERN_CHECKPOINT          name of the file

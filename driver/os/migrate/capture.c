@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 #include "os/migrate/image.h"
+#include "os/proc/proc.h"
 
 struct capture {
     struct tern_image *image;

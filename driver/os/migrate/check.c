@@ -10,6 +10,7 @@
 #include "base/submission.h"
 #include "os/mem/box.h"
 #include "os/migrate/image.h"
+#include "os/part/part.h"
 
 typedef unsigned long long ull;
 

@@ -18,7 +18,7 @@
 #include "base/wait.h"
 #include "os/migrate/autosave.h"
 #include "os/migrate/saving.h"
-#include "os/proc/inherit.h"
+#include "os/proc/proc.h"
 
 #define ZSTD_LEVEL 3
 
@@ -160,7 +160,7 @@ int tern_checkpoint_write(struct tern_device *dev, const char *file, bool stay, 
 int tern_os_checkpoint_save(struct tern_device *dev, const char *file)
 {
     struct tern_saved_file ignored;
-    return tern_inherit_check(dev) ? -ENODEV : tern_checkpoint_write(dev, file, false, &ignored);
+    return tern_device_check_fork(dev) ? -ENODEV : tern_checkpoint_write(dev, file, false, &ignored);
 }
 
 /* ---------------------------------------------------------------------- loading */
@@ -300,7 +300,7 @@ int tern_os_checkpoint_load(struct tern_device *dev, const char *file, struct te
 {
     struct tern_checkpoint *c = NULL;
     struct tern_loading *l;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     const int fd = tern_file_open(file, UINT64_MAX); /* the file is read in pieces, which the device memory limits */
@@ -328,7 +328,7 @@ int tern_os_checkpoint_load(struct tern_device *dev, const char *file, struct te
 
 int tern_checkpoint_start(struct tern_checkpoint *c, uint64_t cycles)
 {
-    if (tern_inherit_check(c->dev)) {
+    if (tern_device_check_fork(c->dev)) {
         return -ENODEV;
     }
     if (c->started) {
@@ -386,7 +386,7 @@ int tern_checkpoint_wait(struct tern_checkpoint *c, int64_t timeout_ms, enum ter
     const struct timespec until = tern_deadline(timeout_ms);
     bool left = false;
     int r = 0;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     if (!c->started) {
@@ -414,7 +414,7 @@ int tern_checkpoint_wait(struct tern_checkpoint *c, int64_t timeout_ms, enum ter
 
 static struct loaded *process_of(struct tern_checkpoint *c, uint32_t i)
 {
-    if (i < c->count && !tern_inherit_check(c->dev)) {
+    if (i < c->count && !tern_device_check_fork(c->dev)) {
         return &c->processes[i];
     }
     if (!c->dev->fork.inherited) {
@@ -481,7 +481,7 @@ int tern_checkpoint_read(struct tern_checkpoint *c, uint32_t i, uint32_t k, uint
 
 int tern_checkpoint_close(struct tern_checkpoint *c)
 {
-    int r = tern_inherit_check(c->dev);
+    int r = tern_device_check_fork(c->dev);
     if (r) {
         return r;
     }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "os/mem/mem.h"
 
 /** bytes copied before the hal lock is released */
 #define PIECE (1u << 20)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/completions.h"
-#include "os/os.h"
+#include "os/state/state.h"
 
 static void silence(struct tern_context *c)
 {

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 
 int tern_image_set(const struct tern_set *set, struct tern_image_set *out)
 {

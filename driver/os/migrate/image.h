@@ -16,7 +16,7 @@
 #define TERN_OS_MIGRATE_IMAGE_H
 
 #include "kmd/save.h"
-#include "os/os.h"
+#include "os/state/state.h"
 
 /** Requirements on the target device and its memory (M3). */
 struct tern_image_device {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/submission.h"
+#include "os/job/job.h"
 #include "os/migrate/records.h"
 
 #define ANY UINT32_MAX

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/mem/mem.h"
 #include "os/migrate/image.h"
 #include "os/migrate/migrate.h"
 #include "os/service.h"

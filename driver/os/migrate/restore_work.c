@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 #include "os/migrate/image.h"
+#include "os/proc/proc.h"
 
 static int make_set(const struct tern_image_set *from, struct tern_set **out)
 {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/wait.h"
 #include "os/migrate/saving.h"
-#include "os/os.h"
+#include "os/state/state.h"
 
 typedef unsigned long long ull;
 

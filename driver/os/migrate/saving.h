@@ -6,7 +6,6 @@
 #include "os/migrate/image.h"
 #include "os/migrate/migrate.h"
 #include "os/migrate/sender.h"
-#include "os/sched/cap.h"
 
 struct tern_saving {
     struct tern_device *dev;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/mem/mem.h"
 #include "os/migrate/image.h"
 
 #define PAGES 64u /* pages read at once */

@@ -8,7 +8,7 @@
 #ifndef TERN_OS_MIGRATE_SENDER_H
 #define TERN_OS_MIGRATE_SENDER_H
 
-#include "os/os.h"
+#include "os/state/state.h"
 #include "stream/stream.h"
 
 struct tern_sender {

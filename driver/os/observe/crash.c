@@ -6,7 +6,7 @@
  * may wait for a disk. No failure is reported to the caller: the message says why there is no dump. The file has mode
  * 0600, because it has packets, and therefore addresses, of processes.
  */
-#include "os/observe/crash.h"
+#include "os/observe/observe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "os/job/job.h"
 
 #define PACKETS_SHOWN 8u /* number of packets shown, the last of which is the running one */
 #define NAMES_TRIED 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Trace and statistics of a device (observer.h). */
-#include "os/observe/observer.h"
+/** Trace and statistics of a device (observe.h). */
+#include "os/observe/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Partitions as objects: names, lists, and the calls of the API (partition.h). ranges.c moves memory between them. */
-#include "os/part/partition.h"
+#include "os/part/part.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,8 @@
 #include "base/error.h"
 #include "base/name.h"
 #include "base/sized.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
+#include "os/observe/observe.h"
 #include "os/part/ranges.h"
-#include "os/proc/inherit.h"
 
 typedef unsigned long long ull;
 
@@ -151,7 +149,7 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
 {
     struct tern_partition_desc d;
     uint32_t pages = 0, host = 0;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     int r = tern_sized_take(&d, sizeof d, desc);
@@ -204,7 +202,7 @@ int tern_os_partition_resize(struct tern_device *dev, const char *name, uint64_t
 {
     struct tern_partition *p;
     uint32_t pages = 0, host;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     int r = pages_of(memory_bytes, "a partition", TERN_PARTITION_LEAST, &pages);
@@ -225,7 +223,7 @@ int tern_os_partition_resize(struct tern_device *dev, const char *name, uint64_t
 
 int tern_os_partition_set_share(struct tern_device *dev, const char *name, uint32_t share)
 {
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     const int r = check_share(share);
@@ -246,7 +244,7 @@ int tern_os_partition_set_share(struct tern_device *dev, const char *name, uint3
 int tern_os_partition_destroy(struct tern_device *dev, const char *name)
 {
     struct tern_partition *p;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);
@@ -281,7 +279,7 @@ static struct tern_partition_info info_of(const struct tern_partition *p)
 
 int tern_os_partition_list(struct tern_device *dev, struct tern_partition_info *out, uint32_t max)
 {
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     const uint32_t stride = max ? out->size : 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/part/part.h"
 
 typedef unsigned long long ull;
 

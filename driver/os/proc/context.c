@@ -14,9 +14,10 @@
 #include "base/sized.h"
 #include "base/submission.h"
 #include "base/wait.h"
-#include "os/proc/inherit.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
+#include "os/observe/observe.h"
+#include "os/proc/proc.h"
 #include "os/service.h"
 
 static int check_weight(uint32_t weight)
@@ -92,7 +93,7 @@ int tern_context_make(struct tern_process *proc, const struct tern_context_desc 
     if (r) {
         return r;
     }
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     desc = &d;
@@ -170,7 +171,7 @@ int tern_context_make_data(struct tern_context *c, uint32_t address)
     const struct tern_allocation_want want = {.size = 2ull * TERN_DATA_PAGES * TERN_PAGE, .flags = TERN_MEM_READ,
                                               .address = address, .internal = true, .low = true};
     struct tern_allocation *data = NULL;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);
@@ -241,7 +242,7 @@ void tern_os_context_destroy(struct tern_context *c)
 static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         tern_job_free(job);
         return -ENODEV;
     }
@@ -332,7 +333,7 @@ int tern_os_submit_quietly(struct tern_context *c, const void *packets, size_t s
 
 int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 {
-    if (tern_inherit_check(c->proc->dev)) {
+    if (tern_device_check_fork(c->proc->dev)) {
         return -ENODEV;
     }
     struct tern_device *dev = c->proc->dev;
@@ -396,7 +397,7 @@ static bool may_go_first(void)
 
 int tern_os_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
 {
-    if (tern_inherit_check(c->proc->dev)) {
+    if (tern_device_check_fork(c->proc->dev)) {
         return -ENODEV;
     }
     struct tern_device *dev = c->proc->dev;

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/os.h"
+#include "os/mem/mem.h"
+#include "os/proc/proc.h"
 
 #define NEAR 0x10000u /* bytes: an allocation farther away does not explain the address */
 

@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/wait.h"
-#include "os/proc/inherit.h"
-#include "os/os.h"
+#include "os/mem/mem.h"
+#include "os/proc/proc.h"
 
 int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out)
 {
@@ -72,7 +72,7 @@ int tern_os_fence_signal(struct tern_fence *f, uint64_t value)
 
 int tern_os_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
 {
-    if (tern_inherit_check(f->page->proc->dev)) {
+    if (tern_device_check_fork(f->page->proc->dev)) {
         return -ENODEV;
     }
     struct tern_process *proc = f->page->proc;

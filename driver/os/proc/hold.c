@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Stopping all processes at a given device time (hold.h). */
-#include "os/proc/hold.h"
-
+/**
+ * Stops all processes of a device at a given device time: at a cycle, or when a certain buffer begins. The device
+ * thread suspends them, so that no cycle passes between that time and the requests to stop. The thread that waits for
+ * `reached` then saves the processes and releases them.
+ *
+ * Locks. dev->lock is held in all functions, and guards all fields.
+ */
 #include <string.h>
 
-#include "os/os.h"
+#include "os/proc/proc.h"
 
 void tern_hold_submitted(struct tern_device *dev, struct tern_context *c, struct tern_job *job)
 {

@@ -18,25 +18,8 @@
 
 #include "base/completions.h"
 #include "base/error.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
-#include "os/proc/inherit.h"
-
-int tern_process_enter(struct tern_process *proc)
-{
-    tern_assert_held(&proc->dev->lock);
-    const int r = tern_process_check(proc);
-    proc->making += !r;
-    return r;
-}
-
-void tern_process_leave(struct tern_process *proc)
-{
-    tern_assert_held(&proc->dev->lock);
-    if (--proc->making == 0 && proc->killed) {
-        pthread_cond_broadcast(&proc->dev->changed);
-    }
-}
+#include "os/mem/mem.h"
+#include "os/proc/proc.h"
 
 /** True: all work of the process has ended and been reported, and no call makes objects for it. */
 static bool at_rest(const struct tern_process *proc)
@@ -70,7 +53,7 @@ static void take_allocations(struct tern_process *proc)
 int tern_os_process_kill(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     if (pthread_equal(pthread_self(), dev->thread)) {

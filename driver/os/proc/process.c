@@ -8,21 +8,12 @@
 #include "base/children.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "os/proc/inherit.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
+#include "os/observe/observe.h"
+#include "os/part/part.h"
+#include "os/proc/proc.h"
 #include "os/service.h"
-
-void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)
-{
-    tern_assert_held(&proc->dev->lock);
-    if (!proc->sched.error) {
-        proc->fault = *fault;
-        proc->sched.error = true;
-        tern_sched_abort(&proc->dev->sched, &proc->sched);
-        tern_device_kick(proc->dev);
-    }
-}
 
 void tern_os_process_abort(struct tern_process *proc, const char *why)
 {
@@ -37,15 +28,6 @@ void tern_os_process_abort(struct tern_process *proc, const char *why)
     pthread_mutex_unlock(&proc->dev->lock);
 }
 
-int tern_process_check(struct tern_process *proc)
-{
-    tern_assert_held(&proc->dev->lock);
-    if (proc->dev->lost) {
-        return tern_error(-EIO, "%s", proc->dev->lost_why);
-    }
-    return proc->sched.error ? tern_error(-EIO, "the process is in error: %s", proc->fault.message) : 0;
-}
-
 uint32_t tern_os_process_number(const struct tern_process *proc)
 {
     return proc->id;
@@ -58,7 +40,7 @@ bool tern_os_process_is_in(const struct tern_process *proc, const char *partitio
 
 int tern_os_process_status(struct tern_process *proc, struct tern_fault *fault)
 {
-    if (tern_inherit_check(proc->dev)) {
+    if (tern_device_check_fork(proc->dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&proc->dev->lock);
@@ -172,7 +154,7 @@ static int enter(struct tern_device *dev, const struct tern_owner *owner, struct
         return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
     }
     proc->partition = part;
-    int r = tern_tdr_admit(dev, proc);
+    int r = tern_offence_admit(dev, proc);
     if (r) {
         return r;
     }
@@ -215,7 +197,7 @@ int tern_os_process_create_in(struct tern_device *dev, const char *partition, co
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out)
 {
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     struct tern_process *proc = calloc(1, sizeof *proc);
@@ -298,7 +280,7 @@ void tern_process_end(struct tern_process *proc)
 
 int tern_os_process_destroy(struct tern_process *proc)
 {
-    if (tern_inherit_check(proc->dev)) {
+    if (tern_device_check_fork(proc->dev)) {
         return -ENODEV;
     }
     struct tern_device *dev = proc->dev;

@@ -3,8 +3,7 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "os/os.h"
-#include "os/proc/inherit.h"
+#include "os/proc/proc.h"
 
 static bool on_engines(const struct tern_process *proc)
 {
@@ -57,7 +56,7 @@ static int check(struct tern_process *proc)
 int tern_os_process_suspend(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);
@@ -80,7 +79,7 @@ int tern_os_process_suspend(struct tern_process *proc)
 int tern_os_process_resume(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);

@@ -16,13 +16,13 @@
  * Alternative dropped: one allocator with an owner for each page. An allocation would have to search for pages of its
  * owner, and blocks of different owners would not merge.
  */
-#ifndef TERN_OS_PARTITION_H
-#define TERN_OS_PARTITION_H
+#ifndef TERN_OS_STATE_PARTITION_H
+#define TERN_OS_STATE_PARTITION_H
 
 #include <stdint.h>
 
 #include "base/list.h"
-#include "os/mem/pages.h"
+#include "os/space/pages.h"
 #include "tern/tern.h"
 
 struct tern_context;
@@ -49,26 +49,16 @@ struct tern_partition {
     uint32_t movable;   /**< Pages that evictable allocations have on the device. */
     uint32_t making;    /**< Number of allocations that are being mapped. */
     struct tern_list shared;   /**< Memories that several allocations map and that may be evicted. */
-    struct tern_list retiring; /**< Frees that have begun (retire.c). */
-    /* State of the pager (pager.c). */
+    struct tern_list retiring; /**< Frees that have begun (mem/retire.c). */
+    /* State of the pager (mem/pager.c). */
     struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
     uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn of FOCUS. */
-    uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (stay.c). */
-    /** Pages moved for tickets that overtook the oldest one, since a ticket last came first for that (pager.c). */
+    uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (mem/stay.c). */
+    /** Pages moved for tickets that overtook the oldest one, since a ticket last came first for that (mem/pager.c). */
     uint64_t overtaken;
     struct tern_list wishes;      /**< Requests of calls that wait for free pages or for an allocation. */
     uint32_t place;               /**< Index in the statistics that were last published. */
     uint64_t paged;               /**< Number of the pager's round in which it was last served. */
 };
-
-/** Makes the default partition, with pages [first, end) of the device. clean: the pages read zero. -ENOMEM. */
-int tern_partition_begin(struct tern_device *dev, uint32_t first, uint32_t end, bool clean);
-void tern_partition_end(struct tern_device *dev);
-/** The partition with this name; a NULL or empty name stands for the default one. NULL, with a sentence: there is
- *  none. */
-struct tern_partition *tern_partition_find(struct tern_device *dev, const char *name);
-/** Add a process to the partition, and remove it. */
-void tern_partition_join(struct tern_partition *p, struct tern_process *proc);
-void tern_partition_leave(struct tern_process *proc);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Opening and closing of a device, and access to its memory and registers. */
+/** Opening and closing of a device, and queries about it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,52 +7,22 @@
 #include <time.h>
 
 #include "base/children.h"
+#include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "os/device/device.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
 #include "os/migrate/autosave.h"
-#include "os/proc/inherit.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
+#include "os/observe/observe.h"
+#include "os/part/part.h"
 
 #define TIMEOUT_KERNEL (1ull << 31)
 #define TIMEOUT_SLOW (1ull << 23)
 
-/* ------------------------------------------------------------- memory, time */
-
-int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size)
-{
-    return tern_kmd_read(&dev->kmd, address, data, size);
-}
-
-int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n)
-{
-    return tern_kmd_write(&dev->kmd, pieces, n);
-}
-
-uint64_t tern_os_device_time(struct tern_device *dev)
-{
-    if (dev->fork.inherited) {
-        return atomic_load(&dev->now);
-    }
-    uint64_t now;
-    tern_ticket_lock(&dev->hal_lock);
-    int r = tern_kmd_time(&dev->kmd, &now);
-    tern_ticket_unlock(&dev->hal_lock);
-    if (r) {
-        return atomic_load(&dev->now); /* the next call that uses the device reports the loss */
-    }
-    tern_device_saw(dev, now);
-    return now;
-}
-
-uint64_t tern_os_device_time_seen(const struct tern_device *dev)
-{
-    return atomic_load(&dev->now);
-}
-
 int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
 {
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     struct tern_engine_counters c = {0};
@@ -74,58 +44,17 @@ int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct ter
     return tern_sized_give(out, &c, sizeof c);
 }
 
+bool tern_os_device_inherited(const struct tern_device *dev)
+{
+    return dev->fork.inherited;
+}
+
 int tern_os_device_query(const struct tern_device *dev, struct tern_device_info *out)
 {
     return tern_sized_give(out, &dev->info, sizeof dev->info);
 }
 
-/* ---------------------------------------------------------------- life, death */
-
-void tern_device_wake(struct tern_device *dev)
-{
-    tern_assert_held(&dev->lock);
-    if (dev->waiting) {
-        tern_kmd_wake(&dev->kmd);
-    }
-}
-
-void tern_device_note(struct tern_device *dev)
-{
-    tern_assert_held(&dev->lock);
-    dev->kick = true;
-    dev->progress++;
-    tern_device_wake(dev);
-    if (dev->fence_waiters) {
-        pthread_cond_broadcast(&dev->changed);
-    }
-}
-
-void tern_device_kick(struct tern_device *dev)
-{
-    tern_assert_held(&dev->lock);
-    tern_device_note(dev);
-    pthread_cond_signal(&dev->wake);
-}
-
-void tern_device_lose(struct tern_device *dev, const char *why)
-{
-    tern_assert_held(&dev->lock);
-    if (dev->lost) {
-        return;
-    }
-    dev->lost = true;
-    snprintf(dev->lost_why, sizeof dev->lost_why, "the device is lost: %.170s", why);
-    tern_sched_abort_all(&dev->sched);
-    TERN_LIST_EACH(node, &dev->processes)
-    {
-        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
-        struct tern_fault f = {.code = TERN_FAULT_DEVICE};
-        snprintf(f.message, sizeof f.message, "process '%.40s': %.190s", p->name, dev->lost_why);
-        tern_process_fail(p, &f);
-    }
-    pthread_cond_broadcast(&dev->changed);
-    tern_device_kick(dev);
-}
+/* ---------------------------------------------------------------- opening, closing */
 
 /** Fills in how much memory the partition's processes can have. */
 static void fill_room(const struct tern_device *dev, const struct tern_partition *p, struct tern_device_info *out)
@@ -281,14 +210,22 @@ static void init_sched(struct tern_device *dev)
     }
 }
 
-/** Makes the basis of tern_survey_ask, of all device memory. */
+/** Makes the basis of tern_dirty_query, of all device memory. */
 static int follow_memory(struct tern_device *dev)
 {
     struct tern_dirty_caps caps;
     tern_kmd_dirty_caps(&dev->kmd, &caps);
     const struct tern_base_range all = {caps.segment[0].address, caps.segment[0].bytes};
-    const int r = tern_base_create(&dev->kmd, &all, 1, &dev->survey);
-    return r ? r : tern_base_start_late(&dev->kmd, dev->survey);
+    const int r = tern_base_create(&dev->kmd, &all, 1, &dev->dirty_basis);
+    return r ? r : tern_base_start_late(&dev->kmd, dev->dirty_basis);
+}
+
+/** Closes the parent's descriptors in the child of a fork (base/fork.h). */
+static void in_child(struct tern_fork *f)
+{
+    struct tern_device *dev = TERN_LIST_ENTRY(f, struct tern_device, fork);
+    tern_observer_inherited(dev);
+    tern_completions_inherited(&dev->completion_queues);
 }
 
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out)
@@ -334,20 +271,20 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     fill_info(dev);
     init_sched(dev);
     tern_observer_open(dev);
-    r = tern_pump_start(dev);
+    r = tern_device_thread_start(dev);
     if (r) {
         goto fail;
     }
     r = clean_engines(dev);
     r = r ? r : tern_autosave_open(dev);
     if (!r) {
-        r = tern_inherit_watch(dev);
+        r = tern_fork_watch(&dev->fork, in_child);
         if (r) {
             tern_autosave_close(dev);
         }
     }
     if (r) {
-        tern_pump_stop(dev);
+        tern_device_thread_stop(dev);
         goto fail;
     }
     const char *own = secure_getenv("TERN_PARTITION");
@@ -383,7 +320,7 @@ int tern_os_device_open(const char *backend, const char *config, struct tern_dev
 
 int tern_os_device_close(struct tern_device *dev)
 {
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     pthread_mutex_lock(&dev->lock);
@@ -397,7 +334,7 @@ int tern_os_device_close(struct tern_device *dev)
     tern_fork_forget(&dev->fork);
     tern_autosave_close(dev);
     tern_pager_stop(dev);
-    tern_pump_stop(dev);
+    tern_device_thread_stop(dev);
     tern_observer_close(dev);
     tern_kmd_close(dev->kmd.hal);
     free_device(dev);

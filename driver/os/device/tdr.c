@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/tdr.h"
+#include "os/device/tdr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,87 +7,23 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/wait.h"
-#include "os/observe/crash.h"
-#include "os/os.h"
+#include "os/device/device.h"
+#include "os/job/job.h"
+#include "os/observe/observe.h"
+#include "os/proc/proc.h"
 
 #define RESET_STEP 1024u /* cycles between two checks whether a reset is over */
 
-/* ------------------------------------------------------------ offenders */
-
-/** Removes offences that are older than TERN_OFFENCE_NS. */
-static void age(struct tern_offender *o, uint64_t now)
-{
-    uint32_t old = 0;
-    while (old < o->n && now - o->at[old] >= TERN_OFFENCE_NS) {
-        old++;
-    }
-    o->n -= old;
-    memmove(&o->at[0], &o->at[old], o->n * sizeof o->at[0]);
-}
-
-/** The entry of the process's name, partition and owner; NULL: it has no recent offence. */
-static struct tern_offender *look_up(struct tern_tdr *t, const struct tern_process *proc, uint64_t now)
-{
-    for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
-        struct tern_offender *o = &t->offender[i];
-        age(o, now);
-        if (o->n && o->owner == proc->owner && !strcmp(o->name, proc->name) &&
-            !strcmp(o->partition, proc->partition->name)) {
-            return o;
-        }
-    }
-    return NULL;
-}
-
-/** An entry for a new offender. The entry with the fewest offences is replaced; among equals the one whose last
- *  offence is oldest. */
-static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *proc)
-{
-    struct tern_offender *spare = &t->offender[0];
-    for (uint32_t i = 1; i < TERN_OFFENDERS; i++) {
-        struct tern_offender *o = &t->offender[i];
-        if (o->n < spare->n || (o->n && o->n == spare->n && o->at[o->n - 1] < spare->at[spare->n - 1])) {
-            spare = o;
-        }
-    }
-    spare->n = 0;
-    spare->owner = proc->owner;
-    snprintf(spare->name, sizeof spare->name, "%s", proc->name);
-    memcpy(spare->partition, proc->partition->name, sizeof spare->partition);
-    return spare;
-}
-
-int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc)
-{
-    tern_assert_held(&dev->lock);
-    const uint64_t now = tern_clock_ns();
-    const struct tern_offender *o = look_up(&dev->tdr, proc, now);
-    if (!o || o->n < TERN_OFFENCES) {
-        return 0;
-    }
-    return tern_error(-EACCES,
-                      "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times "
-                      "within %llu s", proc->name,
-                      (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u + 1), o->n,
-                      (unsigned long long)(TERN_OFFENCE_NS / 1000000000u));
-}
+/* ------------------------------------------------------------------- resets */
 
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
 {
     tern_assert_held(&dev->lock);
-    const uint64_t now = tern_clock_ns();
-    struct tern_offender *known = look_up(&dev->tdr, proc, now), *o = known ? known : add(&dev->tdr, proc);
-    if (o->n == TERN_OFFENCES) {
-        memmove(&o->at[0], &o->at[1], --o->n * sizeof o->at[0]);
-    }
-    o->at[o->n++] = now;
+    tern_offence_note(proc);
     tern_fault_say(proc, job, TERN_FAULT_TIMEOUT, &proc->fault,
                    "did not let engine %u stop within %llu cycles, so that the engine was reset; %s", engine,
                    (unsigned long long)dev->sched.config.timeout, dev->tdr.dump[engine].said);
 }
-
-/* ------------------------------------------------------------------- resets */
 
 bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
 {

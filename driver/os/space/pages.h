@@ -15,8 +15,8 @@
  *
  * Locks: none; the caller serialises.
  */
-#ifndef TERN_OS_PAGES_H
-#define TERN_OS_PAGES_H
+#ifndef TERN_OS_SPACE_PAGES_H
+#define TERN_OS_SPACE_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

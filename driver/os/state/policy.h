@@ -19,7 +19,7 @@ struct tern_policy {
     uint64_t grace;   /**< Cycles that a context may keep an engine when a higher band is ready (S1). */
     uint64_t preempt; /**< Cycles after which running work is preempted in any case, for tests (force_preempt). */
     uint32_t depth;   /**< Number of HW-queue entries that are used, 1 or 2 (C6). */
-    uint64_t stay;    /**< Cycles that running work keeps its memory when others want it (residency.h). */
+    uint64_t stay;    /**< Cycles that running work keeps its memory when others want it (mem/mem.h). */
     uint64_t host;    /**< Bytes of host memory for evicted memory, or TERN_POLICY_HOST. */
     bool realtime;    /**< The band REALTIME needs no privilege. */
 };

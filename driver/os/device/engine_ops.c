@@ -3,63 +3,20 @@
  * The scheduler's operations on a device: writes chunks to where their engine fetches them, and calls the kmd. Called
  * by the device thread with dev->hal_lock and dev->lock held; no function blocks or lets device time pass.
  *
- * Each chunk of a process begins with a barrier packet, which invalidates the engine's caches, because the host and
- * other engines may have written memory before. A chunk that resumes from its save area needs the same buffer at the
- * same address, so its slot of the arena is not written; the resumption itself invalidates the caches.
+ * A chunk that resumes from its save area needs the same buffer at the same address, so its slot of the arena is not
+ * written; the resumption itself invalidates the caches.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "os/mem/box.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
-#include "os/tdr.h"
+#include "os/device/device.h"
+#include "os/device/tdr.h"
+#include "os/mem/mem.h"
+#include "os/observe/observe.h"
+#include "os/proc/proc.h"
 
-#define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_CHUNK_PREFIX
-
-/** The pieces of a chunk: its prefix, the parts of packets in each run of the arena's pages, and data. */
-struct pieces {
-    struct tern_iovec piece[TERN_SLOT_PAGES + 1 + TERN_DATA_PAGES];
-    size_t n;
-};
-
-static void add(struct pieces *p, const struct tern_allocation *to, uint64_t offset, const void *data, size_t size)
-{
-    const uint8_t *from = data;
-    while (size) {
-        uint64_t n, pa = tern_allocation_physical(to, offset, &n);
-        n = n < size ? n : size;
-        p->piece[p->n++] = (struct tern_iovec){pa, from, n};
-        from += n;
-        offset += n;
-        size -= n;
-    }
-}
-
-/** Writes prefix, packets and data in one call. */
-static int write_chunk(const struct tern_context *c, const struct tern_chunk *s, uint64_t offset)
-{
-    struct pieces p = {.n = 0};
-    uint32_t words[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
-    int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, words);
-    tern_data_resolve(s, words + PREFIX / 4);
-    if (s->box.size[0]) {
-        tern_box_apply(&s->box, s->job->packets[s->start / 4] & TERN_PKT_OPCODE_MASK, words + PREFIX / 4);
-    }
-    add(&p, c->arena, offset, words, PREFIX + s->size);
-    if (s->job->data_size) {
-        add(&p, c->data, (uint64_t)s->slot * TERN_DATA_PAGES * TERN_PAGE, s->job->packets + s->job->size / 4,
-            s->job->data_size);
-    }
-    return r ? r : tern_device_write(c->proc->dev, p.piece, p.n);
-}
-
-int tern_chunk_write(const struct tern_chunk *s)
-{
-    return write_chunk(TERN_CONTEXT_OF(s->context), s, (uint64_t)s->slot * SLOT_BYTES);
-}
 
 static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)
 {
@@ -73,12 +30,8 @@ static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_c
         return s->resume ? 0 : tern_device_write(dev, &all, 1);
     }
     struct tern_context *c = TERN_CONTEXT_OF(s->context);
-    uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
-    int r = 0;
-    if (!s->resume) {
-        r = write_chunk(c, s, offset);
-    }
-    entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + offset;
+    const int r = s->resume ? 0 : tern_chunk_write(s);
+    entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + (uint64_t)s->slot * TERN_SLOT_PAGES * TERN_PAGE;
     entry->size += PREFIX;
     entry->root = c->proc->root;
     entry->context = c->id;

@@ -9,10 +9,7 @@
  *      Every process goes into error, because the page tables may be wrong; new processes begin on a clean device.
  *   3. If that fails, the device is lost.
  *
- * Offenders. A program that is restarted after each reset and hangs again makes all others wait for the timeout each
- * time. Therefore a process that was guilty of TERN_OFFENCES resets within TERN_OFFENCE_NS is refused until the first
- * of them is TERN_OFFENCE_NS ago. Name, partition and owner identify the process. The time is host time, because device
- * time stands still while no engine works.
+ * A process that was guilty is an offender (proc/offence.c).
  *
  * Crash dumps. A dump is composed under dev->lock when the scheduler is about to reset the engine, and is written
  * without the lock. The scheduler resets the engine and reports the fault in its next run, so a message never names a
@@ -20,40 +17,10 @@
  *
  * Locks: functions require dev->lock.
  */
-#ifndef TERN_OS_TDR_H
-#define TERN_OS_TDR_H
+#ifndef TERN_OS_DEVICE_TDR_H
+#define TERN_OS_DEVICE_TDR_H
 
-#include "kmd/kmd.h"
-
-#define TERN_OFFENCES 5u
-#define TERN_OFFENCE_NS 600000000000ull
-#define TERN_OFFENDERS 16u   /**< Largest number of remembered offenders. */
-
-struct tern_device;
-struct tern_process;
-struct tern_job;
-
-struct tern_offender {
-    char name[64];
-    /** Partition of the process: offences in one partition do not count in another (M5). */
-    char partition[TERN_PARTITION_NAME];
-    uint32_t owner;             /**< As of the process. */
-    uint64_t at[TERN_OFFENCES]; /**< Times of the offences on CLOCK_MONOTONIC in ns, oldest first. */
-    uint32_t n;
-};
-
-/** The last crash dump of an engine. Used by the device thread only. */
-struct tern_tdr_dump {
-    char said[320];    /**< Sentence for messages: where the dump is, or why there is none. */
-    char *text;        /**< Text that has to be written; NULL: none. */
-    uint64_t stop;     /**< Time of the request to stop to which the dump belongs, plus 1; 0: no dump. */
-};
-
-struct tern_tdr {
-    struct tern_tdr_dump dump[TERN_ENGINES_MAX];
-    struct tern_offender offender[TERN_OFFENDERS];
-    uint32_t adapter_resets;
-};
+#include "os/state/state.h"
 
 /** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump. True: the reset must wait
  *  until the dump is written. */
@@ -63,8 +30,6 @@ void tern_tdr_write(struct tern_device *dev);
 /** Called when work of the process has caused a reset of the engine: sets the fault of the process, and records the
  *  offence. */
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job);
-/** Checks that a process of this name may begin. -EACCES, with a sentence that says for how long not. */
-int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc);
 /** Called after each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and
  *  -ENOTRECOVERABLE (F4): resets all engines, and releases dev->lock meanwhile. If that fails, and for any other
  *  error, the device is lost. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/sched/policy.h"
+#include "os/state/policy.h"
 
 #include "kmd/kmd.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/os.h"
+#include "os/job/job.h"
 
 #define ARGS_WORD 2u /* word of a dispatch packet that has the address, or the offset, of its arguments */
 

@@ -3,12 +3,12 @@
  * The observer of a device: its trace (trace.h) and the statistics that it publishes (tern/tern_stats.h). Both are
  * optional. Neither changes the behaviour of the device or makes a call fail.
  *
- * Locks. All functions except open, close and inherited are called with dev->lock held.
+ * Locks. All functions of the observer except open, close and inherited are called with dev->lock held.
  */
-#ifndef TERN_OS_OBSERVER_H
-#define TERN_OS_OBSERVER_H
+#ifndef TERN_OS_OBSERVE_OBSERVE_H
+#define TERN_OS_OBSERVE_OBSERVE_H
 
-#include "os/os.h"
+#include "os/state/state.h"
 
 #define TERN_PUBLISH_NS 100000000u /**< Shortest time, in ns, between two publications. */
 
@@ -31,5 +31,16 @@ void tern_observer_look(struct tern_device *dev);
 void tern_observer_changed(struct tern_device *dev);
 /** True: there may be changes that have not been published. */
 bool tern_observer_stale(const struct tern_device *dev);
+
+/* crash.c: crash dumps, the state of an engine before it is reset because it did not answer */
+/** Composes the text of a dump of the engine, whose HW queue is still known to the scheduler. NULL: out of memory. With
+ *  dev->lock held; takes the hal lock. */
+char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
+/**
+ * Writes the text to a new file in the first of these folders that is set and can be used: TERN_CRASH_DIR,
+ * $XDG_STATE_HOME/tern, ~/.local/state/tern, /tmp. said, for the fault message, becomes "crash dump: PATH", or the
+ * reason why there is none. The call may take long, and must be made without a lock.
+ */
+void tern_crash_write(const char *text, char *said, size_t size);
 
 #endif

@@ -3,9 +3,9 @@
  * Residency (A6): memories are evicted to host memory and paged in again, so that all allocations together may be
  * larger than device memory.
  *
- * Unit. A block (memory.h) is resident or absent in all processes that map it. While it is absent its bytes are in host
- * memory, its page-table entries are invalid, and its virtual addresses stay reserved. The driver's own memory (DMA
- * buffers, save areas, tables, fences) and pinned memory (tern_allocation_make_resident) are always resident.
+ * Unit. A block (state/memory.h) is resident or absent in all processes that map it. While it is absent its bytes are
+ * in host memory, its page-table entries are invalid, and its virtual addresses stay reserved. The driver's own memory
+ * (DMA buffers, save areas, tables, fences) and pinned memory (tern_allocation_make_resident) are always resident.
  *
  * Working set of a job: the allocations that its context named before the submission (tern_context_set_residency), else
  * all allocations that its process had then. A working set may be larger than the memory that can be made free. On
@@ -38,96 +38,152 @@
  * mover and a window of host memory, because it needs a device that can access host memory. Host access uses the side
  * that has the bytes, and waits for the copy of one block at most.
  */
-#ifndef TERN_OS_RESIDENCY_H
-#define TERN_OS_RESIDENCY_H
+#ifndef TERN_OS_MEM_MEM_H
+#define TERN_OS_MEM_MEM_H
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "os/state/state.h"
 
-#include "base/list.h"
-#include "os/mem/pages.h"
-
-struct tern_allocation;
-struct tern_block;
-struct tern_context;
-struct tern_device;
-struct tern_job;
-struct tern_partition;
-struct tern_process;
-
-/** How the runnable work of a process uses its memory: work that is on an engine or would be dispatched next. Work
- *  with a named working set marks those allocations (struct tern_allocation). The fields `all...` are about work
- *  without one, which uses all that existed at its submission. */
-struct tern_demand {
-    uint32_t band;        /**< The highest band of the process's contexts. */
-    bool all, all_stays;  /**< Some work uses all memory; some of that work is in its stay. */
-    uint32_t all_band;
-    uint64_t first, last; /**< Least and greatest proc->seq of that work's submissions. */
+/* allocation.c */
+struct tern_allocation_want {
+    uint64_t size;
+    uint32_t flags, address;
+    bool internal; /**< The driver's own, placed at the end of the address space unless `low`. */
+    bool low;      /**< Placed among the allocations of the user. */
+    bool stays;    /**< Never evicted; internal allocations never are. */
+    const uint8_t *handle; /**< Handle of the memory to map, instead of a new memory of `size` bytes; or NULL. */
+    struct tern_memory *memory; /**< The memory to map, which another mapping keeps alive during the call; or NULL. */
 };
+/** Makes an allocation and maps it. Evicts, and waits for frees, if memory is lacking. Takes dev->lock and blocks.
+ *  Errors of tern_allocation_create, with a sentence. */
+int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
+                         struct tern_allocation **out);
+/** Checks flags and address of a call. -EINVAL, with a sentence. */
+int tern_allocation_check(uint32_t flags, uint32_t address);
+/** Frees the structure of an allocation that maps nothing. Requires dev->lock if it has a memory. */
+void tern_allocation_free(struct tern_allocation *a);
+/** The allocation that holds a page of the process's address space, or NULL. Requires dev->lock. */
+struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint32_t page);
 
-/** The addresses that a context named with tern_context_set_residency, in ascending order, one of each allocation.
- *  Guarded by `dev->lock`. */
-struct tern_set {
-    uint32_t refs, count;
-    uint32_t address[];
+/* block.c; requires dev->lock, unless a comment says otherwise */
+/** Makes a memory, with no resident block, for an allocation that has addresses and becomes its first mapping.
+ *  -ENOMEM. */
+int tern_memory_make(struct tern_allocation *a, bool movable);
+/** Adds a mapping and a reference. */
+void tern_memory_join(struct tern_memory *m, struct tern_allocation *a);
+/** Removes a mapping. The last one gives the pages back, unless some engine may still reach them. */
+void tern_memory_leave(struct tern_allocation *a);
+/** Releases the allocation's reference, if it has one. */
+void tern_memory_drop(struct tern_allocation *a);
+/** Drops a reference. The last one frees the memory. */
+void tern_memory_release(struct tern_memory *m);
+/** Appends a run of pages to those of the block. -ENOMEM: the run stays the caller's. */
+int tern_block_add(struct tern_block *b, const struct tern_run *run);
+/** Gives the pages of the block back. dirty: the pages may not read zero. */
+void tern_block_give(struct tern_block *b, bool dirty);
+/** As tern_block_give, for all blocks. */
+void tern_memory_give(struct tern_memory *m, bool dirty);
+/** Physical address of a byte of a block that has pages, and the number of bytes from there on that are contiguous.
+ *  Requires dev->lock or dev->hal_lock. */
+uint64_t tern_block_physical(const struct tern_block *b, uint64_t offset, uint64_t *contiguous);
+/** As tern_block_physical, for a byte of an allocation. */
+uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous);
+/* Access to the bytes of a block that are on the host. Requires dev->hal_lock, and offset + size within the block. */
+void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *data, uint64_t size);
+/** Sets the dirty bits of the pages that it writes. -ENOMEM. */
+int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size);
+/** Allocates host memory and dirty bits for the block, if it has none. -ENOMEM, with a sentence. */
+int tern_block_host_make(struct tern_block *b);
+/** Reads or writes *n <= size bytes from `offset` on, on the side that has them, as far as they are contiguous. A
+ *  write to the host side commits a block of sparse memory. Requires dev->hal_lock, not dev->lock. -ENOMEM, -ENOSPC:
+ *  nothing was written. Any other error: the device is lost. */
+int tern_block_transfer(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n);
+
+/* sparse.c; requires dev->lock */
+/** True: the block belongs to sparse memory and is not committed. */
+bool tern_sparse_lacks(const struct tern_block *b);
+/** Commits the block, if tern_sparse_lacks. -ENOSPC, with a sentence; -EIO: the process was killed. */
+int tern_sparse_commit(struct tern_block *b);
+/** Commits all blocks of a sparse memory, or none. -ENOSPC, with a sentence. */
+int tern_sparse_commit_all(struct tern_memory *m);
+/** Gives what is committed back to the account of the user. Called when the last mapping of the memory ends. */
+void tern_sparse_end(struct tern_memory *m);
+
+/* map.c; requires dev->lock */
+/** Second-level tables that a call made, one bit for each 4 MiB; `dirty` marks tables whose page was dirty. */
+struct tern_new_tables {
+    uint32_t made[TERN_PAGES_SPAN / 32], dirty[TERN_PAGES_SPAN / 32];
 };
+/** Takes device pages for a block, and records the scrub of dirty ones unless bytes of the host will replace them.
+ *  -ENOSPC, -ENOMEM: no page is taken. */
+int tern_map_take(struct tern_block *b, struct tern_paging *scrub);
+/** Records in `map` how the block is mapped in the process of `a`, and in `unmap` one packet line that unmaps it.
+ *  Takes a page for a second-level table if there is none. -ENOSPC, -ENOMEM: the caller undoes with tern_map_undo. */
+int tern_map_enter(struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
+                   struct tern_paging *unmap, struct tern_new_tables *tables);
+/** Records one packet line that clears all entries of the block in the process of `a`. */
+void tern_map_clear(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap);
+/** Records one packet line that makes the entries of the block absent. On a device with page requests, kernels that
+ *  access it ask for the page; on others they fault. */
+void tern_map_leave(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap);
+/** Replaces the packet line of this block in a->unmap. */
+void tern_map_retire_line(struct tern_allocation *a, const struct tern_block *b, const struct tern_paging *unmap);
+/** Takes pages for all blocks of a new memory and records how they are mapped; `unmap` ends with a flush. -ENOSPC,
+ *  -ENOMEM: nothing is taken. */
+int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                     struct tern_new_tables *tables);
+/** Records how those blocks that are resident are mapped; `unmap` ends with a flush. -ENOSPC, -ENOMEM: no table is
+ *  left. */
+int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                      struct tern_new_tables *tables);
+/** Gives the pages of new tables back. Allowed only if the paging buffer was not submitted. */
+void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tables);
 
-/** Blocks that a job which runs in steps needs, for its chunks on an engine and for the next one: one bit for each 4
- *  MiB of virtual addresses. Guarded by `dev->lock`. */
-struct tern_needs {
-    uint32_t region[TERN_PAGES_SPAN / 32];
+/* share.c; requires dev->lock */
+/** Empties the table of handles of a device that is being opened. Needs no lock. */
+void tern_share_init(struct tern_device *dev);
+/** Finds the memory that a handle names, if the handle grants the access in `flags`. Waits, without the lock, until
+ *  the memory is not being moved. -ENOENT, -EACCES, -EXDEV, with a sentence. */
+int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint32_t flags, struct tern_memory **out);
+/** Gives every mapping its `unseen` bits, if it has none. -ENOMEM. */
+int tern_share_watch(struct tern_memory *m);
+/** Marks pages [page, page + count), whose dirty bits in `bits` from bit `at` on were reported to mapping `a`, as
+ *  not yet reported to the other mappings. */
+void tern_share_written(const struct tern_allocation *a, uint32_t page, uint32_t count, uint32_t at,
+                        const uint32_t *bits);
+/** Number of handles of an allocation; and the i-th handle, for which the access that it grants is returned. */
+uint32_t tern_share_count(const struct tern_allocation *a);
+uint32_t tern_share_get(const struct tern_allocation *a, uint32_t i, uint8_t handle[TERN_HANDLE_BYTES]);
+/** Exports the allocation by a handle from a checkpoint. -EEXIST: the handle names memory of this device; -ENOMEM. */
+int tern_share_restore(struct tern_allocation *a, uint32_t access, const uint8_t handle[TERN_HANDLE_BYTES]);
+/** Frees all handles of an allocation. */
+void tern_share_end(struct tern_allocation *a);
+
+/* retire.c; requires dev->lock */
+void tern_retire(struct tern_allocation *a);
+/** Begins those frees of the process that no job delays any more. Called when a job of the process has ended. */
+void tern_retire_look(struct tern_process *proc);
+/** The frees that a call may wait for: those that had begun, and those that its process had asked for, when the call
+ *  began. */
+struct tern_frees {
+    struct tern_process *own;
+    uint64_t asked, begun;
 };
+struct tern_frees tern_frees_now(struct tern_process *proc);
+bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a);
+/** Waits until a free of the set may have ended; releases dev->lock meanwhile. False: all these frees together do
+ *  not give `pages` free pages, or none of them will end. */
+bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
+/** Takes `count` pages in *runs runs; `out` has room for `count` runs. Waits for frees and evicts if that can help,
+ *  and releases dev->lock meanwhile. `what` names the pages in the sentence. -ENOSPC, -EIO. */
+int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out, uint32_t *runs);
 
-static inline bool tern_needs_region(const struct tern_needs *n, uint32_t region)
-{
-    return n->region[region / 32] >> region % 32 & 1u;
-}
+/* dirty_query.c; requires dev->hal_lock */
+/** Adds the dirty bits of contiguous pages to `bits`, from bit `at` on. clear: clears them on the device. Errors of
+ *  the hal. */
+int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at,
+                    uint32_t *bits);
 
-/** The page that a kernel of a context has requested. Guarded by `dev->lock`. */
-struct tern_wanted {
-    uint32_t page;   /**< Page number in the address space; 0: none. */
-    /** Cycles that the context had run at the request. The block of the page stays resident until the context has
-     *  run more. */
-    uint64_t cycles;
-    /** Device time at which the context could go on, in cycles; 0: not yet. The block stays for tern_stay_bound from
-     *  then on at most. */
-    uint64_t ready;
-};
-
-/** The claim of a context on the blocks that its next chunk needs: when all are resident they stay so until the
- *  context has run, or for tern_stay_bound of device time. Guarded by `dev->lock`. */
-struct tern_claim {
-    uint64_t chunk;  /**< Number of the chunk within its context. */
-    uint64_t cycles; /**< Cycles that the context had run when all blocks were resident. */
-    uint64_t ready;  /**< Device time at which all blocks were resident, in cycles; 0: they are not. */
-};
-
-/** A place in the order in which memory is given (stay.c). Tickets are compared by `pages`, then by `number`; the
- *  lower one is served first. */
-struct tern_ticket {
-    uint64_t pages;  /**< Pages that the holder wants; 0: the holder is in its stay, or is served as if it were. */
-    /** Value of dev->pager.tickets when the ticket was taken, or came first (tern_stay_come_first); 0: no ticket. */
-    uint64_t number;
-};
-
-/** The ticket and stay of a context, from its first wait for memory to the end of its stay (stay.c). Guarded by
- *  `dev->lock`. */
-struct tern_stay {
-    struct tern_ticket ticket;
-    bool lent;       /**< The context is NORMAL and counts as FOCUS. */
-    /** Device time between the ends of consecutive moves for the context before its stay began, in cycles. */
-    uint64_t cost;
-    /** Device time at which the last move ended, if the context has not waited for one since; else 0. */
-    uint64_t moved;
-    /** Device time at which the stay began, plus the time for which the context has been held since; 0: no stay yet. */
-    uint64_t ready;
-    uint64_t held;   /**< Device time since which the context has been held for memory; 0: it is not held. */
-    uint32_t stops;  /**< Number of times that the context was held for a page since its stay began. */
-    uint64_t wanted; /**< Pages that the work used when the context took the ticket. */
-    uint64_t pages;  /**< Pages moved for the context since its stay began. */
-    uint64_t cycles; /**< Cycles that the context had run when its stay began. */
-};
+/* ------------------------------------------------------------------ residency */
 
 /** The place of a context or call that wants memory, in the order of stay.c. */
 struct tern_wants {
@@ -140,21 +196,6 @@ enum tern_outcome {
     TERN_NOTHING,
     TERN_AGAIN, /**< A block was moved, or a request has ended: the pager looks again at once. */
     TERN_LATER  /**< No block may be moved now; one may be after a round of the device thread. */
-};
-
-/** State of the pager; the partitions have its queues. Guarded by `dev->lock`. */
-struct tern_pager {
-    pthread_t thread;
-    pthread_cond_t wake;
-    bool started, stop;
-    uint64_t rounds;           /**< Number of looks at the partitions. */
-    uint64_t uses;             /**< Counter of uses, the clock of all recency. */
-    uint64_t tickets;          /**< Number of tickets taken (stay.c). */
-    uint64_t decisions;        /**< Number of searches for a victim. */
-    uint64_t looked;           /**< Number of allocations, contexts and named addresses that the searches looked at. */
-    uint64_t evicted, brought; /**< Pages evicted and paged in since the device was opened. */
-    uint64_t requests;         /**< Number of page requests of kernels. */
-    uint64_t look_at;          /**< Device time at which a stay may end that the pager waits for; UINT64_MAX: none. */
 };
 
 /* pager.c; requires dev->lock, unless a comment says otherwise */
@@ -212,8 +253,6 @@ void tern_residency_leave(struct tern_allocation *a);
 void tern_residency_begin(struct tern_allocation *a);
 /** Removes the mapping of the allocation. */
 void tern_residency_remove(struct tern_allocation *a);
-/** Drops a reference to a set, which may be NULL. The last one frees it. */
-void tern_set_release(struct tern_set *set);
 
 /* demand.c; requires dev->lock */
 /** Makes the job run in steps, with page requests of its kernels. -ENOMEM, with a sentence. */

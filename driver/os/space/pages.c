@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/mem/pages.h"
+#include "os/space/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * of kernels begins at 3.5 GiB. The ranges in use are a sorted array: a range is found by bisection, a gap by one pass.
  * Locks: none; the caller serialises.
  */
-#ifndef TERN_OS_VASPACE_H
-#define TERN_OS_VASPACE_H
+#ifndef TERN_OS_SPACE_VASPACE_H
+#define TERN_OS_SPACE_VASPACE_H
 
 #include <stdint.h>
 

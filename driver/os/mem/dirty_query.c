@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "os/os.h"
-#include "os/proc/inherit.h"
+#include "os/mem/mem.h"
 
 #define PIECE 8192u /* dirty bits of one query */
 
@@ -19,7 +18,7 @@ static bool counts(const struct tern_allocation *a)
 
 int tern_os_process_allocations(struct tern_process *proc, struct tern_allocation_info *out, uint32_t max)
 {
-    if (tern_inherit_check(proc->dev)) {
+    if (tern_device_check_fork(proc->dev)) {
         return -ENODEV;
     }
     const uint32_t stride = max ? out->size : 0;
@@ -44,7 +43,7 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
     return r ? r : (int)n;
 }
 
-int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
+int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
     uint8_t got[PIECE / 8];
     const uint64_t unit = 1ull << dev->kmd.dirty_page_log2;
@@ -54,7 +53,7 @@ int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, b
         n = pages < most ? pages : (uint32_t)most;
         const uint64_t first = address / unit, last = (address + (uint64_t)n * TERN_PAGE - 1) / unit;
         const struct tern_base_part part = {0, first * unit, (last - first + 1) * unit};
-        r = tern_base_query(&dev->kmd, dev->survey, &part, clear, got, 0);
+        r = tern_base_query(&dev->kmd, dev->dirty_basis, &part, clear, got, 0);
         for (uint64_t u = first; !r && u <= last; u++) {
             for (uint64_t p = u * unit < address ? address : u * unit; p < (u + 1) * unit && p < address +
                  (uint64_t)n * TERN_PAGE; p += TERN_PAGE - p % TERN_PAGE) {
@@ -130,7 +129,7 @@ static void share(struct tern_process *proc, uint32_t address, const struct plac
 int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, uint32_t *bits)
 {
     struct tern_device *dev = proc->dev;
-    if (tern_inherit_check(dev)) {
+    if (tern_device_check_fork(dev)) {
         return -ENODEV;
     }
     if (!bytes || address % TERN_PAGE || bytes % TERN_PAGE) {
@@ -149,7 +148,7 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
         struct place p = {0};
         r = locate(proc, address + at * TERN_PAGE, pages - at, clear, at, bits, &p);
         n = p.pages;
-        r = r || !p.physical ? r : tern_survey_ask(dev, p.physical, n, clear, at, bits);
+        r = r || !p.physical ? r : tern_dirty_query(dev, p.physical, n, clear, at, bits);
         if (!r) {
             share(proc, address + at * TERN_PAGE, &p, clear, at, bits);
         }

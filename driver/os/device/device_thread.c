@@ -24,8 +24,12 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "base/wait.h"
-#include "os/observe/observer.h"
-#include "os/os.h"
+#include "os/device/device.h"
+#include "os/device/tdr.h"
+#include "os/job/job.h"
+#include "os/mem/mem.h"
+#include "os/observe/observe.h"
+#include "os/proc/proc.h"
 #include "os/service.h"
 
 /* Size of a step in cycles. A step takes some milliseconds at any speed of the backend, because other threads wait
@@ -315,13 +319,13 @@ void tern_os_device_drive(struct tern_device *dev, bool here)
     pthread_mutex_unlock(&dev->lock);
 }
 
-int tern_pump_start(struct tern_device *dev)
+int tern_device_thread_start(struct tern_device *dev)
 {
     int r = tern_thread_start(&dev->thread, pump, dev);
     return r ? tern_error(r, "the device thread cannot be started: %s", strerror(-r)) : 0;
 }
 
-void tern_pump_stop(struct tern_device *dev)
+void tern_device_thread_stop(struct tern_device *dev)
 {
     pthread_mutex_lock(&dev->lock);
     dev->stop = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/mem/vaspace.h"
+#include "os/space/vaspace.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The objects of the driver, and functions that several of its files call.
+ * The objects of the driver, and the functions that change their common state: device time, wake-ups, loss of the
+ * device, errors of processes. All folders of os/ above this one use them, each its own fields.
  *
  * Lock order: dev->hal_lock, then dev->lock. dev->hal_lock guards the hal: registers and device memory. dev->lock
  * guards all fields below, unless a comment says otherwise. A thread that holds dev->lock never waits for
  * dev->hal_lock. The device thread holds both while the scheduler runs. Other threads take dev->lock under
- * dev->hal_lock for short sections only, to find where memory is (mem/block.c, mem/survey.c, migrate/content.c,
+ * dev->hal_lock for short sections only, to find where memory is (mem/block.c, mem/dirty_query.c, migrate/content.c,
  * migrate/sender.c).
  *
  * Without dev->lock: device time passes, memory is copied, files are written. Therefore tern_submit and queries wait
  * for one run of the scheduler at most, never for a step of a simulator, a copy or a reset. Callbacks of users are
  * called without both locks. Where device time passes by itself, the device thread waits without both.
  */
-#ifndef TERN_OS_OS_H
-#define TERN_OS_OS_H
+#ifndef TERN_OS_STATE_STATE_H
+#define TERN_OS_STATE_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,21 +24,60 @@
 #include "base/lock.h"
 #include "base/ticket_lock.h"
 #include "kmd/paging.h"
-#include "os/mem/memory.h"
-#include "os/mem/pages.h"
-#include "os/mem/residency.h"
-#include "os/part/partition.h"
-#include "os/proc/hold.h"
-#include "os/sched/policy.h"
 #include "os/sched/sched.h"
 #include "os/service.h"
-#include "os/tdr.h"
-#include "os/mem/vaspace.h"
+#include "os/space/pages.h"
+#include "os/space/vaspace.h"
+#include "os/state/memory.h"
+#include "os/state/partition.h"
+#include "os/state/policy.h"
+#include "os/state/residency.h"
 
 #define TERN_DATA_PAGES 2u    /**< Pages for the data of one chunk. */
 /** Pages of device memory for one chunk: a prefix of one packet line, and TERN_CHUNK_BYTES. */
 #define TERN_SLOT_PAGES 4u
 #define TERN_CHUNK_PREFIX TERN_PKT_LINE_BYTES
+
+#define TERN_HOLD_NEVER UINT64_MAX
+
+/** A time at which all processes are stopped (proc/hold.c). */
+struct tern_hold {
+    uint64_t at;         /**< Device time of the hold, in cycles, or TERN_HOLD_NEVER. */
+    const char *label;   /**< Label of the buffers that are counted; NULL: none. Valid as long as the device. */
+    uint64_t launch;     /**< Number of the counted buffer, from 1 in order of submission, that sets `at`. */
+    uint64_t seen;       /**< Number of counted buffers that were submitted. */
+    uint64_t after;      /**< Cycles from the begin of that buffer to the hold. */
+    bool reached;        /**< The processes were suspended; engines may not have answered yet. */
+    uint64_t time;       /**< Device time at which they were suspended. */
+};
+
+#define TERN_OFFENCES 5u
+#define TERN_OFFENCE_NS 600000000000ull
+#define TERN_OFFENDERS 16u   /**< Largest number of remembered offenders. */
+
+/** A program whose work has made engines be reset (proc/offence.c). */
+struct tern_offender {
+    char name[64];
+    /** Partition of the process: offences in one partition do not count in another (M5). */
+    char partition[TERN_PARTITION_NAME];
+    uint32_t owner;             /**< As of the process. */
+    uint64_t at[TERN_OFFENCES]; /**< Times of the offences on CLOCK_MONOTONIC in ns, oldest first. */
+    uint32_t n;
+};
+
+/** The last crash dump of an engine. Used by the device thread only. */
+struct tern_tdr_dump {
+    char said[320];    /**< Sentence for messages: where the dump is, or why there is none. */
+    char *text;        /**< Text that has to be written; NULL: none. */
+    uint64_t stop;     /**< Time of the request to stop to which the dump belongs, plus 1; 0: no dump. */
+};
+
+/** State of timeout detection and recovery (device/tdr.h). */
+struct tern_tdr {
+    struct tern_tdr_dump dump[TERN_ENGINES_MAX];
+    struct tern_offender offender[TERN_OFFENDERS];
+    uint32_t adapter_resets;
+};
 
 /** A user of a partition; exists while it has `count` > 0 processes there. */
 struct tern_user {
@@ -54,7 +94,7 @@ struct tern_device {
     struct tern_device_info info; /**< Constant once the device is open. */
     struct tern_kmd kmd;          /**< Guarded by `hal_lock`; all members but the hal's are constant. */
     struct tern_ticket_lock hal_lock;
-    uint64_t survey;              /**< The memory basis of survey.c. Constant. */
+    uint64_t dirty_basis;         /**< The memory basis of mem/dirty_query.c. Constant. */
     _Atomic uint64_t now;         /**< The latest device time that was read, in cycles; never decreases. */
 
     pthread_mutex_t lock;
@@ -73,7 +113,7 @@ struct tern_device {
     struct tern_list partitions;
     /** TERN_PARTITION, for processes that name no partition; empty: the default one. Constant. */
     char own_partition[64];
-    /** Exported memories, by the first byte of their handles (share.c). */
+    /** Exported memories, by the first byte of their handles (mem/share.c). */
     struct tern_list exports[TERN_EXPORT_BUCKETS];
     struct tern_pager pager;
     struct tern_list processes, users;
@@ -97,11 +137,12 @@ struct tern_device {
     struct tern_autosave *autosave; /**< NULL: TERN_CHECKPOINT is not set. */
     bool saving;                    /**< A checkpoint of the device's processes is being saved. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is enabled. */
-    bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
+    bool waiting; /**< The device thread waits for a device whose time passes by itself (device/device_thread.c). */
     /** Host time of a simulator's cycle, in ps; and host time that steps without running work still have to take, in
-     *  ns (pump.c). */
+     *  ns (device/device_thread.c). */
     uint64_t cycle_ps, owed_ns;
-    bool driven;  /**< A thread of ternd runs the rounds of the device thread, which sleeps meanwhile (pump.c). */
+    /** A thread of ternd runs the rounds of the device thread, which sleeps meanwhile (device/device_thread.c). */
+    bool driven;
     /** kick: the device thread has something to do; stop: it must end; idle: it sleeps; lost: the device was given
      *  up. */
     bool kick, stop, idle, lost;
@@ -136,14 +177,14 @@ struct tern_process {
     bool gone;
     bool suspended;
     bool ready;         /**< The process is complete, and its end has not begun, so it can be saved. */
-    bool held;          /**< Suspended by hold.c, not by its owner. */
+    bool held;          /**< Suspended by proc/hold.c, not by its owner. */
     uint32_t retiring, paging_engine, paging_out;
-    /* Residency (residency.h) */
+    /* Residency (mem/mem.h) */
     uint32_t movable;   /**< Pages of evictable allocations that are not pinned, resident or not. */
     uint32_t sparse;    /**< Number of sparse allocations that were not destroyed. */
     struct tern_account account; /**< Account for committed sparse memory. */
     uint32_t absent;    /**< Number of blocks of its allocations that are not resident. */
-    /** How its runnable work uses memory, valid for one decision of the pager (victim.c). */
+    /** How its runnable work uses memory, valid for one decision of the pager (mem/victim.c). */
     struct tern_demand demand;
     /** LRU list of memories that only this process maps and that may be evicted, least recently used first. */
     struct tern_list by_use;
@@ -189,7 +230,7 @@ struct tern_fence {
     struct tern_allocation *page;
 };
 
-/* device.c */
+/* Requires no lock: */
 /** Notes a device time that was read. Another thread may have noted a later one first. */
 static inline void tern_device_saw(struct tern_device *dev, uint64_t time)
 {
@@ -212,9 +253,6 @@ static inline uint32_t tern_reserved_pages(const struct tern_device *dev)
 {
     return dev->kmd.engines * tern_system_pages(dev) + (tern_kmd_dirty_area(&dev->kmd) + TERN_PAGE - 1) / TERN_PAGE;
 }
-/** Opens a device on a hal, which it takes on success. On failure the caller closes the hal. -errno, with a
- *  sentence. */
-int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out);
 /** Access device memory by physical address. Host writes are recorded (D7). Require dev->hal_lock. -EIO. */
 int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size);
 int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n);
@@ -228,96 +266,18 @@ void tern_device_wake(struct tern_device *dev);
 /** As tern_device_kick, but the caller signals dev->wake after it has released dev->lock. For frequent calls: a
  *  thread that is woken earlier would block on dev->lock. Requires dev->lock. */
 void tern_device_note(struct tern_device *dev);
+/** 0, or -ENODEV with a sentence: this process was forked from the one that opened the device. Needs no lock. */
+int tern_device_check_fork(const struct tern_device *dev);
 
-/* pump.c */
-/** Start the device thread, and end it. -errno, with a sentence. */
-int tern_pump_start(struct tern_device *dev);
-void tern_pump_stop(struct tern_device *dev);
-extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
-/** Writes a chunk that resumes from a save area to its slot, because it was cut on another device. Requires
- *  dev->hal_lock. */
-int tern_chunk_write(const struct tern_chunk *s);
-
-/* job.c; requires dev->lock, unless the job is not submitted */
-/** Make a job from copies of packets, data and label (may be NULL). NULL: no memory. */
-struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
-struct tern_job *tern_job_create_data(const void *packets, uint32_t size, const void *data, uint32_t data_size,
-                                      const char *label);
-/** Makes room for the scheduler's index of the job's fence_signals, by which a context that waits for a fence lends
- *  the job its band. False: no memory. */
-bool tern_job_make_room(struct tern_job *job);
-void tern_job_free(struct tern_job *job);
-/** The first paging buffer of an engine: it flushes translations of an earlier owner and makes the context-save area
- *  valid. NULL: no memory. */
-struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine);
-/** Queues a paging job on an engine. job->done takes the job when it ends. The device must not be lost. */
-void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job);
-/** Engine for the process's next change of page tables. Changes that have not ended stay on one engine, in order. */
-uint32_t tern_paging_engine(struct tern_process *proc);
-/** Runs a paging buffer to its end; releases dev->lock meanwhile. -ENOMEM: nothing ran; -EIO: it may have run in
- *  part. */
-int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label);
-/** As tern_paging_run, for a job, which it frees. 0 or -EIO. */
-int tern_paging_run_job(struct tern_process *proc, struct tern_job *job);
-/** Runs the jobs, one on each engine, to their ends; releases dev->lock meanwhile. -EIO. */
-int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
-
-/* data.c */
-/** Copies the packets of a chunk as its engine needs them: offsets into the data become addresses. */
-void tern_data_resolve(const struct tern_chunk *s, uint32_t *out);
-
-/* process.c; requires dev->lock */
+/* Require dev->lock: */
 /** Puts the process in error, unless it is, and aborts its work. */
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault);
 /** 0, or -EIO with a sentence: the device is lost, or the process is in error. */
 int tern_process_check(struct tern_process *proc);
-/** Gives the tables of the process back and removes it from the device. None of its work is queued and none of its
- *  memory mapped. Blocks, and releases dev->lock meanwhile. */
-void tern_process_end(struct tern_process *proc);
-
-/* context.c: functions take dev->lock, unless a comment says otherwise */
-/** tern_context_create and tern_context_take_data, with the driver's memory at the given addresses; 0: at any
- *  address. */
-int tern_context_make(struct tern_process *proc, const struct tern_context_desc *desc, uint32_t arena_address,
-                      struct tern_context **out);
-int tern_context_make_data(struct tern_context *c, uint32_t address);
-/** Lists the kmd.save_pages pages of the context-save area, in order. Takes no lock. */
-void tern_context_save_pages(const struct tern_context *c, uint32_t *page);
-/* Require dev->lock, and that the context has no work: */
-/** Gives the context's pages back, unless it has none. */
-void tern_context_take_pages(struct tern_context *c);
-/** Removes the context from its process and its queue, and frees it. */
-void tern_context_free(struct tern_context *c);
-
-/* suspend.c; requires dev->lock */
-/** Suspends a new context if its process is suspended. */
-void tern_suspend_new(struct tern_context *c);
-/** Suspend all contexts of the process, for which engines need some time; and resume them. */
-void tern_suspend_begin(struct tern_process *proc);
-void tern_suspend_end(struct tern_process *proc);
-
-/* kill.c; requires dev->lock */
 /** Enclose a call that works on the process and releases dev->lock meanwhile: the process does not end before
  *  tern_process_leave. -EIO. */
 int tern_process_enter(struct tern_process *proc);
 void tern_process_leave(struct tern_process *proc);
-/** Frees the objects that the user has not destroyed of a killed process. */
-void tern_process_free_objects(struct tern_process *proc);
-
-/* survey.c; requires dev->hal_lock */
-/** Adds the dirty bits of contiguous pages to `bits`, from bit `at` on. clear: clears them on the device. Errors of
- *  the hal. */
-int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at,
-                    uint32_t *bits);
-
-/* fault.c */
-/** Describes a fault that the device has reported, as a sentence. */
-void tern_fault_describe(const struct tern_process *proc, const struct tern_job *job, const struct tern_indication *ind,
-                         struct tern_fault *out);
-/** Describes a fault that the driver has found: names the process and its work, and appends the formatted text. */
-__attribute__((format(printf, 5, 6))) void tern_fault_say(const struct tern_process *proc, const struct tern_job *job,
-                                                          uint32_t code, struct tern_fault *out,
-                                                          const char *format, ...);
 
 #define TERN_CONTEXT_OF(c) TERN_LIST_ENTRY(c, struct tern_context, sched)
 #define TERN_PROCESS_OF(p) TERN_LIST_ENTRY(p, struct tern_process, sched)

@@ -4,9 +4,9 @@
  * and of a client of ternd (client/). A handle begins with a pointer to its table, so programs need not know which kind
  * they have.
  *
- * api.c makes the public functions from the list below, and each side makes its table; a function that one side lacks
- * does not link. Not in the list: tern_device_open, which chooses the side; tern_last_error, which both share; and
- * functions of a loaded checkpoint, which only a device in this process has.
+ * entry/entry.c makes the public functions from the list below, and each side makes its table; a function that one side
+ * lacks does not link. Not in the list: tern_device_open, which chooses the side; tern_last_error, which both share;
+ * and functions of a loaded checkpoint, which only a device in this process has.
  *
  * CALL(type, name, (parameters), handle, (arguments)). END is the same for functions that ignore a NULL handle.
  */

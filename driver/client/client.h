@@ -4,8 +4,8 @@
  *
  * Threads. A thread that makes a request sends it and waits for the reply, on a connection of its own (call.c).
  * Submissions go into the submission ring (submit.c). One thread at a time takes completions out of the completion
- * ring, calls callbacks and wakes waiting threads (pump.c): a thread that waits for a completion, else the library's
- * thread, which also notices that ternd is gone.
+ * ring, calls callbacks and wakes waiting threads (completion_thread.c): a thread that waits for a completion, else the
+ * library's thread, which also notices that ternd is gone.
  *
  * Lock order: dev->submit (producer side of the submission ring), then dev->lock, which guards all fields below unless
  * a comment says otherwise. The locks of call.c and base/fork.c come last. No request is made with dev->lock held.
@@ -59,7 +59,7 @@ struct tern_device {
     struct tern_list processes, queues;
     uint64_t numbers;              /**< Number of processes created so far. */
     uint64_t queued;               /**< Sum of tern_wire_cost of submissions that have not ended, in bytes. */
-    /* pump.c */
+    /* completion_thread.c */
     bool taking;                   /**< The thread `taker` takes completions; only that thread uses `head`. */
     pthread_t taker;
     uint64_t head;                 /**< Position up to which completions were taken, in entries. */
@@ -157,7 +157,7 @@ void tern_call_close_all(struct tern_device *dev);
  *  Waits for room in the ring. Takes dev->submit. */
 void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const char *text);
 
-/* pump.c */
+/* completion_thread.c */
 /** Body of the library's thread, until ternd is gone. */
 void *tern_client_pump(void *dev);
 /** Takes completions until the fence has ended, or sleeps once; called if no other thread takes them. Requires

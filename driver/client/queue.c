@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Completion queues of a client (base/completions.h), filled by the thread of pump.c. */
+/** Completion queues of a client (base/completions.h), filled by the thread of completion_thread.c. */
 #include "base/completions.h"
 #include "client/client.h"
 

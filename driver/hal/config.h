@@ -29,12 +29,6 @@ struct tern_config {
     char trace[256];         /**< File for a waveform, or empty. */
 };
 
-/**
- * Parses backend and config. NULL stands for the environment's value, and if that is unset, for "rtl" and "default".
- * `more` takes the keys that are not the device's; NULL: there are none. -EINVAL, with a sentence that names the wrong
- * item and the right ones; *out is untouched then.
- */
-int tern_config_parse(const char *backend, const char *config, const struct tern_keys *more, struct tern_config *out);
 /** The name of an enum tern_sim_memory as a value of the key `memory`; NULL: there is no such memory. */
 const char *tern_config_memory_name(uint32_t memory);
 

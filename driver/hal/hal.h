@@ -99,14 +99,4 @@ struct tern_hal_backend {
     int (*open)(const struct tern_config *config, struct tern_hal **out);
 };
 
-/** Largest number of backends: those of this library (backends.c) and those that programs register. */
-#define TERN_HAL_BACKENDS 8u
-/** Registers a backend. Must be called before any device is opened, and by one thread at a time. -EEXIST: the name is
- *  taken; -ENOSPC; -EINVAL: the name is empty or too long. */
-int tern_hal_register(const struct tern_hal_backend *backend);
-/** The backend with this name. NULL, with a sentence that lists the known ones: there is none. */
-const struct tern_hal_backend *tern_hal_find(const char *name);
-/** Opens a device of config->backend, and fills all of **out. Errors as of `open`. */
-int tern_hal_open(const struct tern_config *config, struct tern_hal **out);
-
 #endif

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
-#include "hal/backends.h"
+#include "hal/hal_sim.h"
 #include "hal/waveforms.h"
 #include "tern_sim/tern_sim.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The layer that knows registers: probing of a device, its engines' HW queues and indications, counters, the dirty
- * plane and the memory bases on it (base.h).
+ * plane and the memory bases on it (memory_basis.h).
  *
  * State. The results of the probe, and for each engine what the rules of preemption need (P3-P5, F3; engine.c). There
  * is no policy here.
@@ -19,7 +19,7 @@
 
 #include "base/iovec.h"
 #include "base/keys.h"
-#include "kmd/base.h"
+#include "kmd/memory_basis.h"
 #include "tern/tern.h"
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
@@ -101,7 +101,7 @@ struct tern_kmd {
     struct tern_bases bases;
 };
 
-/* ------------------------------------------------------------------ reach.c */
+/* ------------------------------------------------------------------ hal_access.c */
 
 struct tern_config; /* of a device: hal/config.h */
 /** Parses backend and config as tern_device_open takes them. *out is to be opened by tern_kmd_open and freed by free().
@@ -201,7 +201,7 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles);
 int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_counters *out);
 
 /**
- * Reads the dirty plane of the hardware. This is for base.c alone; other code uses a basis (base.h).
+ * Reads the dirty plane of the hardware. This is for memory_basis.c alone; other code uses a basis (memory_basis.h).
  *
  * Copies the dirty bits of pages [first, first + count), pages of 1 << dirty_page_log2 bytes, to `bits` from bit 0 on;
  * clear clears them atomically with the copy (D2, D3, D6). One command of the device does this, and writes its result

@@ -135,7 +135,7 @@ static void run_move(struct ternd *t, int fd, const struct ucred *who, const str
     if (who->uid && who->uid != geteuid()) {
         refuse(fd, w, tern_error(-EPERM, "only root and ternd's own user may move programs"));
     } else if (tern_socket_send(fd, w, sizeof *w, -1, false) == 0) {
-        (hello->kind == TERN_WIRE_SEND ? ternd_move_send : ternd_move_receive)(t, fd, partition);
+        (hello->kind == TERN_WIRE_SEND ? t->moves->send : t->moves->receive)(t, fd, partition);
     }
 }
 

@@ -6,7 +6,8 @@
 #include "os/service.h"
 #include "ternd/server.h"
 
-int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits)
+int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits,
+                 const struct ternd_moves *moves)
 {
     const int seconds = tern_patience(TERN_PATIENCE_MOVE);
     if (seconds < 0) {
@@ -17,6 +18,7 @@ int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_li
     ternd_places(t);
     tern_list_init(&t->silent);
     t->dev = dev;
+    t->moves = moves;
     t->limits = limits;
     t->info.size = sizeof t->info;
     tern_list_init(&t->sessions);

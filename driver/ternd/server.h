@@ -46,8 +46,18 @@ struct ternd_user {
     _Atomic uint64_t pinned;        /**< Bytes of device memory that are pinned. */
 };
 
+struct ternd;
+
+/** Migrations between two ternd (docs/decisions/migration-sessions.md), which ternd/move/ has. Each function serves a
+ *  connection of the kind SEND or RECEIVE, after its welcome, until it ends. */
+struct ternd_moves {
+    void (*send)(struct ternd *t, int control, const char *partition);
+    void (*receive)(struct ternd *t, int control, const char *partition);
+};
+
 struct ternd {
     struct tern_device *dev;
+    const struct ternd_moves *moves;
     struct tern_device_info info;
     const struct ternd_limits_file *limits;
     pthread_mutex_t lock;
@@ -163,7 +173,8 @@ struct ternd_session {
 /* server.c */
 /** Makes the state of ternd in *t, which is zero. The device stays the caller's. Errors of tern_device_query and
  *  tern_patience leave *t unchanged. */
-int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits);
+int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits,
+                 const struct ternd_moves *moves);
 /** Frees the accounts of users. No session may be left. */
 void ternd_destroy(struct ternd *t);
 
@@ -289,11 +300,6 @@ void ternd_session_thaw(struct ternd_session *s);
 void ternd_session_leave(struct ternd_session *s);
 /** Tells the client at which path its ternd listens. */
 void ternd_session_publish(struct ternd_session *s);
-
-/* move/: migrations between two ternd (docs/decisions/migration-sessions.md) */
-/** Serve a connection of kind SEND or RECEIVE, after its welcome, until it ends. */
-void ternd_move_send(struct ternd *t, int control, const char *partition);
-void ternd_move_receive(struct ternd *t, int control, const char *partition);
 
 /* object.c */
 /** Gives an object the handle that it had in another ternd. -EEXIST, -ENOMEM. */

@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "base/error.h"
+#include "hal/open/open.h"
 #include "cli.h"
 #include "json.h"
 #include "migrate_link.h"

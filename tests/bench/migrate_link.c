@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "base/ticket_lock.h"
 #include "base/wait.h"
+#include "hal/open/open.h"
 #include "tern/tern_hw.h"
 
 #define STEP 4096u         /* Maximum cycles of one step. Other threads can use the device between steps. */

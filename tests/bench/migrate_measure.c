@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/hal.h"
+#include "hal/open/open.h"
 
 #define DIRTY_AREA 0x00300000u /* Physical address of 1 MiB for the results of queries, which the rig does not use. */
 #define AHEAD 40000u           /* Cycles from the end of the first run's preparations to the submission. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "hal/open/open.h"
 #include "cli.h"
 #include "json.h"
 #include "median.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "kmd/regs.h"
 
 /* Physical addresses. From BUFFER on, virtual addresses are the same. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/backends.h"
+#include "hal/uart/hal_uart.h"
 #include "tern/tern_hw.h"
 
 #define BASE 0x20000u

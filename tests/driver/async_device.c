@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "base/ticket_lock.h"
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "posted.h"
 #include "tern/tern_hw.h"
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "os/device/device.h"
 #include "work.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "os/state/policy.h"
 #include "tern/tern.h"
 #include "tern_sim/tern_sim.h"

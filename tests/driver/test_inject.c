@@ -7,7 +7,7 @@
  */
 #include <stdatomic.h>
 
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "os/device/device.h"
 #include "work.h"
 

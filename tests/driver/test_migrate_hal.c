@@ -4,6 +4,7 @@
  * then on for ever. In another test any thread's access fails. The source then goes on and ends right, or its processes
  * get the error of a lost device. Nothing is left on the target. A sanitized build also checks for leaks.
  */
+#include "hal/open/open.h"
 #include "moving_scene.h"
 
 #define PAGES 300u

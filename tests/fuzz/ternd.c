@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "model_device.h"
+#include "ternd/move/move.h"
 #include "ternd/server.h"
 #include "wire/ring.h"
 
@@ -42,7 +43,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     open_model();
     must(ternd_limits_read(path, &limits) == 0 && !unlink(path));
     ternd_log_level = 0;
-    must(ternd_create(&server, dev, limits) == 0);
+    must(ternd_create(&server, dev, limits, &ternd_moves) == 0);
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/state/state.h"
+#include "ternd/move/move.h"
 #include "ternd/server.h"
 #include "tests/driver/descriptors.h"
 #include "tests/driver/free_pages.h"
@@ -124,7 +125,7 @@ static inline int serve_with(const char *limits)
     ok(ternd_limits_read(limits, &served_limits));
     struct tern_device *dev;
     ok_or_skip(tern_os_device_open("model", served_config, &dev));
-    ok(ternd_create(&server, dev, served_limits));
+    ok(ternd_create(&server, dev, served_limits, &ternd_moves));
     served_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(served_listener, (struct sockaddr *)&served_at, sizeof served_at), 0);
     assert_int_equal(listen(served_listener, 64), 0);

@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/backends.h"
 #include "hal/polled.h"
 #include "hal/uart/frame.h"
+#include "hal/uart/hal_uart.h"
 #include "hal/uart/port.h"
 #include "hal/uart/requests.h"
 #include "tern/tern_hw.h"

@@ -18,12 +18,6 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** tern migrate inspect */
 int inspect_command(int argc, char **argv);
 
-/** tern migrate --from, which is the first argument. Defined in ternd/tool/. */
-int move_command(int argc, char **argv);
-
-/** tern migrate serve. Defined in ternd/tool/. */
-int serve_command(int argc, char **argv);
-
 /** tern migrate relay */
 int relay_command(int argc, char **argv);
 /** Passes bytes between standard input and output and a connection, which it takes over, until both directions have

@@ -11,7 +11,7 @@
 #include "stream/format.h"
 #include "stream/stream.h"
 #include "ternd/far/source.h"
-#include "ternd/move/words.h"
+#include "ternd/move/record_sizes.h"
 
 #define STREAMS 3u
 

@@ -12,8 +12,8 @@
  *                                                    <-  a byte, TOLD: the programs know their new ternd
  *
  * Lost links. If links are lost while processes are sent, both ternd tell the tool that asked for the migration, go on
- * over other links, and the target reports when it has read everything (again.c). If a link is lost at another time,
- * the migration fails.
+ * over other links, and the target reports when it has read everything (reconnect.c). If a link is lost at another
+ * time, the migration fails.
  *
  * Commit. GO decides. Before GO the target has nothing that it cannot drop, and only waits. A target that gives up
  * shuts down its reading side first, and then checks whether GO has come: a send to a side that is shut down fails, so
@@ -24,7 +24,7 @@
 #define TERND_MOVE_MOVE_H
 
 #include "os/migrate/migrate.h"
-#include "ternd/move/words.h"
+#include "ternd/move/record_sizes.h"
 #include "ternd/server.h"
 
 struct ternd_move {
@@ -52,6 +52,11 @@ struct ternd_move {
     struct tern_stream_counts counts; /* source: counts of the stream of processes */
 };
 
+extern const struct ternd_moves ternd_moves; /* send.c */
+/** As struct ternd_moves. */
+void ternd_move_send(struct ternd *t, int control, const char *partition);
+void ternd_move_receive(struct ternd *t, int control, const char *partition);
+
 /* link.c */
 /** Receives the request and the links. -errno, and nothing is taken. */
 int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
@@ -70,7 +75,7 @@ int ternd_move_await(const struct ternd_move *m, enum tern_wire_step step);
 /** Reports the result to the tool, and closes the links. */
 void ternd_move_end(struct ternd_move *m, int status);
 
-/* again.c */
+/* reconnect.c */
 /** A stream over all links. Lost links are replaced if the tool does so. */
 int ternd_move_links_stream(struct ternd_move *m, bool writes, struct tern_stream **out);
 /** Source: waits until the target has read all of the stream, and sends again what it lacks. Later losses end the

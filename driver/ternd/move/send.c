@@ -194,3 +194,5 @@ void ternd_move_send(struct ternd *t, int control, const char *partition)
     }
     ternd_move_end(&m, r ? tern_error(r, "%s", why) : 0);
 }
+
+const struct ternd_moves ternd_moves = {.send = ternd_move_send, .receive = ternd_move_receive};

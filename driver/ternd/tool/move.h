@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Parts of `tern migrate --from`: move.c, far.c. */
+/** `tern migrate --from` and `tern migrate serve`: move.c, far.c. */
 #ifndef TERND_TOOL_MOVE_H
 #define TERND_TOOL_MOVE_H
 
@@ -13,6 +13,11 @@ struct move_options {
     struct tls_options tls;
     struct tern_wire_migrate how;
 };
+
+/** tern migrate --from, which is the first argument. */
+int move_command(int argc, char **argv);
+/** tern migrate serve */
+int serve_command(int argc, char **argv);
 
 /** Prints an error with its place. Returns FAILED. */
 int move_say(const char *where, const char *why);

@@ -2,22 +2,11 @@
 /** tern-migrate: runs the command that the arguments name. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
-
-int usage_error(const char *format, ...)
-{
-    va_list args;
-    fprintf(stderr, "tern migrate: ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, "; see tern migrate --help\n");
-    return USAGE;
-}
+#include "stream/tool/tool.h"
+#include "ternd/tool/move.h"
 
 static const char text[] =
     "usage: tern migrate --from SOCKET --to SOCKET [--partition NAME] [--downtime MS] [--rounds N] [--policy P]\n"

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "os/service.h"
 #include "ternd/listen.h"
+#include "ternd/move/move.h"
 #include "ternd/server.h"
 
 enum { OK = 0, FAILED = 1, USAGE = 2 };
@@ -83,7 +84,7 @@ static int run(const struct options *o)
         ternd_log(TERND_ERROR, "%s", tern_last_error());
         goto end;
     }
-    if (ternd_create(&t, dev, limits)) {
+    if (ternd_create(&t, dev, limits, &ternd_moves)) {
         ternd_log(TERND_ERROR, "%s", tern_last_error());
         tern_os_device_close(dev);
         goto end;

@@ -20,8 +20,8 @@
  * Locks. The caller serialises all calls with tern_kmd_write and all other uses of the device (the driver: hal_lock).
  * Unit. A page is what one bit stands for (tern_kmd_dirty_caps), 4 KiB or more.
  */
-#ifndef TERN_KMD_BASE_H
-#define TERN_KMD_BASE_H
+#ifndef TERN_KMD_MEMORY_BASIS_H
+#define TERN_KMD_MEMORY_BASIS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory bases, and the distribution of the plane's bits to them (base.h). */
-#include "kmd/base.h"
+/** Memory bases, and the distribution of the plane's bits to them (memory_basis.h). */
+#include "kmd/memory_basis.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The list of backends, and opening a device by the name of its backend. */
-#include "hal/backends.h"
+#include "hal/open/open.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "hal/hal_sim.h"
+#include "hal/uart/hal_uart.h"
+#include "hal/xrt/hal_xrt.h"
 
 static const struct tern_hal_backend *backends[TERN_HAL_BACKENDS] = {&tern_hal_rtl, &tern_hal_model,
                                                                     &tern_hal_uart, &tern_hal_xrt};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/hal.h"
+#include "hal/open/open.h"
 #include "kmd/kmd.h"
 
 int tern_kmd_config(const char *backend, const char *config, const struct tern_keys *more, struct tern_config **out)

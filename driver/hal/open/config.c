@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hal/config.h"
+#include "hal/open/open.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,18 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hal/hal.h"
 #include "tern_sim/tern_sim.h"
 
 static const char *const geometries[] = {"default", "small", "tiny", "shell"};
-static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm",
-                                       [TERN_SIM_MEMORY_DDR4] = "ddr4"};
-_Static_assert(sizeof memories / sizeof *memories == TERN_SIM_MEMORIES, "every memory has a name");
-
-const char *tern_config_memory_name(uint32_t memory)
-{
-    return memory < TERN_SIM_MEMORIES ? memories[memory] : NULL;
-}
 
 static bool one_of(const char *const *list, size_t n, const char *s)
 {
@@ -90,7 +81,7 @@ static int set(struct tern_config *c, const struct tern_keys *more, const char *
     }
     if (!strcmp(key, "memory")) {
         for (uint32_t i = 0; i < TERN_SIM_MEMORIES; i++) {
-            if (!strcmp(value, memories[i])) {
+            if (!strcmp(value, tern_config_memory_name(i))) {
                 c->memory = i;
                 return 0;
             }

@@ -15,21 +15,22 @@ CASES = [
     ("runtime/core/x.c", SPDX + '#include "tern/tern.h"\n', None),
     ("runtime/core/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
     ("runtime/core/x.c", SPDX + '#include "tern_sim/tern_sim.h"\n', "x.c:2: includes tern_sim"),
-    ("driver/os/x.c", SPDX + "\n#include <tern/tern_hw.h>\n", "x.c:3: includes tern/tern_hw.h"),
-    ("driver/os/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
+    ("driver/os/proc/x.c", SPDX + "\n#include <tern/tern_hw.h>\n", "x.c:3: includes tern/tern_hw.h"),
+    ("driver/os/proc/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
     ("driver/kmd/x.c", SPDX + '#include "os/sched/sched.h"\n', "x.c:2: includes os/sched/sched.h"),
     ("driver/kmd/x.c", SPDX + '#include "tern/tern_hw.h"\n', None),
     ("driver/hal/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
     ("sim/model/x.c", SPDX + '#include "tern/tern.h"\n', "x.c:2: includes tern/tern.h"),
-    ("driver/os/x.c", SPDX + 'int f(char *s) { return strcmp(s, "model"); }\n', "x.c:2: names the backend"),
-    ("driver/os/x.c", SPDX + 'int x; /* "model" */\n/* "rtl"\n * "rtl" */\n', None),
+    ("driver/os/proc/x.c", SPDX + 'int f(char *s) { return strcmp(s, "model"); }\n', "x.c:2: names the backend"),
+    ("driver/os/proc/x.c", SPDX + 'int x; /* "model" */\n/* "rtl"\n * "rtl" */\n', None),
     ("driver/hal/x.c", SPDX + 'char *s = "model";\n', None),
-    ("driver/os/x.cpp", SPDX, "C++ is only for"),
-    ("driver/os/x.c", "int x;\n", "SPDX"),
-    ("driver/os/x.c", SPDX + "\n" * 600, "split it"),
+    ("driver/os/proc/x.cpp", SPDX, "C++ is only for"),
+    ("driver/os/proc/x.c", "int x;\n", "SPDX"),
+    ("driver/os/what/x.c", SPDX, "driver/os/what/x.c:1: its folder is no layer of the driver"),
+    ("driver/os/proc/x.c", SPDX + "\n" * 600, "split it"),
     ("stuff/x.c", SPDX, "fixed folders"),
-    ("driver/os/x.c", SPDX + "/* " + "x" * 114 + " */\n", None),
-    ("driver/os/x.c", SPDX + "/* " + "x" * 115 + " */\n", "x.c:2: over 120 columns"),
+    ("driver/os/proc/x.c", SPDX + "/* " + "x" * 114 + " */\n", None),
+    ("driver/os/proc/x.c", SPDX + "/* " + "x" * 115 + " */\n", "x.c:2: over 120 columns"),
     ("docs/x.md", "x " * 61, "x.md:1: over 120 columns"),
     ("docs/x.md", "| " + "x " * 61 + "|\n" + "https://" + "x" * 120, None),
     ("docs/x.svg", "x " * 61, None),
@@ -78,15 +79,70 @@ class CheckLayers(unittest.TestCase):
                 self.assertIn(message or "", out)
 
     def test_headers_of_headers(self):
-        files = {"driver/os/x.c": SPDX + '#include "os/y.h"\n', "driver/os/y.h": SPDX + '#include "kmd/z.h"\n',
+        files = {"driver/os/proc/x.c": SPDX + '#include "os/proc/y.h"\n',
+                 "driver/os/proc/y.h": SPDX + '#include "kmd/z.h"\n',
                  "driver/kmd/z.h": SPDX + '#include "kmd/z.h"\n#include "hal/hal.h"\n', "driver/kmd/x.c": SPDX}
         out, status = said(files)
         self.assertEqual(status, 1)
-        for f in "driver/os/x.c", "driver/os/y.h":
+        for f in "driver/os/proc/x.c", "driver/os/proc/y.h":
             self.assertIn(f"driver/kmd/z.h:3: includes hal/hal.h, which {f} sees", out)
-        self.assertIn("2 violations", out)
+        self.assertIn("driver/kmd/z.h:2: includes driver/kmd/z.h", out)
+        self.assertIn("3 violations", out)
         files["driver/kmd/z.h"] = SPDX + "struct tern_hal;\n"
         self.assertEqual(said(files)[1], 0)
+
+    def check_driver(self, files, *messages):
+        """Each message, and nothing else, is said of these files of driver/, path -> contents without a licence."""
+        out, status = said({f"driver/{path}": SPDX + text for path, text in files.items()})
+        self.assertEqual(status, 1 if messages else 0, out)
+        for m in messages:
+            self.assertIn(m, out)
+        self.assertIn(f" {len(messages)} violations", out)
+
+    def test_includes_go_down(self):
+        self.check_driver({"os/job/x.c": '#include "os/state/state.h"\n', "os/state/state.h": ""})
+        self.check_driver({"os/state/x.c": '\n#include "os/job/job.h"\n', "os/job/job.h": ""},
+                          "driver/os/state/x.c:3: includes driver/os/job/job.h: "
+                          "driver/os/job/ is above driver/os/state/")
+        self.check_driver({"base/x.h": '#include "stream/stream.h"\n', "stream/stream.h": ""},
+                          "driver/base/x.h:2: includes driver/stream/stream.h: driver/stream/ is above driver/base/")
+        self.check_driver({"ternd/x.c": '#include "move/move.h"\n', "ternd/move/move.h": ""},
+                          "driver/ternd/x.c:2: includes driver/ternd/move/move.h: ")
+
+    def test_headers_for_other_folders(self):
+        files = {"os/mem/victim.h": "", "os/mem/x.c": '#include "victim.h"\n'}
+        self.check_driver(files)
+        self.check_driver({**files, "os/proc/x.c": '#include "os/mem/victim.h"\n'},
+                          "driver/os/proc/x.c:2: includes driver/os/mem/victim.h, which is for driver/os/mem/ alone")
+
+    def test_no_cycle(self):
+        files = {"wire/a.h": '#include "wire/b.h"\n', "wire/b.h": '\n#include "c.h"\n', "wire/c.h": "",
+                 "wire/a.c": '#include "wire/a.h"\n#include "wire/c.h"\n'}
+        self.check_driver(files)
+        self.check_driver({**files, "wire/c.h": '#include "wire/a.h"\n'},
+                          "driver/wire/c.h:2: includes driver/wire/a.h, which includes driver/wire/c.h, itself or")
+        self.check_driver({**files, "wire/c.h": '#include "wire/c.h"\n'},
+                          "driver/wire/c.h:2: includes driver/wire/c.h, which includes driver/wire/c.h, itself or")
+        # each header that is in two cycles
+        self.check_driver({**files, "wire/b.h": '#include "wire/a.h"\n#include "wire/c.h"\n',
+                           "wire/c.h": '#include "wire/b.h"\n'},
+                          "driver/wire/b.h:2: includes driver/wire/a.h", "driver/wire/c.h:2: includes driver/wire/b.h")
+
+    def test_calls_go_down(self):
+        low = {"os/state/x.c": "void tern_low(void)\n{\n}\nconst struct ops tern_ops = {1};\nint tern_n[2] = {0};\n"}
+        high = "void tern_high(void)\n{\n    tern_low();\n    use(&tern_ops, tern_n);\n}\n"
+        self.check_driver({**low, "os/proc/y.c": high})
+        up = {**low, "os/proc/y.c": high + "int tern_count = 1;\nstatic int tern_low_too(void)\n{\n}\n"}
+        for text in "void f(void)\n{\n    tern_high();\n}\n", "\n\nstruct ops o = {.high = tern_high};\n":
+            self.check_driver({**up, "os/mem/z.c": text}, "driver/os/mem/z.c:4: uses tern_high of driver/os/proc/y.c: "
+                              "driver/os/proc/ is above driver/os/mem/")
+        self.check_driver({**up, "os/mem/mem.h": "void tern_high(void);\nextern int tern_count;\n"},
+                          "driver/os/mem/mem.h:2: uses tern_high of driver/os/proc/y.c",
+                          "driver/os/mem/mem.h:3: uses tern_count of driver/os/proc/y.c")
+        # a comment, a text, a member, a struct and a function of one file are no uses
+        none = ("/* tern_high() */\nint f(struct tern_high *t)\n{\n    t->tern_count = 1;\n"
+                "    return say(\"tern_high\") + tern_low_too();\n}\n")
+        self.check_driver({**up, "os/mem/z.c": none, "os/service.h": "void tern_high(void);\n"})
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 
 #include "base/keys.h"
 
-#define MOST 3600u
+#define SECONDS_MAX 3600u
 
 int tern_patience(int otherwise)
 {
     uint64_t seconds = (uint64_t)otherwise;
-    const int r = tern_key_environment("TERND_PATIENCE", "seconds", false, 1, MOST, &seconds);
+    const int r = tern_key_environment("TERND_PATIENCE", "seconds", false, 1, SECONDS_MAX, &seconds);
     return r ? r : (int)seconds;
 }

@@ -15,8 +15,8 @@ struct piece {
     uint32_t first, count, at;
 };
 
-struct tern_base {
-    struct tern_base *next;
+struct tern_basis {
+    struct tern_basis *next;
     uint64_t id, starts;
     uint32_t n, pages;  /**< Numbers of ranges, and of pages of all ranges. */
     struct piece *piece, *sorted; /**< The ranges in the order of creation, and by address. */
@@ -54,7 +54,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /** Index in `sorted` of the first piece that ends behind the page. */
-static uint32_t find_piece(const struct tern_base *b, uint32_t page)
+static uint32_t find_piece(const struct tern_basis *b, uint32_t page)
 {
     uint32_t low = 0, high = b->n;
     while (low < high) {
@@ -72,7 +72,7 @@ static uint32_t find_piece(const struct tern_base *b, uint32_t page)
  *  if written is NULL. */
 static void tell_all(struct tern_kmd *kmd, uint32_t first, uint32_t count, const uint32_t *written)
 {
-    for (struct tern_base *b = kmd->bases.first; b; b = b->next) {
+    for (struct tern_basis *b = kmd->bases.first; b; b = b->next) {
         if (!b->starts) {
             continue;
         }
@@ -111,7 +111,7 @@ static int take(struct tern_kmd *kmd, uint32_t first, uint32_t count)
 }
 
 /** Does the same for pages of a basis, which are given by their bits in it. */
-static int take_of(struct tern_kmd *kmd, const struct tern_base *b, uint32_t at, uint32_t count)
+static int take_of(struct tern_kmd *kmd, const struct tern_basis *b, uint32_t at, uint32_t count)
 {
     int r = 0;
     for (uint32_t i = 0; !r && i < b->n; i++) {
@@ -126,7 +126,7 @@ static int take_of(struct tern_kmd *kmd, const struct tern_base *b, uint32_t at,
 
 /* ------------------------------------------------------------------ creation */
 
-static void free_base(struct tern_base *b)
+static void free_base(struct tern_basis *b)
 {
     if (b) {
         free(b->piece);
@@ -136,7 +136,7 @@ static void free_base(struct tern_base *b)
     }
 }
 
-static int check_range(const struct tern_kmd *kmd, const struct tern_base_range *range, uint32_t i)
+static int check_range(const struct tern_kmd *kmd, const struct tern_basis_range *range, uint32_t i)
 {
     const uint64_t page = page_bytes(kmd), memory = device_pages(kmd) * page;
     const unsigned long long address = range->address, bytes = range->bytes;
@@ -160,7 +160,7 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int check_overlap(const struct tern_base *b)
+static int check_overlap(const struct tern_basis *b)
 {
     for (uint32_t i = 1; i < b->n; i++) {
         const struct piece *p = &b->sorted[i - 1], *q = &b->sorted[i];
@@ -173,7 +173,7 @@ static int check_overlap(const struct tern_base *b)
 }
 
 /** Fills in the pieces. -EEXIST: they overlap. Pieces that do not overlap have less than 2^32 pages. */
-static int fill_base(struct tern_base *b, const struct tern_kmd *kmd, const struct tern_base_range *ranges)
+static int fill_base(struct tern_basis *b, const struct tern_kmd *kmd, const struct tern_basis_range *ranges)
 {
     uint32_t pages = 0;
     for (uint32_t i = 0; i < b->n; i++) {
@@ -194,7 +194,7 @@ static int fill_base(struct tern_base *b, const struct tern_kmd *kmd, const stru
 }
 
 /** Makes `taken` large enough for each range of the basis. */
-static int reserve(struct tern_bases *all, const struct tern_base *b)
+static int reserve(struct tern_bases *all, const struct tern_basis *b)
 {
     uint32_t pages = all->taken_pages;
     for (uint32_t i = 0; i < b->n; i++) {
@@ -209,7 +209,7 @@ static int reserve(struct tern_bases *all, const struct tern_base *b)
     return 0;
 }
 
-int tern_base_create(struct tern_kmd *kmd, const struct tern_base_range *ranges, uint32_t n, uint64_t *id)
+int tern_basis_create(struct tern_kmd *kmd, const struct tern_basis_range *ranges, uint32_t n, uint64_t *id)
 {
     if (!n) {
         return tern_error(-EINVAL, "a memory basis has at least one range");
@@ -221,7 +221,7 @@ int tern_base_create(struct tern_kmd *kmd, const struct tern_base_range *ranges,
     if (r) {
         return r;
     }
-    struct tern_base *b = calloc(1, sizeof *b);
+    struct tern_basis *b = calloc(1, sizeof *b);
     if (b) {
         b->n = n;
         b->piece = calloc(n, sizeof *b->piece);
@@ -251,9 +251,9 @@ fail:
 }
 
 /** The link of the list that points to the basis. NULL, with the sentence for -EBADF: there is no such basis. */
-static struct tern_base **find(struct tern_kmd *kmd, uint64_t id)
+static struct tern_basis **find(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_base **at = &kmd->bases.first;
+    struct tern_basis **at = &kmd->bases.first;
     while (*at && (*at)->id != id) {
         at = &(*at)->next;
     }
@@ -265,9 +265,9 @@ static struct tern_base **find(struct tern_kmd *kmd, uint64_t id)
     return at;
 }
 
-int tern_base_destroy(struct tern_kmd *kmd, uint64_t id)
+int tern_basis_destroy(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
     if (!b) {
         return -EBADF;
     }
@@ -282,7 +282,7 @@ int tern_base_destroy(struct tern_kmd *kmd, uint64_t id)
 
 void tern_bases_free(struct tern_kmd *kmd)
 {
-    for (struct tern_base *b = kmd->bases.first, *next; b; b = next) {
+    for (struct tern_basis *b = kmd->bases.first, *next; b; b = next) {
         next = b->next;
         free_base(b);
     }
@@ -292,15 +292,15 @@ void tern_bases_free(struct tern_kmd *kmd)
 
 /* ------------------------------------------------------------------ tracking */
 
-static void begin(struct tern_base *b)
+static void begin(struct tern_basis *b)
 {
     memset(b->bits, 0, tern_bits_bytes(b->pages));
     b->starts = 1;
 }
 
-int tern_base_start(struct tern_kmd *kmd, uint64_t id)
+int tern_basis_start(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
     if (!b) {
         return -EBADF;
     }
@@ -315,9 +315,9 @@ int tern_base_start(struct tern_kmd *kmd, uint64_t id)
     return r;
 }
 
-int tern_base_start_late(struct tern_kmd *kmd, uint64_t id)
+int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
     if (!b) {
         return -EBADF;
     }
@@ -329,9 +329,9 @@ int tern_base_start_late(struct tern_kmd *kmd, uint64_t id)
 }
 
 /** Finds a basis that must be started. *out is NULL on failure. */
-static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_base **out)
+static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_basis **out)
 {
-    struct tern_base **const at = find(kmd, id);
+    struct tern_basis **const at = find(kmd, id);
     *out = at && (*at)->starts ? *at : NULL;
     if (!at) {
         return -EBADF;
@@ -339,9 +339,9 @@ static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_base **ou
     return *out ? 0 : tern_error(-ENOENT, "memory basis %llu is not started", (unsigned long long)id);
 }
 
-int tern_base_stop(struct tern_kmd *kmd, uint64_t id)
+int tern_basis_stop(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_base *b;
+    struct tern_basis *b;
     const int r = find_started(kmd, id, &b);
     if (b) {
         b->starts--;
@@ -356,11 +356,11 @@ struct place {
     uint32_t at, count;
 };
 
-static int resolve(const struct tern_kmd *kmd, const struct tern_base *b, const struct tern_base_part *part,
+static int resolve(const struct tern_kmd *kmd, const struct tern_basis *b, const struct tern_basis_part *part,
                    struct place *out)
 {
     const uint64_t page = page_bytes(kmd), offset = part->offset, bytes = part->bytes;
-    const bool all = part->range == TERN_BASE_ALL;
+    const bool all = part->range == TERN_BASIS_ALL;
     if (!all && part->range >= b->n) {
         return tern_error(-ENXIO, "range %u of memory basis %llu, which has %u", part->range,
                           (unsigned long long)b->id, b->n);
@@ -380,7 +380,7 @@ static int resolve(const struct tern_kmd *kmd, const struct tern_base *b, const 
 }
 
 /** Finds the bits of a query, and completes them from the plane. */
-static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, struct tern_base **b,
+static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, struct tern_basis **b,
                 struct place *p)
 {
     int r = find_started(kmd, id, b);
@@ -388,10 +388,10 @@ static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *
     return r ? r : take_of(kmd, *b, p->at, p->count);
 }
 
-int tern_base_query(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, bool clear, void *bits,
+int tern_basis_query(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, bool clear, void *bits,
                     uint64_t at)
 {
-    struct tern_base *b;
+    struct tern_basis *b;
     struct place p = {0};
     const int r = look(kmd, id, part, &b, &p);
     if (!r) {
@@ -403,9 +403,9 @@ int tern_base_query(struct tern_kmd *kmd, uint64_t id, const struct tern_base_pa
     return r;
 }
 
-int tern_base_count(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, uint64_t *count)
+int tern_basis_count(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, uint64_t *count)
 {
-    struct tern_base *b;
+    struct tern_basis *b;
     struct place p = {0};
     const int r = look(kmd, id, part, &b, &p);
     if (!r) {

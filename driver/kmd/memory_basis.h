@@ -41,7 +41,7 @@ struct tern_dirty_caps {
 };
 void tern_kmd_dirty_caps(const struct tern_kmd *kmd, struct tern_dirty_caps *out);
 
-struct tern_base_range {
+struct tern_basis_range {
     uint64_t address, bytes; /**< Physical range of whole pages. */
 };
 
@@ -53,10 +53,10 @@ struct tern_base_range {
  *   -EEXIST  two ranges overlap
  *   -ENOMEM
  */
-int tern_base_create(struct tern_kmd *kmd, const struct tern_base_range *ranges, uint32_t n, uint64_t *id);
+int tern_basis_create(struct tern_kmd *kmd, const struct tern_basis_range *ranges, uint32_t n, uint64_t *id);
 
 /** Destroys a basis. -EBADF: there is no such basis; -EBUSY: the basis is started. */
-int tern_base_destroy(struct tern_kmd *kmd, uint64_t id);
+int tern_basis_destroy(struct tern_kmd *kmd, uint64_t id);
 
 /**
  * Starts to track writes to the basis's pages, with all bits 0. Starts nest: a basis that is started already keeps its
@@ -65,19 +65,19 @@ int tern_base_destroy(struct tern_kmd *kmd, uint64_t id);
  *   -EBADF   there is no such basis
  *   other    errors of the hal; the basis is not started
  */
-int tern_base_start(struct tern_kmd *kmd, uint64_t id);
+int tern_basis_start(struct tern_kmd *kmd, uint64_t id);
 
 /** Starts to track without reading the plane: earlier writes count as well, if no other basis has taken their bits. For
  *  bases that exist from the opening of the device on. -EBADF; -EALREADY: the basis is started. */
-int tern_base_start_late(struct tern_kmd *kmd, uint64_t id);
+int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id);
 
 /** Undoes one start. Other bases do not change. -EBADF; -ENOENT: the basis is not started. */
-int tern_base_stop(struct tern_kmd *kmd, uint64_t id);
+int tern_basis_stop(struct tern_kmd *kmd, uint64_t id);
 
-#define TERN_BASE_ALL UINT32_MAX
+#define TERN_BASIS_ALL UINT32_MAX
 /** A part of a basis: pages of one range, by its number at creation, or of all ranges, in the order of creation. */
-struct tern_base_part {
-    uint32_t range;  /**< Number of the range, or TERN_BASE_ALL. */
+struct tern_basis_part {
+    uint32_t range;  /**< Number of the range, or TERN_BASIS_ALL. */
     uint64_t offset; /**< Bytes from the beginning of the range, or of the first one; whole pages. */
     uint64_t bytes;  /**< Length in bytes, whole pages; 0: all from offset on. */
 };
@@ -95,17 +95,17 @@ struct tern_base_part {
  *   -ERANGE  offset, or offset + bytes, is beyond the end
  *   other    errors of the hal; no bit is lost
  */
-int tern_base_query(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, bool clear, void *bits,
+int tern_basis_query(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, bool clear, void *bits,
                     uint64_t at);
 
-/** Counts the set bits that a query would return, and clears none. Errors as of tern_base_query. */
-int tern_base_count(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, uint64_t *count);
+/** Counts the set bits that a query would return, and clears none. Errors as of tern_basis_query. */
+int tern_basis_count(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, uint64_t *count);
 
 /* ------------------------------------------------------- for the rest of kmd/ */
 
-struct tern_base;
+struct tern_basis;
 struct tern_bases {
-    struct tern_base *first;
+    struct tern_basis *first;
     uint64_t last_id;
     uint32_t *taken;      /**< Buffer for bits that are taken out of the plane. */
     uint32_t taken_pages; /**< Number of pages for which `taken` has room: that of the largest range of all bases. */

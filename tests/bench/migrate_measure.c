@@ -35,9 +35,9 @@ struct run {
 /** Queries and clears the bits. With `keep`, they are added to those of the kernel's run. */
 static int ask(struct run *x, bool keep)
 {
-    const struct tern_base_part all = {.range = TERN_BASE_ALL};
+    const struct tern_basis_part all = {.range = TERN_BASIS_ALL};
     memset(x->bits, 0, (x->pages + 7) / 8);
-    const int r = tern_base_query(&x->rig.kmd, x->basis, &all, true, x->bits, 0);
+    const int r = tern_basis_query(&x->rig.kmd, x->basis, &all, true, x->bits, 0);
     for (uint32_t i = 0; keep && i < (x->pages + 7) / 8; i++) {
         x->dirty[i] |= x->bits[i];
     }
@@ -46,9 +46,9 @@ static int ask(struct run *x, bool keep)
 
 static int start(struct run *x)
 {
-    const struct tern_base_range range = {x->rig.data, (uint64_t)x->pages * TERN_PAGE};
-    int r = tern_base_create(&x->rig.kmd, &range, 1, &x->basis);
-    r = r ? r : tern_base_start(&x->rig.kmd, x->basis);
+    const struct tern_basis_range range = {x->rig.data, (uint64_t)x->pages * TERN_PAGE};
+    int r = tern_basis_create(&x->rig.kmd, &range, 1, &x->basis);
+    r = r ? r : tern_basis_start(&x->rig.kmd, x->basis);
     return r ? fail(r) : 0;
 }
 
@@ -193,10 +193,10 @@ static int write_pages(struct tern_kmd *k, uint32_t every)
 /** Measures the cycles of a query and clear of all memory, which must find this number of pages. */
 static int time_query(struct tern_kmd *k, uint64_t basis, uint64_t pages, uint8_t *bits, uint32_t *cycles)
 {
-    const struct tern_base_part all = {.range = TERN_BASE_ALL};
+    const struct tern_basis_part all = {.range = TERN_BASIS_ALL};
     uint64_t before = 0, after = 0, found = 0;
     int r = tern_kmd_time(k, &before);
-    r = r ? r : tern_base_query(k, basis, &all, true, bits, 0);
+    r = r ? r : tern_basis_query(k, basis, &all, true, bits, 0);
     r = r ? r : tern_kmd_time(k, &after);
     if (r) {
         return fail(r);
@@ -215,11 +215,11 @@ static int time_query(struct tern_kmd *k, uint64_t basis, uint64_t pages, uint8_
 
 static int measure_queries(struct tern_kmd *k, bool full, uint8_t *bits, struct migrate_query *out)
 {
-    const struct tern_base_range whole = {0, MIGRATE_BYTES};
+    const struct tern_basis_range whole = {0, MIGRATE_BYTES};
     struct migrate_query q = {0};
     uint64_t basis = 0;
-    int r = tern_base_create(k, &whole, 1, &basis);
-    r = r ? r : tern_base_start(k, basis);
+    int r = tern_basis_create(k, &whole, 1, &basis);
+    r = r ? r : tern_basis_start(k, basis);
     if (r) {
         return fail(r);
     }

@@ -24,7 +24,7 @@ struct follower {
     uint64_t id; /* 0: there is no basis */
     unsigned starts;
     uint32_t n, pages;
-    struct tern_base_range range[BASE_RANGES];
+    struct tern_basis_range range[BASE_RANGES];
     uint8_t *dirty; /* one flag per page of the device */
 };
 
@@ -90,19 +90,19 @@ static inline void bases_make(struct bases *s, struct follower *f)
         if (cut[2 * i] < cut[2 * i + 1]) {
             const uint32_t at = bases_random(s, n + 1);
             f->range[n++] = f->range[at];
-            f->range[at] = (struct tern_base_range){(s->first + cut[2 * i]) * s->page,
+            f->range[at] = (struct tern_basis_range){(s->first + cut[2 * i]) * s->page,
                                                     (cut[2 * i + 1] - cut[2 * i]) * s->page};
         }
     }
     if (!n) {
-        f->range[n++] = (struct tern_base_range){s->first * s->page, s->page};
+        f->range[n++] = (struct tern_basis_range){s->first * s->page, s->page};
     }
     f->n = n;
     f->pages = 0;
     for (uint32_t i = 0; i < n; i++) {
         f->pages += (uint32_t)(f->range[i].bytes / s->page);
     }
-    bases_ok(tern_base_create(s->kmd, f->range, f->n, &f->id), "create");
+    bases_ok(tern_basis_create(s->kmd, f->range, f->n, &f->id), "create");
     f->starts = 0;
 }
 
@@ -119,7 +119,7 @@ static inline void bases_query(struct bases *s, struct follower *f)
     const uint32_t first = bases_random(s, 3) ? bases_random(s, pages) : 0, rest = pages - first;
     const bool to_end = bases_random(s, 4) == 0;
     const uint32_t count = to_end ? rest : 1 + bases_random(s, rest);
-    const struct tern_base_part part = {all ? TERN_BASE_ALL : range, first * s->page, to_end ? 0 : count * s->page};
+    const struct tern_basis_part part = {all ? TERN_BASIS_ALL : range, first * s->page, to_end ? 0 : count * s->page};
     const uint32_t at = bases_random(s, 77);
     const size_t size = (at + count + 7) / 8 + 1; /* plus one byte behind the bits */
     uint8_t *const got = malloc(size), *const want = malloc(size); /* a sanitizer sees accesses beyond the end */
@@ -135,9 +135,9 @@ static inline void bases_query(struct bases *s, struct follower *f)
         set += *dirty;
         *dirty = clear ? 0 : *dirty;
     }
-    bases_ok(tern_base_count(s->kmd, f->id, &part, &told), "count");
+    bases_ok(tern_basis_count(s->kmd, f->id, &part, &told), "count");
     assert_int_equal(told, set);
-    bases_ok(tern_base_query(s->kmd, f->id, &part, clear, got, at), "query");
+    bases_ok(tern_basis_query(s->kmd, f->id, &part, clear, got, at), "query");
     assert_memory_equal(got, want, size);
     free(got);
     free(want);
@@ -146,10 +146,10 @@ static inline void bases_query(struct bases *s, struct follower *f)
 static inline void bases_remove(struct bases *s, struct follower *f)
 {
     while (f->starts) {
-        bases_ok(tern_base_stop(s->kmd, f->id), "stop");
+        bases_ok(tern_basis_stop(s->kmd, f->id), "stop");
         f->starts--;
     }
-    bases_ok(tern_base_destroy(s->kmd, f->id), "destroy");
+    bases_ok(tern_basis_destroy(s->kmd, f->id), "destroy");
     f->id = 0;
 }
 
@@ -163,12 +163,12 @@ static inline void bases_step(struct bases *s)
     } else if (what == 0) {
         bases_remove(s, f);
     } else if (!f->starts || what == 1) {
-        bases_ok(tern_base_start(s->kmd, f->id), "start");
+        bases_ok(tern_basis_start(s->kmd, f->id), "start");
         if (!f->starts++) {
             memset(f->dirty + s->first, 0, s->pages);
         }
     } else if (what == 2) {
-        bases_ok(tern_base_stop(s->kmd, f->id), "stop");
+        bases_ok(tern_basis_stop(s->kmd, f->id), "stop");
         f->starts--;
     } else {
         bases_query(s, f);

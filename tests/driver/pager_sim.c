@@ -157,8 +157,8 @@ int __real_tern_move_out(struct tern_block *block);
 int __wrap_tern_move_out(struct tern_block *block);
 void __real_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket);
 void __wrap_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket);
-bool __real_tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
-bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
+bool __real_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
+bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
 
 static void moves(const struct tern_block *block)
 {
@@ -220,24 +220,24 @@ int __wrap_tern_move_out(struct tern_block *block)
     return 0;
 }
 
-bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants)
+bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence)
 {
-    const bool keeps = __real_tern_stay_keeps(c, wants);
+    const bool keeps = __real_tern_stay_keeps(c, precedence);
     return mutant == NOBODY_KEEPS ? false
-           : mutant == ALL_KEEP   ? c->stay.ticket.number != wants->ticket.number
+           : mutant == ALL_KEEP   ? c->stay.ticket.number != precedence->ticket.number
                                   : keeps;
 }
 
 /** It comes behind the stays that have begun. */
 void __wrap_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket)
 {
-    const struct tern_wants without = {TERN_BAND_NORMAL, {.pages = 1, .number = 1}};
+    const struct tern_precedence without = {TERN_BAND_NORMAL, {.pages = 1, .number = 1}};
     __real_tern_stay_come_first(device, ticket);
-    const struct tern_wants first = {TERN_BAND_NORMAL, *ticket};
+    const struct tern_precedence first = {TERN_BAND_NORMAL, *ticket};
     expect(tern_stay_before(&first, &without), "a ticket that comes first is behind one without a stay");
     for (uint32_t i = 0; i < program_count; i++) {
         const struct tern_stay *stay = &programs[i].c->stay;
-        const struct tern_wants in_stay = {TERN_BAND_NORMAL, stay->ticket};
+        const struct tern_precedence in_stay = {TERN_BAND_NORMAL, stay->ticket};
         expect(!stay->ready || !stay->ticket.number || tern_stay_before(&in_stay, &first),
                "a ticket comes before a stay that has begun");
     }

@@ -94,30 +94,30 @@ static void refused_at(int r, int error, const char *sentence, const char *what,
 static uint64_t make(uint64_t address, uint64_t bytes)
 {
     uint64_t id = 0;
-    bases_ok(tern_base_create(&kmd, &(struct tern_base_range){address, bytes}, 1, &id), "create");
+    bases_ok(tern_basis_create(&kmd, &(struct tern_basis_range){address, bytes}, 1, &id), "create");
     return id;
 }
 
 static uint64_t made_and_started(uint64_t address, uint64_t bytes)
 {
     const uint64_t id = make(address, bytes);
-    bases_ok(tern_base_start(&kmd, id), "start");
+    bases_ok(tern_basis_start(&kmd, id), "start");
     return id;
 }
 
-static const struct tern_base_part all = {.range = TERN_BASE_ALL};
+static const struct tern_basis_part all = {.range = TERN_BASIS_ALL};
 
 static uint64_t count(uint64_t id)
 {
     uint64_t n = UINT64_MAX;
-    bases_ok(tern_base_count(&kmd, id, &all, &n), "count");
+    bases_ok(tern_basis_count(&kmd, id, &all, &n), "count");
     return n;
 }
 
 static uint64_t take(uint64_t id) /* queries and clears all bits of a basis of at most 64 pages */
 {
     uint64_t bits = 0;
-    bases_ok(tern_base_query(&kmd, id, &all, true, &bits, 0), "query");
+    bases_ok(tern_basis_query(&kmd, id, &all, true, &bits, 0), "query");
     return bits;
 }
 
@@ -146,9 +146,9 @@ static void test_create_errors(void **state)
     const uint64_t end = 1024 * 4096;
     uint64_t id = 77;
     open_device(1024, 12);
-    refused(tern_base_create(&kmd, NULL, 0, &id), -EINVAL, "at least one range");
+    refused(tern_basis_create(&kmd, NULL, 0, &id), -EINVAL, "at least one range");
     const struct {
-        struct tern_base_range range[3];
+        struct tern_basis_range range[3];
         int error;
         const char *sentence;
     } bad[] = {
@@ -164,13 +164,13 @@ static void test_create_errors(void **state)
         {{{4096, 4096}, {0, 4096}, {4096, 4096}}, -EEXIST, "overlap"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused(tern_base_create(&kmd, bad[i].range, 3, &id), bad[i].error, bad[i].sentence);
+        refused(tern_basis_create(&kmd, bad[i].range, 3, &id), bad[i].error, bad[i].sentence);
     }
     assert_int_equal(id, 77);
     assert_null(kmd.bases.first);
     assert_int_equal(make(0, end), 1); /* ranges may touch: */
-    const struct tern_base_range touch[] = {{8192, 4096}, {0, 4096}, {4096, 4096}};
-    bases_ok(tern_base_create(&kmd, touch, 3, &id), "create");
+    const struct tern_basis_range touch[] = {{8192, 4096}, {0, 4096}, {4096, 4096}};
+    bases_ok(tern_basis_create(&kmd, touch, 3, &id), "create");
     assert_int_equal(id, 2);
     assert_int_equal(plane.commands, 0);
     close_device();
@@ -182,26 +182,26 @@ static void test_life_errors(void **state)
     uint64_t n = 5;
     uint8_t bits = 0xa5;
     open_device(1024, 12);
-    refused(tern_base_destroy(&kmd, 0), -EBADF, "basis 0 was never made");
-    refused(tern_base_start(&kmd, 1), -EBADF, "basis 1 was never made");
+    refused(tern_basis_destroy(&kmd, 0), -EBADF, "basis 0 was never made");
+    refused(tern_basis_start(&kmd, 1), -EBADF, "basis 1 was never made");
     const uint64_t id = make(0, 8192), other = make(0, 8192);
-    refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
-    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
-    refused(tern_base_count(&kmd, id, &all, &n), -ENOENT, "is not started");
-    bases_ok(tern_base_start(&kmd, id), "start");
-    refused(tern_base_start_late(&kmd, id), -EALREADY, "is started already");
-    refused(tern_base_destroy(&kmd, id), -EBUSY, "stop it before");
-    bases_ok(tern_base_stop(&kmd, id), "stop");
-    refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
-    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
-    bases_ok(tern_base_destroy(&kmd, id), "destroy");
-    refused(tern_base_destroy(&kmd, id), -EBADF, "was destroyed");
-    refused(tern_base_start(&kmd, id), -EBADF, "was destroyed");
-    refused(tern_base_start_late(&kmd, id), -EBADF, "was destroyed");
-    refused(tern_base_stop(&kmd, id), -EBADF, "was destroyed");
-    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -EBADF, "was destroyed");
-    refused(tern_base_count(&kmd, id, &all, &n), -EBADF, "was destroyed");
-    bases_ok(tern_base_destroy(&kmd, other), "destroy");
+    refused(tern_basis_stop(&kmd, id), -ENOENT, "is not started");
+    refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
+    refused(tern_basis_count(&kmd, id, &all, &n), -ENOENT, "is not started");
+    bases_ok(tern_basis_start(&kmd, id), "start");
+    refused(tern_basis_start_late(&kmd, id), -EALREADY, "is started already");
+    refused(tern_basis_destroy(&kmd, id), -EBUSY, "stop it before");
+    bases_ok(tern_basis_stop(&kmd, id), "stop");
+    refused(tern_basis_stop(&kmd, id), -ENOENT, "is not started");
+    refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
+    bases_ok(tern_basis_destroy(&kmd, id), "destroy");
+    refused(tern_basis_destroy(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_basis_start(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_basis_start_late(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_basis_stop(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -EBADF, "was destroyed");
+    refused(tern_basis_count(&kmd, id, &all, &n), -EBADF, "was destroyed");
+    bases_ok(tern_basis_destroy(&kmd, other), "destroy");
     assert_int_equal(make(0, 8192), other + 1); /* a number is never used again */
     assert_int_equal(bits, 0xa5);
     assert_int_equal(n, 5);
@@ -211,33 +211,35 @@ static void test_life_errors(void **state)
 static void test_query_errors(void **state)
 {
     (void)state;
-    const struct tern_base_range ranges[] = {{40960, 8192}, {0, 16384}};
+    const struct tern_basis_range ranges[] = {{40960, 8192}, {0, 16384}};
     const struct {
-        struct tern_base_part part;
+        struct tern_basis_part part;
         int error;
     } bad[] = {
-        {{2, 0, 0}, -ENXIO},          {{TERN_BASE_ALL - 1, 0, 4096}, -ENXIO}, {{0, 1, 0}, -EDOM},
-        {{0, 0, 4095}, -EDOM},        {{TERN_BASE_ALL, 2048, 4096}, -EDOM},   {{0, 0, 12288}, -ERANGE},
+        {{2, 0, 0}, -ENXIO},          {{TERN_BASIS_ALL - 1, 0, 4096}, -ENXIO}, {{0, 1, 0}, -EDOM},
+        {{0, 0, 4095}, -EDOM},        {{TERN_BASIS_ALL, 2048, 4096}, -EDOM},   {{0, 0, 12288}, -ERANGE},
         {{0, 8192, 0}, -ERANGE},      {{0, 12288, 0}, -ERANGE},               {{0, 4096, 8192}, -ERANGE},
-        {{1, 4096, UINT64_MAX - 4095}, -ERANGE}, {{TERN_BASE_ALL, 24576, 0}, -ERANGE},
-        {{TERN_BASE_ALL, 4096, 24576}, -ERANGE}, {{1, UINT64_MAX - 4095, 4096}, -ERANGE},
+        {{1, 4096, UINT64_MAX - 4095}, -ERANGE}, {{TERN_BASIS_ALL, 24576, 0}, -ERANGE},
+        {{TERN_BASIS_ALL, 4096, 24576}, -ERANGE}, {{1, UINT64_MAX - 4095, 4096}, -ERANGE},
     };
     uint64_t id, n = 5;
     uint8_t bits[4] = {1, 2, 3, 4};
     open_device(1024, 12);
-    bases_ok(tern_base_create(&kmd, ranges, 2, &id), "create");
-    bases_ok(tern_base_start(&kmd, id), "start");
+    bases_ok(tern_basis_create(&kmd, ranges, 2, &id), "create");
+    bases_ok(tern_basis_start(&kmd, id), "start");
     host_writes(0, 65536);
     plane.commands = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (tern_base_query(&kmd, id, &bad[i].part, true, bits, 0) != bad[i].error ||
-            tern_base_count(&kmd, id, &bad[i].part, &n) != bad[i].error) {
+        if (tern_basis_query(&kmd, id, &bad[i].part, true, bits, 0) != bad[i].error ||
+            tern_basis_count(&kmd, id, &bad[i].part, &n) != bad[i].error) {
             fail_msg("case %zu: %s", i, tern_last_error());
         }
     }
-    refused(tern_base_query(&kmd, id, &(struct tern_base_part){9, 0, 0}, true, bits, 0), -ENXIO, "range 9 of memory");
-    refused(tern_base_query(&kmd, id, &(struct tern_base_part){0, 3, 0}, true, bits, 0), -EDOM, "whole pages of 4096");
-    refused(tern_base_query(&kmd, id, &(struct tern_base_part){0, 8192, 0}, true, bits, 0), -ERANGE, "the 8192 bytes");
+    refused(tern_basis_query(&kmd, id, &(struct tern_basis_part){9, 0, 0}, true, bits, 0), -ENXIO, "range 9 of memory");
+    refused(tern_basis_query(&kmd, id, &(struct tern_basis_part){0, 3, 0}, true, bits, 0), -EDOM,
+            "whole pages of 4096");
+    refused(tern_basis_query(&kmd, id, &(struct tern_basis_part){0, 8192, 0}, true, bits, 0), -ERANGE,
+            "the 8192 bytes");
     assert_memory_equal(bits, "\1\2\3\4", 4);
     assert_int_equal(n, 5);
     assert_int_equal(plane.commands, 0);
@@ -254,23 +256,23 @@ static void test_starts(void **state)
     plane.dirty[3] = 1; /* written before the start */
     host_writes(5 * 4096, 1);
     const uint64_t late = make(0, 64 * 4096);
-    bases_ok(tern_base_start_late(&kmd, late), "start");
+    bases_ok(tern_basis_start_late(&kmd, late), "start");
     host_writes(6 * 4096, 1);
     const uint64_t id = made_and_started(0, 64 * 4096);
     assert_int_equal(take(id), 0);
     assert_int_equal(take(late), 1 << 3 | 1 << 6); /* the start of `id` lost no bit of `late` */
     plane.dirty[7] = 1;
     host_writes(11 * 4096, 1);
-    bases_ok(tern_base_start(&kmd, id), "start"); /* nested start: the outer one loses no bit */
+    bases_ok(tern_basis_start(&kmd, id), "start"); /* nested start: the outer one loses no bit */
     assert_int_equal(count(id), 2);
-    bases_ok(tern_base_stop(&kmd, id), "stop");
-    bases_ok(tern_base_stop(&kmd, late), "stop"); /* the stop of another basis loses none either */
+    bases_ok(tern_basis_stop(&kmd, id), "stop");
+    bases_ok(tern_basis_stop(&kmd, late), "stop"); /* the stop of another basis loses none either */
     plane.dirty[8] = 1;
     host_writes(9 * 4096, 1);
     assert_int_equal(take(id), 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11);
     host_writes(10 * 4096, 1);
-    bases_ok(tern_base_stop(&kmd, id), "stop");
-    bases_ok(tern_base_start(&kmd, id), "start"); /* starts with all bits zero */
+    bases_ok(tern_basis_stop(&kmd, id), "stop");
+    bases_ok(tern_basis_start(&kmd, id), "start"); /* starts with all bits zero */
     assert_int_equal(take(id), 0);
     close_device();
 }
@@ -279,11 +281,11 @@ static void test_starts(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    const struct tern_base_range ranges[] = {{40 * 4096, 3 * 4096}, {0, 13 * 4096}, {32 * 4096, 4096}};
+    const struct tern_basis_range ranges[] = {{40 * 4096, 3 * 4096}, {0, 13 * 4096}, {32 * 4096, 4096}};
     uint64_t id;
     open_device(64, 12);
-    bases_ok(tern_base_create(&kmd, ranges, 3, &id), "create");
-    bases_ok(tern_base_start(&kmd, id), "start");
+    bases_ok(tern_basis_create(&kmd, ranges, 3, &id), "create");
+    bases_ok(tern_basis_start(&kmd, id), "start");
     plane.dirty[40] = plane.dirty[42] = plane.dirty[0] = plane.dirty[12] = plane.dirty[13] = plane.dirty[43] = 1;
     host_writes(33 * 4096 - 1, 1);
     const uint32_t want = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 15 | 1u << 16; /* 17 bits */
@@ -291,7 +293,7 @@ static void test_order(void **state)
         for (int background = 0; background < 2; background++) {
             uint8_t raw[11];
             memset(raw, background ? 0xff : 0, sizeof raw);
-            bases_ok(tern_base_query(&kmd, id, &all, false, raw + 1, at), "query");
+            bases_ok(tern_basis_query(&kmd, id, &all, false, raw + 1, at), "query");
             for (uint32_t i = 0; i < sizeof raw * 8; i++) {
                 const bool bit = raw[i / 8] >> i % 8 & 1, mine = i >= at + 8 && i < at + 8 + 17;
                 assert_int_equal(bit, mine ? want >> (i - at - 8) & 1 : (uint32_t)background);
@@ -347,16 +349,16 @@ static void test_sizes(void **state)
                 want[(at + i) / 8] &= (uint8_t)~(!dirty << (at + i) % 8);
             }
             for (int again = 0; again < 2; again++) { /* a query without clear changes nothing */
-                bases_ok(tern_base_query(&kmd, id, &all, again, got, at), "query");
+                bases_ok(tern_basis_query(&kmd, id, &all, again, got, at), "query");
                 assert_memory_equal(got, want, pages / 8 + 9);
             }
             memset(got, 0, pages / 8 + 9);
             memset(want, 0, pages / 8 + 9);
-            bases_ok(tern_base_query(&kmd, id, &all, true, got, at), "query");
+            bases_ok(tern_basis_query(&kmd, id, &all, true, got, at), "query");
             assert_memory_equal(got, want, pages / 8 + 9);
         }
-        bases_ok(tern_base_stop(&kmd, id), "stop");
-        bases_ok(tern_base_destroy(&kmd, id), "destroy");
+        bases_ok(tern_basis_stop(&kmd, id), "stop");
+        bases_ok(tern_basis_destroy(&kmd, id), "destroy");
         free(got);
         free(want);
     }
@@ -368,34 +370,34 @@ static void test_four_ways(void **state)
 {
     (void)state;
     static uint8_t bits[2 * GIB / 4096 / 8];
-    struct tern_base_range ranges[4];
+    struct tern_basis_range ranges[4];
     uint64_t id[4], one;
     open_device(8 * GIB / 4096, 12);
     for (uint32_t i = 0; i < 4; i++) {
-        ranges[i] = (struct tern_base_range){i * 2 * GIB, 2 * GIB};
+        ranges[i] = (struct tern_basis_range){i * 2 * GIB, 2 * GIB};
         id[i] = made_and_started(ranges[i].address, ranges[i].bytes);
     }
-    bases_ok(tern_base_create(&kmd, ranges, 4, &one), "create");
-    bases_ok(tern_base_start(&kmd, one), "start");
+    bases_ok(tern_basis_create(&kmd, ranges, 4, &one), "create");
+    bases_ok(tern_basis_start(&kmd, one), "start");
     for (uint32_t turn = 0; turn < 4; turn++) {
         for (uint32_t i = 0; i < 4; i++) { /* at the borders and inside */
             const uint64_t first = i * 2 * GIB / 4096;
             plane.dirty[first] = plane.dirty[first + 100 + i] = 1;
             host_writes((i + 1) * 2 * GIB - 1, 1);
         }
-        const struct tern_base_part part = {turn, 0, 0};
+        const struct tern_basis_part part = {turn, 0, 0};
         for (uint32_t i = 0; i < 4; i++) {
             assert_int_equal(count(id[i]), 3); /* only its own query has cleared its earlier bits */
         }
-        bases_ok(tern_base_query(&kmd, id[turn], &all, true, bits, 0), "query");
+        bases_ok(tern_basis_query(&kmd, id[turn], &all, true, bits, 0), "query");
         assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
         assert_int_equal(count(id[turn]), 0);
         memset(bits, 0xff, sizeof bits);
-        bases_ok(tern_base_query(&kmd, one, &part, true, bits, 0), "query");
+        bases_ok(tern_basis_query(&kmd, one, &part, true, bits, 0), "query");
         assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
         assert_int_equal(count(one), 9);
         for (uint32_t i = 0; i < 4; i++) {
-            bases_ok(tern_base_query(&kmd, one, &(struct tern_base_part){i, 0, 0}, true, bits, 0), "query");
+            bases_ok(tern_basis_query(&kmd, one, &(struct tern_basis_part){i, 0, 0}, true, bits, 0), "query");
             assert_int_equal(count(one), 9 - 3 * (i < turn ? i + 1 : i));
         }
     }
@@ -406,24 +408,25 @@ static void test_four_ways(void **state)
 static void test_failures(void **state)
 {
     (void)state;
-    const struct tern_base_range ranges[] = {{0, 16 * 4096}, {32 * 4096, 16 * 4096}};
+    const struct tern_basis_range ranges[] = {{0, 16 * 4096}, {32 * 4096, 16 * 4096}};
     for (int at = 1; at <= 2; at++) {
         for (int start = 0; start < 2; start++) {
             uint64_t id, bits = 0x1234;
             open_device(64, 12);
             const uint64_t other = made_and_started(0, 64 * 4096);
-            bases_ok(tern_base_create(&kmd, ranges, 2, &id), "create");
+            bases_ok(tern_basis_create(&kmd, ranges, 2, &id), "create");
             if (!start) {
-                bases_ok(tern_base_start(&kmd, id), "start");
+                bases_ok(tern_basis_start(&kmd, id), "start");
             }
             plane.dirty[0] = plane.dirty[5] = plane.dirty[33] = plane.dirty[40] = 1;
             plane.fail = at;
-            assert_int_equal(start ? tern_base_start(&kmd, id) : tern_base_query(&kmd, id, &all, true, &bits, 0), -EIO);
+            assert_int_equal(start ? tern_basis_start(&kmd, id) : tern_basis_query(&kmd, id, &all, true, &bits, 0),
+                             -EIO);
             assert_int_equal(bits, 0x1234);
             const uint64_t dirty = 1ull | 1ull << 5 | 1ull << 33 | 1ull << 40;
             assert_int_equal(take(other) & dirty, dirty);
             if (start) {
-                refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
+                refused(tern_basis_stop(&kmd, id), -ENOENT, "is not started");
             } else {
                 const uint64_t mine = 1ull | 1ull << 5 | 1ull << 17 | 1ull << 24;
                 assert_int_equal(take(id) & mine, mine);
@@ -473,7 +476,7 @@ static void test_cost(void **state)
     plane.dirty[3] = 1;
     host_writes(0, 65536);
     assert_int_equal(plane.commands, 0);
-    bases_ok(tern_base_start(&kmd, id), "start");
+    bases_ok(tern_basis_start(&kmd, id), "start");
     assert_int_equal(plane.commands, 1);
     host_writes(4096, 1);
     plane.dirty[GIB / 4096 - 1] = 1;

@@ -69,14 +69,14 @@ static bool follows(void)
 {
     tern_ticket_lock(&dev->hal_lock);
     uint64_t id;
-    const struct tern_base_range page = {0, 4096};
-    const int r = tern_base_create(&dev->kmd, &page, 1, &id);
+    const struct tern_basis_range page = {0, 4096};
+    const int r = tern_basis_create(&dev->kmd, &page, 1, &id);
     bool more = false;
     for (uint64_t i = dev->dirty_basis + 1; !r && i < id; i++) {
         uint64_t count;
-        more = more || tern_base_count(&dev->kmd, i, &(struct tern_base_part){0, 0, 0}, &count) != -EBADF;
+        more = more || tern_basis_count(&dev->kmd, i, &(struct tern_basis_part){0, 0, 0}, &count) != -EBADF;
     }
-    ok(r ? r : tern_base_destroy(&dev->kmd, id));
+    ok(r ? r : tern_basis_destroy(&dev->kmd, id));
     tern_ticket_unlock(&dev->hal_lock);
     return more;
 }

@@ -23,7 +23,7 @@ static void expect_nothing_left(uint32_t pages)
     pthread_mutex_lock(&dev->lock);
     assert_true(tern_list_empty(&dev->partition.retiring));
     assert_true(tern_list_empty(&dev->partition.absent));
-    assert_true(tern_list_empty(&dev->partition.wishes));
+    assert_true(tern_list_empty(&dev->partition.reclaim_requests));
     pthread_mutex_unlock(&dev->lock);
 }
 

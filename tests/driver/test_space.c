@@ -240,8 +240,8 @@ static void test_free_waits_for_work(void **state)
 static int device_dirty(uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
     tern_ticket_lock(&dev->hal_lock);
-    const struct tern_base_part part = {0, first * 4096ull, count * 4096ull};
-    const int r = tern_base_query(&dev->kmd, dev->dirty_basis, &part, clear, bits, 0);
+    const struct tern_basis_part part = {0, first * 4096ull, count * 4096ull};
+    const int r = tern_basis_query(&dev->kmd, dev->dirty_basis, &part, clear, bits, 0);
     tern_ticket_unlock(&dev->hal_lock);
     return r;
 }

@@ -46,10 +46,10 @@ static uint64_t everything;
 /** Returns whether the page was written since the last call, and clears its bit. */
 static bool written(uint32_t page)
 {
-    const struct tern_base_part part = {0, page * 4096ull, 4096};
+    const struct tern_basis_part part = {0, page * 4096ull, 4096};
     uint8_t bit = 0;
     lock();
-    ok(tern_base_query(&dev->kmd, everything, &part, true, &bit, 0));
+    ok(tern_basis_query(&dev->kmd, everything, &part, true, &bit, 0));
     unlock();
     return bit;
 }
@@ -100,10 +100,10 @@ static void test_every_way(void **state)
     rig_open("small,mem=64M", NULL);
     rig_old_memory = false;
     tern_kmd_dirty_caps(&dev->kmd, &caps);
-    const struct tern_base_range whole = {0, caps.segment[0].bytes};
+    const struct tern_basis_range whole = {0, caps.segment[0].bytes};
     lock();
-    ok(tern_base_create(&dev->kmd, &whole, 1, &everything));
-    ok(tern_base_start(&dev->kmd, everything));
+    ok(tern_basis_create(&dev->kmd, &whole, 1, &everything));
+    ok(tern_basis_start(&dev->kmd, everything));
     unlock();
     actor_open(&a, "writes", 0, code_store, sizeof code_store);
     open_spin(&spin, "spins", 1);
@@ -282,14 +282,14 @@ static void judge(struct watch *w, uint32_t hot, bool dirty)
 /** Queries a part of a basis and checks its hot pages. */
 static void ask(struct watch *w, uint32_t first, uint32_t count, uint32_t at, bool look_first)
 {
-    const struct tern_base_part part = {0, first * 4096ull, count * 4096ull};
+    const struct tern_basis_part part = {0, first * 4096ull, count * 4096ull};
     const size_t size = (at + count + 7) / 8;
     uint8_t *const bits = calloc(size, 1), *const before = calloc(size, 1);
     assert_true(bits && before);
     if (look_first) {
-        ok(tern_base_query(&dev->kmd, w->id, &part, false, before, at));
+        ok(tern_basis_query(&dev->kmd, w->id, &part, false, before, at));
     }
-    ok(tern_base_query(&dev->kmd, w->id, &part, true, bits, at));
+    ok(tern_basis_query(&dev->kmd, w->id, &part, true, bits, at));
     for (size_t i = 0; i < size; i++) {
         assert_false(before[i] & ~bits[i]); /* a query without clear removes no bit */
     }
@@ -334,9 +334,9 @@ static void open_watch(struct watch *w, struct bases *random, uint32_t pages)
     w->pages = pages;
     w->first = hot < back ? 0 : hot - back;
     w->first = w->first + pages > dev->kmd.mem_pages ? dev->kmd.mem_pages - pages : w->first;
-    const struct tern_base_range range = {w->first * 4096ull, pages * 4096ull};
-    ok(tern_base_create(&dev->kmd, &range, 1, &w->id));
-    ok(tern_base_start(&dev->kmd, w->id));
+    const struct tern_basis_range range = {w->first * 4096ull, pages * 4096ull};
+    ok(tern_basis_create(&dev->kmd, &range, 1, &w->id));
+    ok(tern_basis_start(&dev->kmd, w->id));
     for (uint32_t h = 0; h < HOT; h++) {
         w->of[h] = (struct seen){.word = word_of(h), .stamp = stamps.stamp};
     }
@@ -405,8 +405,8 @@ static void test_stamps(void **state)
         for (uint32_t h = 0; h < HOT; h++) { /* bits that are still due are lost */
             w->lost += w->of[h].due;
         }
-        ok(tern_base_stop(&dev->kmd, w->id));
-        ok(tern_base_destroy(&dev->kmd, w->id));
+        ok(tern_basis_stop(&dev->kmd, w->id));
+        ok(tern_basis_destroy(&dev->kmd, w->id));
         unlock();
         bits += w->bits;
         if (w->lost || w->spurious || w->stale) {

@@ -239,11 +239,11 @@ static void test_crowd(void **state)
 
 static const uint64_t stay = 100000;
 
-/** Returns the length of the last lent stay in cycles. */
-static uint64_t lent_stay(const struct actor *a)
+/** Returns the length of the last boosted stay in cycles. */
+static uint64_t boost_stay(const struct actor *a)
 {
     pthread_mutex_lock(&dev->lock);
-    const uint64_t last = a->p->partition->lent_stay;
+    const uint64_t last = a->p->partition->boost_stay;
     pthread_mutex_unlock(&dev->lock);
     return last;
 }
@@ -265,7 +265,7 @@ static void test_focus(void **state)
     streamer_open(&normal, "normal", 20 * MIB);
     streamer_begin(&normal);
     streamer_end(&normal);
-    const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = lent_stay(&normal.a);
+    const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = boost_stay(&normal.a);
     print_message("FOCUS ran %llu cycles, NORMAL %llu, its last stay had %llu\n", (ull)theirs, (ull)ours, (ull)last);
     assert_true(last >= stay);
     assert_true(theirs >= 8 * stay); /* NORMAL may run longer than its stay, since a thread takes its memory */
@@ -304,7 +304,7 @@ static void test_focus_pages(void **state)
     until(stats(&focus.a).page_requests > 4);
     const uint64_t fence = actor_mix(&normal, 2000);
     until(ends_beside(&focus, &normal, fence));
-    const uint64_t theirs = stats(&focus.a).cycles, ours = stats(&normal).cycles, last = lent_stay(&normal);
+    const uint64_t theirs = stats(&focus.a).cycles, ours = stats(&normal).cycles, last = boost_stay(&normal);
     print_message("FOCUS ran %llu cycles, NORMAL %llu, its last stay had %llu\n", (ull)theirs, (ull)ours, (ull)last);
     assert_true(last >= stay && theirs >= 8 * stay);
     expect_mixed(&normal);
@@ -321,7 +321,7 @@ static void test_ticket(void **state)
     (void)state;
     enum { OWN = 100 };
     static const struct {
-        struct tern_wants wants;
+        struct tern_precedence precedence;
         bool keeps;
     } cases[] = {
         {{TERN_BAND_NORMAL, {OWN - 1, 9}}, false},
@@ -338,21 +338,21 @@ static void test_ticket(void **state)
     pthread_mutex_lock(&dev->lock); /* nobody else sees these values */
     const struct tern_stay before = a.c->stay;
     a.c->stay = (struct tern_stay){0};
-    const bool nothing = tern_stay_keeps(a.c, &cases[3].wants);
+    const bool nothing = tern_stay_keeps(a.c, &cases[3].precedence);
     a.c->stay = (struct tern_stay){.ticket = {OWN, 5}, .held = 1};
     bool keeps[sizeof cases / sizeof *cases];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        keeps[i] = tern_stay_keeps(a.c, &cases[i].wants);
+        keeps[i] = tern_stay_keeps(a.c, &cases[i].precedence);
     }
-    a.c->stay.lent = true;
-    const bool lent = tern_stay_keeps(a.c, &cases[6].wants);
+    a.c->stay.boosted = true;
+    const bool boosted = tern_stay_keeps(a.c, &cases[6].precedence);
     a.c->stay = before;
     pthread_mutex_unlock(&dev->lock);
     assert_false(nothing);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(keeps[i], cases[i].keeps);
     }
-    assert_true(lent);
+    assert_true(boosted);
     actor_close(&a);
     rig_done();
 }

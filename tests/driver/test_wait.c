@@ -263,7 +263,7 @@ static void test_free_while_room_is_made(void **state)
     assert_int_equal(pthread_create(&takes, NULL, take_much, q), 0);
     for (bool waits = false; !waits; nap()) {
         pthread_mutex_lock(&dev->lock);
-        waits = !tern_list_empty(&dev->partition.wishes);
+        waits = !tern_list_empty(&dev->partition.reclaim_requests);
         pthread_mutex_unlock(&dev->lock);
     }
     tern_allocation_destroy(large);

@@ -215,9 +215,9 @@ static int follow_memory(struct tern_device *dev)
 {
     struct tern_dirty_caps caps;
     tern_kmd_dirty_caps(&dev->kmd, &caps);
-    const struct tern_base_range all = {caps.segment[0].address, caps.segment[0].bytes};
-    const int r = tern_base_create(&dev->kmd, &all, 1, &dev->dirty_basis);
-    return r ? r : tern_base_start_late(&dev->kmd, dev->dirty_basis);
+    const struct tern_basis_range all = {caps.segment[0].address, caps.segment[0].bytes};
+    const int r = tern_basis_create(&dev->kmd, &all, 1, &dev->dirty_basis);
+    return r ? r : tern_basis_start_late(&dev->kmd, dev->dirty_basis);
 }
 
 /** Closes the parent's descriptors in the child of a fork (base/fork.h). */

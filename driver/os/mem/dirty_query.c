@@ -52,8 +52,8 @@ int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, 
     for (uint32_t n; !r && pages; pages -= n, at += n, address += (uint64_t)n * TERN_PAGE) {
         n = pages < most ? pages : (uint32_t)most;
         const uint64_t first = address / unit, last = (address + (uint64_t)n * TERN_PAGE - 1) / unit;
-        const struct tern_base_part part = {0, first * unit, (last - first + 1) * unit};
-        r = tern_base_query(&dev->kmd, dev->dirty_basis, &part, clear, got, 0);
+        const struct tern_basis_part part = {0, first * unit, (last - first + 1) * unit};
+        r = tern_basis_query(&dev->kmd, dev->dirty_basis, &part, clear, got, 0);
         for (uint64_t u = first; !r && u <= last; u++) {
             for (uint64_t p = u * unit < address ? address : u * unit; p < (u + 1) * unit && p < address +
                  (uint64_t)n * TERN_PAGE; p += TERN_PAGE - p % TERN_PAGE) {

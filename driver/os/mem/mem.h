@@ -185,8 +185,8 @@ int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, 
 
 /* ------------------------------------------------------------------ residency */
 
-/** The place of a context or call that wants memory, in the order of stay.c. */
-struct tern_wants {
+/** The place of a context or call that waits for memory, in the order of stay.c. */
+struct tern_precedence {
     uint32_t band;   /**< Its band; FOCUS for a NORMAL context that counts as FOCUS. */
     struct tern_ticket ticket;
 };
@@ -296,11 +296,12 @@ void tern_stay_begin(struct tern_context *c);
 /** Ends the ticket of a context that is neither runnable nor waits for memory. */
 void tern_stay_end(struct tern_context *c);
 /** The place in the order of a context that waits for memory. */
-struct tern_wants tern_stay_wants(const struct tern_context *c);
+struct tern_precedence tern_stay_precedence(const struct tern_context *c);
 /** True: `a` is served before `b`. */
-bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b);
-/** True: blocks that work of the context uses may not be evicted for whoever has the place `wants`. */
-bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
+bool tern_stay_before(const struct tern_precedence *a, const struct tern_precedence *b);
+/** True: blocks that work of the context uses may not be evicted for a context or call that has this
+ *  precedence. */
+bool tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
 /** Length of the context's stay, in cycles that it runs. */
 uint64_t tern_stay_length(const struct tern_context *c);
 /** Device time, in cycles, after which the stay ends although the context has not run for its length. */
@@ -309,7 +310,7 @@ uint64_t tern_stay_bound(const struct tern_context *c);
 uint64_t tern_stay_ran(const struct tern_context *c);
 /** True: FOCUS has run for eight stays in the partition, and the next NORMAL context counts as FOCUS. The
  *  count of FOCUS then begins anew. */
-bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part);
+bool tern_stay_boost(struct tern_device *dev, struct tern_partition *part);
 
 /* steps.c; requires dev->lock */
 /** For a job that runs in steps: chooses its next chunk (job->cut), unless a requeued chunk comes first, and sets

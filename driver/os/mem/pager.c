@@ -17,13 +17,13 @@
 
 typedef unsigned long long ull;
 
-/** A request of a call that waits. Owned by the call; in partition->wishes until `done`. */
-struct wish {
+/** A request of a call that waits. Owned by the call; in partition->reclaim_requests until `done`. */
+struct reclaim_request {
     struct tern_list node;
     struct tern_process *proc;
     struct tern_allocation *a; /* allocation whose blocks are all paged in; NULL: a request for free pages */
     uint32_t pages;            /* with a NULL: number of free pages wanted; one block is evicted if fewer are free */
-    struct tern_wants wants;
+    struct tern_precedence precedence;
     bool done;
     int result;
     char why[200];
@@ -60,7 +60,7 @@ static enum tern_outcome bring(struct tern_device *dev, struct tern_search *s, s
 
 /* -------------------------------------------------------------- calls that wait */
 
-static void fulfil(struct tern_device *dev, struct wish *w, int r)
+static void fulfil(struct tern_device *dev, struct reclaim_request *w, int r)
 {
     w->result = r;
     if (r) {
@@ -76,12 +76,12 @@ static bool is_whole(const struct tern_allocation *a)
     return tern_list_empty(&a->mem->away);
 }
 
-static enum tern_outcome grant(struct tern_device *dev, struct wish *w)
+static enum tern_outcome grant(struct tern_device *dev, struct reclaim_request *w)
 {
-    if (w->wants.band != TERN_BAND_FOCUS && tern_stay_lend(dev, w->proc->partition)) {
-        w->wants.band = TERN_BAND_FOCUS;
+    if (w->precedence.band != TERN_BAND_FOCUS && tern_stay_boost(dev, w->proc->partition)) {
+        w->precedence.band = TERN_BAND_FOCUS;
     }
-    struct tern_search s = {.proc = w->proc, .wants = w->wants};
+    struct tern_search s = {.proc = w->proc, .precedence = w->precedence};
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum tern_outcome o = TERN_NOTHING;
     if (!r && w->a && !is_whole(w->a)) {
@@ -98,16 +98,16 @@ static enum tern_outcome grant(struct tern_device *dev, struct wish *w)
     return TERN_AGAIN;
 }
 
-static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t pages)
+static int reclaim(struct tern_process *proc, struct tern_allocation *a, uint32_t pages)
 {
     struct tern_device *dev = proc->dev;
-    struct wish w = {.proc = proc, .a = a, .pages = pages};
+    struct reclaim_request w = {.proc = proc, .a = a, .pages = pages};
     int r = tern_pager_start(dev);
     if (r) {
         return r;
     }
-    w.wants = (struct tern_wants){TERN_BAND_NORMAL, .ticket = tern_stay_ticket(proc, a ? a->pages : pages)};
-    tern_list_append(&proc->partition->wishes, &w.node);
+    w.precedence = (struct tern_precedence){TERN_BAND_NORMAL, .ticket = tern_stay_ticket(proc, a ? a->pages : pages)};
+    tern_list_append(&proc->partition->reclaim_requests, &w.node);
     pthread_cond_signal(&dev->pager.wake);
     while (!w.done) {
         pthread_cond_wait(&dev->changed, &dev->lock);
@@ -118,13 +118,13 @@ static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t p
 int tern_pager_make_room(struct tern_process *proc, uint32_t pages)
 {
     tern_assert_held(&proc->dev->lock);
-    return wish(proc, NULL, pages);
+    return reclaim(proc, NULL, pages);
 }
 
 int tern_pager_bring(struct tern_allocation *a)
 {
     tern_assert_held(&a->proc->dev->lock);
-    return wish(a->proc, a, 0);
+    return reclaim(a->proc, a, 0);
 }
 
 /* ------------------------------------------------------------------ held contexts */
@@ -140,7 +140,8 @@ static struct tern_job *held_for(const struct tern_context *c)
 
 static struct tern_context *earlier(struct tern_context *a, struct tern_context *b)
 {
-    const struct tern_wants theirs = a ? tern_stay_wants(a) : (struct tern_wants){0}, own = tern_stay_wants(b);
+    const struct tern_precedence theirs = a ? tern_stay_precedence(a) : (struct tern_precedence){0};
+    const struct tern_precedence own = tern_stay_precedence(b);
     return a && !tern_stay_before(&own, &theirs) ? a : b;
 }
 
@@ -163,8 +164,8 @@ static struct tern_context *first_waiting(struct tern_device *dev, struct tern_p
             normal = c->sched.band == TERN_BAND_NORMAL ? earlier(normal, c) : normal;
         }
     }
-    if (normal && !normal->stay.lent && tern_stay_lend(dev, part)) {
-        normal->stay.lent = true;
+    if (normal && !normal->stay.boosted && tern_stay_boost(dev, part)) {
+        normal->stay.boosted = true;
         first = earlier(first, normal);
     }
     return first;
@@ -234,7 +235,8 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
     }
     struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
-    struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
+    struct tern_search s = {.proc = proc, .job = &like, .precedence = tern_stay_precedence(c),
+                            .wanted = c->wanted.page};
     int r = 0;
     const uint64_t before = pages_moved(dev);
     proc->making++; /* keeps the process while the lock is released */
@@ -255,14 +257,15 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /** The oldest ticket of a band whose holder has no stay yet, among the contexts and w, the first call; NULL: there is
  *  none. */
-static struct tern_ticket *oldest(const struct tern_partition *part, struct wish *w, uint32_t band)
+static struct tern_ticket *oldest(const struct tern_partition *part, struct reclaim_request *w, uint32_t band)
 {
-    struct tern_ticket *old = w && w->wants.band == band && w->wants.ticket.pages ? &w->wants.ticket : NULL;
+    struct tern_ticket *old = w && w->precedence.band == band && w->precedence.ticket.pages ? &w->precedence.ticket
+                                                                                            : NULL;
     TERN_LIST_EACH(node, &part->absent)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         struct tern_ticket *t = &c->stay.ticket;
-        old = tern_stay_wants(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
+        old = tern_stay_precedence(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
     }
     return old;
 }
@@ -272,11 +275,12 @@ static struct tern_ticket *oldest(const struct tern_partition *part, struct wish
 static enum tern_outcome step(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *const c = first_waiting(dev, part);
-    struct tern_list *const wishes = &part->wishes;
-    struct wish *const w = tern_list_empty(wishes) ? NULL : TERN_LIST_ENTRY(wishes->next, struct wish, node);
-    const struct tern_wants wants = c ? tern_stay_wants(c) : (struct tern_wants){0};
-    const bool work = c && !dev->lost && (!w || tern_stay_before(&wants, &w->wants));
-    const struct tern_wants first = work ? wants : w ? w->wants : (struct tern_wants){0};
+    struct tern_list *const requests = &part->reclaim_requests;
+    struct reclaim_request *const w =
+        tern_list_empty(requests) ? NULL : TERN_LIST_ENTRY(requests->next, struct reclaim_request, node);
+    const struct tern_precedence precedence = c ? tern_stay_precedence(c) : (struct tern_precedence){0};
+    const bool work = c && !dev->lost && (!w || tern_stay_before(&precedence, &w->precedence));
+    const struct tern_precedence first = work ? precedence : w ? w->precedence : (struct tern_precedence){0};
     struct tern_ticket *const old = first.ticket.pages ? oldest(part, w, first.band) : NULL;
     const bool overtakes = old && old->number < first.ticket.number;
     if (overtakes && part->overtaken >= tern_stay_patience(old)) {

@@ -150,8 +150,8 @@ void tern_stay_begin(struct tern_context *c)
         c->stay.ready = now + !now;
         c->stay.cycles = tern_stay_ran(c);
         c->stay.ticket = (struct tern_ticket){0, ++c->proc->dev->pager.tickets};
-        if (c->stay.lent) {
-            c->proc->partition->lent_stay = tern_stay_length(c);
+        if (c->stay.boosted) {
+            c->proc->partition->boost_stay = tern_stay_length(c);
         }
     } else if (c->stay.held) {
         c->stay.ready += now > c->stay.held ? now - c->stay.held : 0;
@@ -166,20 +166,20 @@ void tern_stay_end(struct tern_context *c)
     c->stay.ticket.number = 0;
 }
 
-/** Band of the context in the order: FOCUS for a NORMAL context that was lent FOCUS's place. */
+/** Band of the context in the order: FOCUS for a NORMAL context that counts as FOCUS. */
 static uint32_t band_of(const struct tern_context *c)
 {
-    const bool lent = c->stay.lent && c->sched.band == TERN_BAND_NORMAL && has_ticket(c);
-    return lent ? TERN_BAND_FOCUS : c->sched.band;
+    const bool boosted = c->stay.boosted && c->sched.band == TERN_BAND_NORMAL && has_ticket(c);
+    return boosted ? TERN_BAND_FOCUS : c->sched.band;
 }
 
-struct tern_wants tern_stay_wants(const struct tern_context *c)
+struct tern_precedence tern_stay_precedence(const struct tern_context *c)
 {
     tern_assert_held(&c->proc->dev->lock);
-    return (struct tern_wants){.band = band_of(c), .ticket = c->stay.ticket};
+    return (struct tern_precedence){.band = band_of(c), .ticket = c->stay.ticket};
 }
 
-bool tern_stay_before(const struct tern_wants *a, const struct tern_wants *b)
+bool tern_stay_before(const struct tern_precedence *a, const struct tern_precedence *b)
 {
     return a->band != b->band                   ? a->band > b->band
            : a->ticket.pages != b->ticket.pages ? a->ticket.pages < b->ticket.pages
@@ -193,13 +193,13 @@ static void look_after(struct tern_device *dev, uint64_t cycles)
     dev->pager.look_at = at < dev->pager.look_at ? at : dev->pager.look_at;
 }
 
-bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants)
+bool tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence)
 {
     tern_assert_held(&c->proc->dev->lock);
     const struct tern_ticket none = {.pages = UINT64_MAX, .number = UINT64_MAX};
-    const struct tern_wants own = {band_of(c), has_ticket(c) ? c->stay.ticket : none};
-    const bool keeps = tern_stay_before(&own, wants);
-    if (keeps && own.band == wants->band && !c->stay.held) {
+    const struct tern_precedence own = {band_of(c), has_ticket(c) ? c->stay.ticket : none};
+    const bool keeps = tern_stay_before(&own, precedence);
+    if (keeps && own.band == precedence->band && !c->stay.held) {
         const uint64_t ran = tern_stay_ran(c), end = tern_stay_length(c) + c->stay.cycles;
         look_after(c->proc->dev, end > ran ? end - ran : 0);
     }
@@ -222,17 +222,17 @@ static uint64_t focus_of(const struct tern_sched *s, const struct tern_sched_par
     return cycles;
 }
 
-bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part)
+bool tern_stay_boost(struct tern_device *dev, struct tern_partition *part)
 {
     tern_assert_held(&dev->lock);
     const uint64_t ran = focus_of(&dev->sched, part->sched), now = dev->sched.now;
-    const uint64_t stay = larger(policy(dev, TERN_BAND_FOCUS), part->lent_stay), most = UINT64_MAX / 2 / FOCUS_STAYS;
-    const uint64_t due = part->lent_focus + FOCUS_STAYS * (stay < most ? stay : most);
-    if (ran < due && now - part->lent_at < FOCUS_STAYS * bound(dev, TERN_BAND_FOCUS, stay)) {
+    const uint64_t stay = larger(policy(dev, TERN_BAND_FOCUS), part->boost_stay), most = UINT64_MAX / 2 / FOCUS_STAYS;
+    const uint64_t due = part->boost_focus + FOCUS_STAYS * (stay < most ? stay : most);
+    if (ran < due && now - part->boost_at < FOCUS_STAYS * bound(dev, TERN_BAND_FOCUS, stay)) {
         look_after(dev, due - ran);
         return false;
     }
-    part->lent_focus = ran;
-    part->lent_at = now;
+    part->boost_focus = ran;
+    part->boost_at = now;
     return true;
 }

@@ -53,7 +53,7 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
         if (tern_list_empty(&s->jobs) || (known && !runs && !waits)) {
             tern_stay_end(c);
         }
-        const bool stays = tern_stay_keeps(c, &search->wants);
+        const bool stays = tern_stay_keeps(c, &search->precedence);
         const bool idle = tern_list_empty(&s->jobs) || (known && !runs && !(waits && stays));
         const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
         d.band = s->band > d.band ? s->band : d.band;

@@ -26,7 +26,7 @@ struct tern_price {
 struct tern_search {
     const struct tern_process *proc; /* the process that wants room */
     const struct tern_job *job;      /* memory that this job needs is not evicted; NULL: none */
-    struct tern_wants wants;
+    struct tern_precedence precedence;
     uint32_t wanted;                 /* page whose block is not evicted either; 0: none */
     struct tern_block *best;
     struct tern_price least;

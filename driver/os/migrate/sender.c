@@ -28,17 +28,17 @@ int tern_sender_begin(struct tern_device *dev, struct tern_stream *s, struct ter
 int tern_sender_follow(struct tern_sender *v)
 {
     struct tern_kmd *kmd = &v->dev->kmd;
-    const struct tern_base_range all = {0, (uint64_t)kmd->mem_pages * TERN_PAGE};
+    const struct tern_basis_range all = {0, (uint64_t)kmd->mem_pages * TERN_PAGE};
     if (v->dev->info.dirty_page_bytes != TERN_PAGE) {
         return tern_error(-ENOTSUP, "a dirty bit of this device covers %u bytes: work cannot be migrated while it runs",
                           v->dev->info.dirty_page_bytes);
     }
     tern_ticket_lock(&v->dev->hal_lock);
-    int r = tern_base_create(kmd, &all, 1, &v->basis);
+    int r = tern_basis_create(kmd, &all, 1, &v->basis);
     if (!r) {
-        r = tern_base_start(kmd, v->basis);
+        r = tern_basis_start(kmd, v->basis);
         v->follows = !r;
-        const int back = r ? tern_base_destroy(kmd, v->basis) : 0;
+        const int back = r ? tern_basis_destroy(kmd, v->basis) : 0;
         (void)back; /* cannot fail, because the basis was just made */
     }
     tern_ticket_unlock(&v->dev->hal_lock);
@@ -65,9 +65,9 @@ static int query(const struct tern_sender *v, const struct tern_block *b, bool t
 {
     int r = 0;
     for (uint32_t i = 0; !r && i < b->run_count; i++) {
-        const struct tern_base_part part = {0, (uint64_t)b->runs[i].page * TERN_PAGE,
+        const struct tern_basis_part part = {0, (uint64_t)b->runs[i].page * TERN_PAGE,
                                             (uint64_t)b->runs[i].count * TERN_PAGE};
-        r = tern_base_query(&v->dev->kmd, v->basis, &part, take, bits, b->at[i]);
+        r = tern_basis_query(&v->dev->kmd, v->basis, &part, take, bits, b->at[i]);
     }
     return r;
 }
@@ -150,8 +150,8 @@ void tern_sender_end(struct tern_sender *v)
     }
     if (v->follows) {
         tern_ticket_lock(&v->dev->hal_lock);
-        int r = tern_base_stop(&v->dev->kmd, v->basis);
-        r = r ? r : tern_base_destroy(&v->dev->kmd, v->basis);
+        int r = tern_basis_stop(&v->dev->kmd, v->basis);
+        r = r ? r : tern_basis_destroy(&v->dev->kmd, v->basis);
         (void)r; /* cannot fail, because the basis exists and is started */
         tern_ticket_unlock(&v->dev->hal_lock);
     }

@@ -23,7 +23,7 @@ static void init(struct tern_partition *p, const char *name)
     tern_list_init(&p->shared);
     tern_list_init(&p->retiring);
     tern_list_init(&p->absent);
-    tern_list_init(&p->wishes);
+    tern_list_init(&p->reclaim_requests);
 }
 
 static void free_memory(struct tern_partition *p)

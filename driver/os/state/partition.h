@@ -52,11 +52,11 @@ struct tern_partition {
     struct tern_list retiring; /**< Frees that have begun (mem/retire.c). */
     /* State of the pager (mem/pager.c). */
     struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
-    uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn of FOCUS. */
-    uint64_t lent_stay;           /**< Cycles of the stay that followed that turn (mem/stay.c). */
+    uint64_t boost_at, boost_focus; /**< Device time, and FOCUS's cycles, when the last boost began. */
+    uint64_t boost_stay;            /**< Cycles of the stay of the boosted context (mem/stay.c). */
     /** Pages moved for tickets that overtook the oldest one, since a ticket last came first for that (mem/pager.c). */
     uint64_t overtaken;
-    struct tern_list wishes;      /**< Requests of calls that wait for free pages or for an allocation. */
+    struct tern_list reclaim_requests; /**< Requests of calls that wait for free pages or for an allocation. */
     uint32_t place;               /**< Index in the statistics that were last published. */
     uint64_t paged;               /**< Number of the pager's round in which it was last served. */
 };

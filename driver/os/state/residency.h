@@ -68,7 +68,7 @@ struct tern_ticket {
  *  `dev->lock`. */
 struct tern_stay {
     struct tern_ticket ticket;
-    bool lent;       /**< The context is NORMAL and counts as FOCUS. */
+    bool boosted;    /**< The context is NORMAL and counts as FOCUS. */
     /** Device time between the ends of consecutive moves for the context before its stay began, in cycles. */
     uint64_t cost;
     /** Device time at which the last move ended, if the context has not waited for one since; else 0. */

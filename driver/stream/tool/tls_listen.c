@@ -21,7 +21,7 @@
 
 #include "tls.h"
 
-#define MOST 128u           /* largest number of handshakes */
+#define HANDSHAKES_MAX 128u /* largest number of handshakes */
 #define MOST_OF_ADDRESS 32u /* largest number of handshakes from one address */
 #define PAUSE_MS 100        /* time until accept() is tried again when descriptors have run out */
 
@@ -39,7 +39,7 @@ struct tls_listener {
     int s;
     bool paused;
     unsigned n;
-    struct handshake handshake[MOST]; /* `n` handshakes, oldest first */
+    struct handshake handshake[HANDSHAKES_MAX]; /* `n` handshakes, oldest first */
 };
 
 static void say_where(int s)
@@ -157,7 +157,7 @@ static void take(struct tls_listener *l)
     }
     if (count(l, &h.from) == MOST_OF_ADDRESS) {
         make_room(l, &h.from);
-    } else if (l->n == MOST) {
+    } else if (l->n == HANDSHAKES_MAX) {
         make_room(l, NULL);
     }
     l->handshake[l->n++] = h;
@@ -198,7 +198,7 @@ static int patience(const struct tls_listener *l)
 
 SSL *tls_accept(struct tls_listener *l)
 {
-    struct pollfd p[MOST + 1];
+    struct pollfd p[HANDSHAKES_MAX + 1];
     SSL *out = NULL;
     while (!out) {
         const unsigned n = l->n;

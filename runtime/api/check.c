@@ -60,7 +60,7 @@ static const char *name_of(cl_command_type type)
     }
 }
 
-cl_int rt_check_enqueue(cl_int error, struct rt_command *c, bool blocking, cl_event *event)
+cl_int rt_command_submit(cl_int error, struct rt_command *c, bool blocking, cl_event *event)
 {
     if (error == CL_SUCCESS && blocking && rt_callback_refuses(c->queue->context, name_of(c->event->type))) {
         rt_command_free(c);

@@ -16,6 +16,6 @@ bool rt_check_map_flags(cl_map_flags flags);
 cl_int rt_check_devices(cl_uint n, const cl_device_id *list);
 /** Enqueues the command, unless `error` is set or the call would block in a callback (CL_INVALID_OPERATION). Takes
  *  c. */
-cl_int rt_check_enqueue(cl_int error, struct rt_command *c, bool blocking, cl_event *event);
+cl_int rt_command_submit(cl_int error, struct rt_command *c, bool blocking, cl_event *event);
 
 #endif

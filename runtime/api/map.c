@@ -33,7 +33,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
     if (error == CL_SUCCESS) {
         pointer = map->pointer;
         error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
-        error = rt_check_enqueue(error, c, blocking, event);
+        error = rt_command_submit(error, c, blocking, event);
         if (error != CL_SUCCESS) {
             rt_map_cancel(mem, map);
             pointer = NULL;
@@ -62,5 +62,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
     } else {
         rt_map_share(mem, map);
     }
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }

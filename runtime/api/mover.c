@@ -48,13 +48,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
         return CL_INVALID_VALUE;
     }
     if (size == 0) {
-        error = rt_order_create(queue, CL_COMMAND_COPY_BUFFER, false, false, n_waits, waits, &c);
+        error = rt_marker_create(queue, CL_COMMAND_COPY_BUFFER, false, false, n_waits, waits, &c);
     } else if (overlap(src, dst, region, &from, &to)) {
         error = CL_MEM_COPY_OVERLAP;
     } else {
         error = rt_copy_create(queue, CL_COMMAND_COPY_BUFFER, src, dst, region, &from, &to, n_waits, waits, &c);
     }
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, cl_mem dst,
@@ -80,7 +80,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, 
         return CL_MEM_COPY_OVERLAP;
     }
     error = rt_copy_create(queue, CL_COMMAND_COPY_BUFFER_RECT, src, dst, region, &from, &to, n_waits, waits, &c);
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void *pattern,
@@ -97,10 +97,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
         return CL_INVALID_VALUE;
     }
     if (size == 0) {
-        error = rt_order_create(queue, CL_COMMAND_FILL_BUFFER, false, false, n_waits, waits, &c);
+        error = rt_marker_create(queue, CL_COMMAND_FILL_BUFFER, false, false, n_waits, waits, &c);
     } else {
         error = rt_fill_create(queue, CL_COMMAND_FILL_BUFFER, mem, pattern, pattern_size, offset, size, n_waits, waits,
                                &c);
     }
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }

@@ -97,15 +97,15 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
         return error;
     }
     if (empty) {
-        error = rt_order_create(queue, type, false, false, n_waits, waits, &c);
-        return rt_check_enqueue(error, c, false, event);
+        error = rt_marker_create(queue, type, false, false, n_waits, waits, &c);
+        return rt_command_submit(error, c, false, event);
     }
     if (rt_builtin_is(kernel)) {
         error = rt_builtin_shape(kernel, local, &range);
         if (error == CL_SUCCESS) {
             error = rt_builtin_create(queue, type, kernel, &range, n_waits, waits, &c);
         }
-        return rt_check_enqueue(error, c, false, event);
+        return rt_command_submit(error, c, false, event);
     }
     error = take_shape(kernel, local, &range);
     if (error != CL_SUCCESS) {
@@ -115,7 +115,7 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
     if (error == CL_SUCCESS) {
         error = rt_dispatch_create(queue, type, kernel, &range, n_waits, waits, &c);
     }
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,

@@ -10,8 +10,8 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, bool all, bo
     if (!rt_object_is(queue, RT_QUEUE)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    const cl_int error = rt_order_create(queue, type, all, fence, n_waits, waits, &c);
-    return rt_check_enqueue(error, c, false, event);
+    const cl_int error = rt_marker_create(queue, type, all, fence, n_waits, waits, &c);
+    return rt_command_submit(error, c, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits,
@@ -70,12 +70,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
             return error;
         }
     }
-    cl_int error = rt_order_create(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, false, n_waits, waits, &c);
+    cl_int error = rt_marker_create(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, false, n_waits, waits, &c);
     for (cl_uint i = 0; error == CL_SUCCESS && i < n_mems; i++) {
         error = rt_command_use(c, mems[i]); /* with one device, migration only needs device memory */
         if (error != CL_SUCCESS) {
             rt_command_free(c);
         }
     }
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }

@@ -51,7 +51,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint
         }
     }
     error = rt_svm_free_create(queue, n, pointers, fn, data, n_waits, waits, &c);
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 /** One side of a copy: an SVM allocation of the context, or host memory. */
@@ -110,7 +110,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bo
     if (!to.inside || !from.inside) {
         error = CL_INVALID_VALUE;
     } else if (size == 0) {
-        error = rt_order_create(queue, CL_COMMAND_SVM_MEMCPY, false, false, n_waits, waits, &c);
+        error = rt_marker_create(queue, CL_COMMAND_SVM_MEMCPY, false, false, n_waits, waits, &c);
     } else if (overlap(dst, src, size)) {
         error = CL_MEM_COPY_OVERLAP;
     } else {
@@ -118,7 +118,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bo
     }
     rt_object_drop(to.mem);
     rt_object_drop(from.mem);
-    return rt_check_enqueue(error, c, blocking, event);
+    return rt_command_submit(error, c, blocking, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void *pointer, const void *pattern,
@@ -139,13 +139,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void
         return CL_INVALID_VALUE;
     }
     if (size == 0) {
-        error = rt_order_create(queue, CL_COMMAND_SVM_MEMFILL, false, false, n_waits, waits, &c);
+        error = rt_marker_create(queue, CL_COMMAND_SVM_MEMFILL, false, false, n_waits, waits, &c);
     } else {
         error = rt_fill_create(queue, CL_COMMAND_SVM_MEMFILL, mem, pattern, pattern_size, offset_in(mem, pointer), size,
                                n_waits, waits, &c);
     }
     rt_object_drop(mem);
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
@@ -165,7 +165,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool 
     error = rt_map_create(mem, flags, offset_in(mem, pointer), size, &map);
     if (error == CL_SUCCESS) {
         error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
-        error = rt_check_enqueue(error, c, blocking, event);
+        error = rt_command_submit(error, c, blocking, event);
         if (error != CL_SUCCESS) {
             rt_map_cancel(mem, map);
         }
@@ -194,7 +194,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *
         rt_map_return(mem, map);
     }
     rt_object_drop(mem);
-    return rt_check_enqueue(error, c, false, event);
+    return rt_command_submit(error, c, false, event);
 }
 
 /** A hint without effect: there is one device, and only memory for which it has no room is on the host. */
@@ -218,6 +218,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, c
         }
         rt_object_drop(mem);
     }
-    error = rt_order_create(queue, CL_COMMAND_SVM_MIGRATE_MEM, false, false, n_waits, waits, &c);
-    return rt_check_enqueue(error, c, false, event);
+    error = rt_marker_create(queue, CL_COMMAND_SVM_MIGRATE_MEM, false, false, n_waits, waits, &c);
+    return rt_command_submit(error, c, false, event);
 }

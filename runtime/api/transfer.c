@@ -36,7 +36,7 @@ static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool bloc
     if (error == CL_SUCCESS) {
         error = rt_transfer_create(queue, type, mem, to_host, region, &buffer, &host_side, host, n_waits, waits, &c);
     }
-    return rt_check_enqueue(error, c, blocking, event);
+    return rt_command_submit(error, c, blocking, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset,
@@ -83,7 +83,7 @@ static cl_int rectangular(cl_command_queue queue, cl_mem mem, bool to_host, bool
     if (error == CL_SUCCESS) {
         error = rt_transfer_create(queue, type, mem, to_host, r->region, &buffer, &host_side, host, n_waits, waits, &c);
     }
-    return rt_check_enqueue(error, c, blocking, event);
+    return rt_command_submit(error, c, blocking, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem mem, cl_bool blocking,

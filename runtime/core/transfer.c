@@ -124,8 +124,8 @@ static cl_int order_run(struct rt_command *c)
 
 static const struct rt_command_ops order_ops = {.run = order_run};
 
-cl_int rt_order_create(cl_command_queue queue, cl_command_type type, bool all, bool fence, cl_uint n_waits,
-                       const cl_event *waits, struct rt_command **out)
+cl_int rt_marker_create(cl_command_queue queue, cl_command_type type, bool all, bool fence, cl_uint n_waits,
+                        const cl_event *waits, struct rt_command **out)
 {
     struct rt_command *c;
     const cl_int error = rt_command_create(sizeof(struct rt_command), &order_ops, queue, type, n_waits, waits, &c);

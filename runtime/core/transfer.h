@@ -16,7 +16,7 @@ cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem m
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out);
 /** Makes a command without work. all: it runs after all earlier commands; fence: later commands run after it. */
-cl_int rt_order_create(cl_command_queue queue, cl_command_type type, bool all, bool fence, cl_uint n_waits,
-                       const cl_event *waits, struct rt_command **out);
+cl_int rt_marker_create(cl_command_queue queue, cl_command_type type, bool all, bool fence, cl_uint n_waits,
+                        const cl_event *waits, struct rt_command **out);
 
 #endif

@@ -157,7 +157,7 @@ static void put_back(cl_command_queue q, struct rt_command *c)
 
 /** Adds the command to those in flight before it is submitted, because the report may come before tern_submit
  *  returns. True: it is the only one. Takes the context's lock. */
-static bool fly(cl_command_queue q, struct rt_command *c)
+static bool inflight_push(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
     const bool alone = q->flight == NULL;
@@ -175,7 +175,7 @@ static bool fly(cl_command_queue q, struct rt_command *c)
 }
 
 /** Removes the youngest command in flight, whose submission failed. Takes the context's lock. */
-static void land(cl_command_queue q, struct rt_command *c)
+static void inflight_undo(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
     struct rt_command *before = NULL;
@@ -215,14 +215,14 @@ static int name_memory(const struct rt_command *c, const struct rt_packets *p)
     return r;
 }
 
-static int give(struct rt_command *c, const struct rt_packets *p)
+static int submit_packets(struct rt_command *c, const struct rt_packets *p)
 {
     cl_command_queue q = c->queue;
     int r = q->names ? name_memory(c, p) : 0;
     r = r != 0 ? r : tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL);
     if (r == -ENOSPC && !q->names) {
         q->names = true;
-        r = give(c, p);
+        r = submit_packets(c, p);
     }
     return r;
 }
@@ -233,11 +233,11 @@ static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone
 {
     cl_command_queue q = c->queue;
     c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
-    *alone = fly(q, c);
-    if (give(c, p) == 0) {
+    *alone = inflight_push(q, c);
+    if (submit_packets(c, p) == 0) {
         return true;
     }
-    land(q, c);
+    inflight_undo(q, c);
     if (c->ops->release != NULL) {
         c->ops->release(c);
     }
@@ -332,7 +332,7 @@ static bool worker_wanted(const struct _cl_command_queue *q)
  * memory waits for `finishing` (flight.h) and for the closing (closing.h). Requires the context's lock, which is
  * released meanwhile.
  */
-static void help(cl_command_queue q)
+static void finish_quiet(cl_command_queue q)
 {
     pthread_mutex_t *lock = &q->context->lock;
     while (!q->working && is_quiet(q)) {
@@ -363,7 +363,7 @@ static void help(cl_command_queue q)
 void rt_queue_wait_begin_locked(cl_command_queue q)
 {
     q->waiting++;
-    help(q);
+    finish_quiet(q);
 }
 
 /** True: the command of the event is in flight. Requires the context's lock. */
@@ -391,7 +391,7 @@ void rt_queue_wait_locked(cl_command_queue q, cl_event e)
     } else {
         pthread_cond_wait(&q->context->changed, lock);
     }
-    help(q);
+    finish_quiet(q);
 }
 
 void rt_queue_wait_end_locked(cl_command_queue q)
@@ -434,7 +434,7 @@ bool rt_queue_start_locked(struct rt_command *c)
     q->working = false;
     if (submitted) { /* the application does not have the event yet, so there are no callbacks */
         rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
-        help(q);
+        finish_quiet(q);
     } else { /* the worker tries again, and reports a failure */
         rt_backlog_put_back(&q->backlog, c);
     }

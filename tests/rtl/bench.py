@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tests/rtl/run reads a bench, builds and runs it and its mutants, and what passes. A change of this file makes all
-mutants new: what does not matter for them is in run.
+"""Reads, builds and runs a bench of tests/rtl and its mutants, and decides whether they pass. The hash of each recorded
+mutant includes this file, so code that does not affect mutants is in tests/rtl/run.
 """
 import fcntl
 import hashlib
@@ -22,12 +22,12 @@ import prover  # noqa: E402
 import record  # noqa: E402
 import rtl_files  # noqa: E402
 
-# Compiling takes most of the time: clang is faster than gcc, a few large files are faster than many that all include
-# the same headers, and benches share Verilator's runtime and its headers, compiled before (runtime.mk). bench.f of a
-# large bench that runs for seconds only has -CFLAGS -O0. CFG_CXXFLAGS_COROUTINES is -fcoroutines otherwise, an option
-# of gcc.
-# -fno-life: this optimization of Verilator 5.006 forgets, at a delay, what was assigned before it in the same loop. A
-# variable that is a constant before the loop is that constant behind it, and a test of it there is left out.
+# Compilation takes most of the time. Three things reduce it: clang instead of gcc; few large files instead of many that
+# include the same headers; and Verilator's runtime and headers, compiled once for all benches (runtime.mk). A large
+# bench that runs only for seconds has -CFLAGS -O0 in its bench.f. CFG_CXXFLAGS_COROUTINES is set because its default is
+# -fcoroutines, an option of gcc.
+# -fno-life: in Verilator 5.006 this optimization loses an assignment before a delay in a loop. A variable that is
+# constant before the loop then has that value after the loop as well, and tests of it there are removed.
 REPORT = "tests/rtl/lib/report.sv"
 CORRECT = ["-fno-life", REPORT]
 VERILATOR = ["verilator", "--binary", "--timing", "--assert", "-O3", "-Wall", "-Wno-fatal", "-y", "rtl/check", "-j",
@@ -52,13 +52,13 @@ def names():
 
 
 def words(name):
-    """The words of bench.f, without comments."""
+    """Returns the words of bench.f, without comments."""
     text = (ROOT / "tests/rtl" / name / "bench.f").read_text()
     return shlex.split(re.sub(r"(^|\s)(//|#).*", "", text, flags=re.M))
 
 
 def checks(name):
-    """{"compares": N, "rule": [(rule, plusarg)], "mutant": {name: (path, sed)}} of bench.checks."""
+    """Returns bench.checks as {"compares": N, "rule": [(rule, plusarg)], "mutant": {name: (path, sed)}}."""
     found = {"compares": 0, "rule": [], "mutant": {}}
     try:
         text = (ROOT / "tests/rtl" / name / "bench.checks").read_text()
@@ -83,7 +83,7 @@ def checks(name):
 
 
 def included(files, folders):
-    """The files, with all that they include."""
+    """Returns the files and all files that they include."""
     seen, todo = {}, list(files)
     while todo:
         file = todo.pop()
@@ -96,7 +96,7 @@ def included(files, folders):
 
 
 def files(name):
-    """All files that a bench is made of, sorted: those that it names, the modules that these contain, and whatever lies
+    """Returns all files of a bench, sorted: those named in bench.f, the modules that these instantiate, and all files
     in the folders of its own files."""
     named = [w for w in words(name) if w.endswith((".sv", ".v", ".c", ".vlt"))] + [REPORT]
     own = {os.path.dirname(f) for f in named if f.startswith("tests/rtl/")} | {f"tests/rtl/{name}"}
@@ -104,7 +104,7 @@ def files(name):
     inside, (_, modules) = rtl_files.contents(), rtl_files.sources()
     texts = [re.sub(r'//.*|"[^"]*"', "", (ROOT / f).read_text())
              for f in included([f for f in named if f.endswith((".sv", ".v"))], [])]
-    modules = {m: f for m, f in modules.items()  # but what the bench has in its place
+    modules = {m: f for m, f in modules.items()  # without modules that the bench replaces
                if str(f) in named or not any(re.search(rf"\bmodule\s+{m}\b", text) for text in texts)}
     seen, todo = set(), {m for text in texts for m in INSTANCE.findall(text) if m in modules}
     while todo:
@@ -119,7 +119,8 @@ def files(name):
 
 
 def tools():
-    """What builds and judges: the version of Verilator, and the code that does it. BadBench if there is none."""
+    """Returns what determines a result beside the bench: Verilator's version, and the code that builds, runs and
+    decides. Raises BadBench if Verilator cannot be run."""
     try:
         version = subprocess.run(["verilator", "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as e:
@@ -129,7 +130,7 @@ def tools():
 
 
 def digest(name, mutant, tools_used):
-    """A hash of all that decides whether the bench catches the mutant, or None if it cannot be read."""
+    """Returns a hash of all files that determine whether the bench catches the mutant; None if one cannot be read."""
     try:
         listed = checks(name)
         rest = [f for f in files(name) if not f.endswith("/bench.checks")]
@@ -141,14 +142,14 @@ def digest(name, mutant, tools_used):
 
 
 def unknown(name, folder):
-    """Files of the tree that Verilator has read and `files` does not name: a change of them would not be seen."""
+    """Returns files of the tree that Verilator has read and files() does not have: their changes would be missed."""
     listing = folder / "Vtb__ver.d"
     read = listing.read_text().partition(":")[2].split() if listing.exists() else []
     return [f for f in read if (ROOT / f).is_file() and not os.path.isabs(f) and f not in files(name)]
 
 
 def runtime(optimization, compiler, log, timeout):
-    """Builds what benches share; arguments of Verilator that use it, or None."""
+    """Builds Verilator's runtime and headers for all benches. Returns Verilator's arguments that use them, or None."""
     RUNTIME.mkdir(parents=True, exist_ok=True)
     root = subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], capture_output=True, text=True, check=True)
     headers = f"{optimization[1:]}.pch"
@@ -163,7 +164,8 @@ def runtime(optimization, compiler, log, timeout):
 
 
 def build(listed, folder, log, timeout):
-    """Builds folder/tb from the words of a bench.f. C sources are compiled here: Verilator would take them for C++."""
+    """Builds folder/tb from the words of a bench.f. C sources are compiled here because Verilator would treat them as
+    C++."""
     objects = []
     flags = [w for w in listed if w.startswith(("-I", "-D"))]
     cache = [shutil.which("ccache")] if shutil.which("ccache") else []
@@ -175,26 +177,27 @@ def build(listed, folder, log, timeout):
     shared = runtime("-O0" if "-O0" in listed else "-O1", compiler, log, timeout)
     if not shared:
         return False
-    (folder / "tb").unlink(missing_ok=True)  # its makefile knows neither our objects nor the runtime
+    (folder / "tb").unlink(missing_ok=True)  # Verilator's makefile has no dependency on C objects and the runtime
     rest = [w for w in listed if not w.endswith(".c")]
     return jobs.call(VERILATOR + shared + ["--Mdir", str(folder)] + rest + objects, ROOT, log, timeout) == 0
 
 
 def told(log, start):
-    """What was written into the log since start."""
+    """Returns the text that was written to the log since offset `start`."""
     return pathlib.Path(log.name).read_bytes()[start:].decode(errors="replace")
 
 
 def passed(code, text, least):
-    """Whether a bench that ended with this code and printed this text has passed: one line PASS, of report.sv, after at
-    least so many comparisons, and nothing wrong before or after it."""
+    """Returns whether a bench with this exit status and output has passed: one line PASS, of report.sv, with at least
+    `least` comparisons, and no error before or after it."""
     found = COMPARED.findall(text)
     return code == 0 and len(found) == 1 and text.count("PASS") == 1 and int(found[0]) >= max(least, 1) and \
         not re.search(r"^ERROR |%Error", text, re.M)
 
 
 def execute(name, tb, plusargs, rules, least, log, timeout):
-    """(whether it passes and each rule stops it, whether the bench itself has said that something is wrong)"""
+    """Runs a bench. Returns (whether it passes and each rule stops it, whether the bench itself has reported an error).
+    """
     start = log.tell()
     code = jobs.call([str(tb), *plusargs], ROOT, log, timeout)
     text = told(log, start)
@@ -212,7 +215,8 @@ def execute(name, tb, plusargs, rules, least, log, timeout):
 
 
 def check(name, plusargs, timeout):
-    """What jobs.run_all wants of a bench. Without plusargs it must have compared as much as bench.checks says."""
+    """Builds and runs a bench; returns what jobs.run_all expects. Without plusargs the bench must make at least the
+    comparisons of bench.checks."""
     folder = ROOT / "build/tests/rtl" / name
     folder.mkdir(parents=True, exist_ok=True)
     log, good = folder / "log", False
@@ -232,8 +236,8 @@ def check(name, plusargs, timeout):
 
 
 def check_mutant(name, mutant, timeout):
-    """What jobs.run_all wants of a mutant: the bench must build with it, and say that something is wrong. Only the log
-    and the changed file stay."""
+    """Builds and runs a bench with a mutant; returns what jobs.run_all expects. The bench must build and report an
+    error itself. Only the log and the changed file are kept."""
     folder = ROOT / "build/tests/rtl" / name / "mutants" / mutant
     objects = folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)

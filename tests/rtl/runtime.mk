@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Verilator's runtime, and its headers compiled before for -O0 and -O1: what all benches of tests/rtl/run share.
+# Verilator's runtime, and its headers precompiled for -O0 and -O1. All benches of tests/rtl/run share them.
 # The flags are those of the makefile that Verilator writes for a bench.
 VM_PREFIX := $(basename $(firstword $(MAKEFILE_LIST)))
 VM_TIMING = 1

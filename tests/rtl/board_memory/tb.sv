@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a board before its two masters, each of which reads and writes lines at once: with random strobes, ids
-// and pauses, also at addresses behind the chip, which must give an error and change nothing. Each transfer begins
-// after three others at most, and is answered once, with its id, within the time of four transfers and a refresh. What
-// is read is what was written: each master has lines of its own, and there are lines of both, which only one of them
-// writes. +count=N reads and as many writes a master, +seed=N.
+// Bench of board_memory: two masters read and write lines at the same time, with random strobes, ids and pauses.
+// Checked:
+//   - a read returns what was written: each master has lines of its own; of the shared lines, one master writes;
+//   - an address behind the chip gives an error and changes nothing;
+//   - at most three other transfers begin before a transfer that waits;
+//   - each transfer is answered once, with its id, within the time of four transfers and a refresh.
+// +count=N reads and as many writes a master, +seed=N.
 module tb;
   localparam int ROW_W = 11, COL_W = 8, LINES = 1 << (ROW_W + COL_W - 3), ID_W = 6;
-  localparam int BOUND = 4 * 60 + 400;  // the chip's start is longer than a refresh
+  localparam int BOUND = 4 * 60 + 400;  // cycles; 400 is the chip's start, which is longer than a refresh
 
   logic clk = 0, rst = 1;
   always #10 clk = !clk;
@@ -41,8 +43,9 @@ module tb;
 
   int seed, count, reads[2], writes[2], refused[2];
 
-  // What each line has held, by the number of writes. A read may meet writes of its line: it gets one of the states
-  // from the last that was complete when it began to the last that was begun when it ended.
+  // The contents that each line has had, by the number of writes. A read that overlaps writes of its line may return
+  // any of these contents: from the last write that was complete when the read began, to the last write that had begun
+  // when the read ended.
   logic [511:0] states[64][16];
   int begun[64];
   bit known[64], writing[64];
@@ -127,7 +130,7 @@ module tb;
           state <= ASKS;
         end
         ASKS: begin
-          // the address may come before the data, and after them
+          // the address may come before the data, or after the data
           if (!awvalid[m]) awvalid[m] <= wvalid[m] || $urandom_range(1) != 0;
           if (!wvalid[m]) wvalid[m] <= awvalid[m] || $urandom_range(1) != 0;
           if (!writing[k] && !behind) begin
@@ -164,7 +167,7 @@ module tb;
     end
   end
 
-  // How many others each that asks has seen begin: 3 at most, as the module promises, and 3 at some time.
+  // The number of other transfers that have begun while a transfer waits. The module promises at most 3; 3 must occur.
   logic [3:0] asks, begins;
   int others[4], most;
   assign asks = {awvalid[1] && wvalid[1], arvalid[1], awvalid[0] && wvalid[0], arvalid[0]};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block memory of an ECP5 with 2048 words of 9 bits, as scripts/ecp5 uses it: two ports, no output register, a read
-// gives what was there before a write of the same port. It refuses other settings.
+// A block memory of an ECP5 with 2048 words of 9 bits, in the mode that scripts/ecp5 uses: two ports, no output
+// register, read before write on the same port. Other settings end the simulation.
 module DP16KD (
     input  logic DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3,
                  DIA2, DIA1, DIA0,
@@ -34,7 +34,7 @@ module DP16KD (
   logic [8:0] mem[0:2047], out_a, out_b;
   logic [10:0] at_a, at_b;
   initial begin
-    for (int i = 0; i < 2048; i++) mem[i] = 9'($urandom);  // whatever was there
+    for (int i = 0; i < 2048; i++) mem[i] = 9'($urandom);  // contents are undefined at the start
     if (DATA_WIDTH_A != 9 || DATA_WIDTH_B != 9 || REGMODE_A != "NOREG" || REGMODE_B != "NOREG" ||
         CSDECODE_A != "0b000" || CSDECODE_B != "0b000") $fatal(1, "DP16KD: settings that this model does not know");
   end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What board_ulx3s needs of an ECP5's cells, for simulation: the PLL as board_ulx3s sets it (50 MHz, and 50 MHz a
-// quarter of a period later), the register of a clock's pad, and pads: Verilator does not take
-// those of Yosys' models.
+// Simulation models of the ECP5 cells that board_ulx3s uses:
+//   - the PLL, in the settings of board_ulx3s: 50 MHz, and 50 MHz a quarter of a period later;
+//   - the output register of a clock's pad;
+//   - pads, because Verilator does not accept those of Yosys' models.
 `timescale 1ps / 1ps
 module EHXPLLL #(
     parameter int CLKI_DIV = 1, CLKFB_DIV = 1, CLKOP_DIV = 8, CLKOS_DIV = 8, CLKOP_CPHASE = 0, CLKOP_FPHASE = 0,
@@ -13,7 +14,7 @@ module EHXPLLL #(
     input logic CLKI, CLKFB, RST, STDBY, PHASESEL0, PHASESEL1, PHASEDIR, PHASESTEP, PHASELOADREG, PLLWAKESYNC, ENCLKOP,
     output logic CLKOP, CLKOS, LOCK
 );
-  // the VCO: the period of CLKI through the dividers of the feedback and of CLKOP
+  // PERIOD of CLKOP, in ps: 40 ns of CLKI, through the dividers of CLKI and of the feedback
   localparam int PERIOD = 40000 * CLKI_DIV / CLKFB_DIV;
   localparam int SHIFT = PERIOD * (CLKOS_CPHASE - CLKOP_CPHASE) / CLKOP_DIV;
   int cycles = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board's top, from pin to pin: a host at the serial line that speaks the frames of docs/board.md, and an SDRAM
-// chip. The host greets, writes blocks of memory at random addresses, reads them back, and reads a register. The top
-// is the one without the device (DEVICE = 0), from the RTL, or, with NETLIST defined, the netlist of Yosys for ECP5
+// Bench of board_ulx3s at its pins: a host on the serial line, which uses the frames of docs/board.md, and an SDRAM
+// chip. The host sends a hello, writes blocks of memory at random addresses, reads them back, and reads a register. The
+// top has no device (DEVICE = 0). With NETLIST defined, the netlist of Yosys for ECP5 replaces the RTL
 // (tests/rtl/netlist). +count=N blocks (default 4), +seed=N.
 `timescale 1ps / 1ps
 module tb;
-  localparam int BIT = 333333;  // 3 Mbaud
+  localparam int BIT = 333333;  // ps: 3 Mbaud
 
   logic clk = 0, tx, rx = 1, wifi, chip_clk, cke, cs_n, ras_n, cas_n, we_n, chip_oe;
   always #20000 clk = !clk;
@@ -98,7 +98,7 @@ module tb;
     crc = ~crc;
     for (int i = 0; i < 4; i++) send_escaped(crc[8*i+:8]);
     send(8'h7e);
-    // the answer: from a flag to the next one with something between
+    // the answer is the bytes between two flags, of which the second is not adjacent to the first
     while (!(got_n > 4 && got[got_n-1] == 8'h7e)) begin
       #(BIT);
       waited++;
@@ -127,7 +127,7 @@ module tb;
     if (!$value$plusargs("count=%d", count)) count = 4;
     $display("seed %0d", seed);
     void'($urandom(seed));
-    #(260000 * 1000);  // reset, and the start of the chip
+    #(260000 * 1000);  // 260 us: reset, and the start of the chip
     request(1, 0, 32'h12345678, 0, 0);
     if (answer[4] != 8'h54 || answer[5] != 8'h4c) $fatal(1, "a hello from somebody else");
     for (int i = 0; i < count; i++) begin
@@ -142,7 +142,7 @@ module tb;
         if (answer[4+k] != data[k]) $fatal(1, "byte %0d of %h: %h instead of %h", k, addr, answer[4+k], data[k]);
     end
     request(4, 4, 32'h02000000, 0, 4);  // behind the chip
-    request(2, 4, 32'h0, 0, 4);         // a register, without the device
+    request(2, 4, 32'h0, 0, 4);         // a register of the device, which this top does not have
     $display("%0d blocks, %0d column reads, %0d writes, %0d refreshes", count, chip.reads, chip.writes, chip.refreshes);
     report::pass();
   end

@@ -1,5 +1,5 @@
-// The checkers of rtl/check themselves: traffic that keeps the rules is clean; with
-// +break=N one is broken (file rules).
+// Bench of the checkers of rtl/check. Traffic that keeps the rules fails no assertion. +break=N breaks one rule
+// (statement `rule` in bench.checks).
 rtl/lint.vlt
 rtl/tern_pkg.sv
 rtl/check/check_channel.sv rtl/check/check_request.sv rtl/check/check_answers.sv

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random traffic on a memory channel that keeps every rule, under check_channel, check_request and check_answers: none
-// of their assertions may fail, also across resets. With +break=N one rule is broken once, in cycle 500 or soon after.
+// Bench of check_channel, check_request and check_answers: random traffic on a memory channel that keeps every rule,
+// with resets. No assertion of the checkers may fail. +break=N breaks one rule once, in cycle 500 or soon after.
 module tb;
   logic clk = 1'b0, rst = 1'b1, valid = 1'b0, ready = 1'b0, rsp = 1'b0;
   logic [1:0] op = '0;
@@ -33,7 +33,8 @@ module tb;
     tag = 4'($urandom);
   endtask
 
-  // What means nothing may change at any time: the data of a read, the operation of what is no atomic.
+  // Changes fields that have no meaning in this request: data and byte enables of a read, amo if it is no atomic. These
+  // may change at any time.
   task automatic drift();
     if (op == 2'd0 || !stalled) begin
       wdata[31:0] = $urandom;
@@ -90,7 +91,7 @@ module tb;
         report::compared(1);
       end
       #5 clk = 1'b0;
-      // now and then everything is answered, so that there are resets
+      // all requests are answered from time to time, so that a reset is allowed
       while (cycles % 100 == 99 && owes() != 0) begin
         if (ready) valid = 1'b0;
         {ready, rst} = 2'b00;

@@ -1,2 +1,2 @@
-// What the simulator makes of a bench, not RTL: tests/rtl/bench.py says why.
+// This bench tests the simulator, not RTL; tests/rtl/bench.py has the reason.
 tests/rtl/delays/tb.sv

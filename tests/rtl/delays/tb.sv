@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop with delays leaves in a variable is there behind it, however the loop ends, and wherever the variable
-// changes: in the loop, or in a task that is called there. Verilator 5.006 takes the value from before the loop for all
-// of these, if its optimization V3Life is on.
+// A variable that a loop with delays has changed has its new value after the loop. Tested are the ways in which a loop
+// ends, and changes in the loop and in a task that it calls. Verilator 5.006 uses the value from before the loop in all
+// of these cases if its optimization V3Life is on.
 module tb;
   logic clk = 1'b0;
   int in_task, broken_off, in_branch, by_while;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dirty plane and dirty_command between a source of writes and a memory, with an oracle.
+// A dirty_plane and a dirty_command between a source of writes and a memory, with an oracle.
 //
-// Of each page is known whether its bit must be set, and whether it may be: they differ only while a command and a
-// write to the page overlap, and after memory has refused a line of the bitmap. A command must report what must be set
-// before it, and nothing that may not be set at its end.
+// The oracle has two bits for each page: its dirty bit must be set, and its dirty bit may be set. The two differ only
+// while a command and a write to the page overlap, and after memory has refused a line of the bitmap. A command must
+// report each page that must be set before the command, and no page that may not be set at the end of the command.
 module rig #(
     parameter string NAME = "",
     parameter int MEM_PAGES = 4096,
@@ -18,7 +18,7 @@ module rig #(
     output logic done_o
 );
   localparam int UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
-  localparam int TARGET = 77, ROOM = 2 + UNITS / 512 + 4;  // lines of memory that are there
+  localparam int TARGET = 77, ROOM = 2 + UNITS / 512 + 4;  // lines of memory that exist: ROOM from TARGET on
   localparam logic [1:0] QUERY = 2'd1, CLEAR = 2'd2, COUNT = 2'd3;
 
   logic rst = 1;
@@ -54,7 +54,7 @@ module rig #(
       .done_slot_i(done_slot), .done_error_i(done_error)
   );
 
-  // Random numbers of this rig alone: what the others draw does not change them
+  // Random numbers of this instance, independent of those that other instances draw
   int unsigned state;
   function automatic int below(input int n);
     state = state * 1664525 + 1013904223;
@@ -113,7 +113,7 @@ module rig #(
 
   int reported;
   bit must_before[0:UNITS-1];
-  // A command as it should be, and what must and may be set afterwards
+  // Gives a valid command, checks its result, and updates must and may.
   task automatic command(logic [1:0] op, int first, int count, output int cycles);
     int blocks, names, line, since, low, high, p;
     bit bit_, named, lost, any_refused;
@@ -203,7 +203,8 @@ module rig #(
     for (int i = 0; i < ROOM; i++) if (wrote[i]) $fatal(1, "%s: a refused command wrote", NAME);
   endtask
 
-  // Nothing is written: must and may are equal, but for what was lost; after a query_clear nothing is set.
+  // Stops all writes, so that must and may are equal except for pages whose line was refused. After a query_clear no
+  // page is dirty.
   task automatic settle();
     int cycles;
     rate = 0;

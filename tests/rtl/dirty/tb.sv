@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dirty plane and its commands, with pages of 4 KiB, 64 KiB and 2 MiB (D1 to D3): bits, marks, and commands. Each
-// plane stands before a memory that answers in any order and may fail (rig.sv). The figures of 4 GiB in pages of 4 KiB
-// follow. tests/rtl/mem_fabric has plane and commands beside traffic on a port.
+// Bench of dirty_plane and dirty_command with pages of 4 KiB, 64 KiB and 2 MiB (D1 to D3): bits, marks, and commands,
+// with a memory that answers in any order and may fail (rig.sv). The last instance bounds the cycles of a query_clear
+// of 4 GiB in pages of 4 KiB. tests/rtl/mem_fabric tests both modules beside traffic on a port.
 module tb;
   logic clk = 0;
   always #5 clk = !clk;
@@ -9,7 +9,7 @@ module tb;
   bit seeded = 0;
   logic [4:0] done;
 
-  // 3.2 lines of 4 KiB pages; sections of more than 512 lines; pages of 64 KiB and 2 MiB; one word and many a line
+  // In this order: 3.2 lines of pages; more than 512 lines, in words of a whole line; larger pages, in smaller words.
   rig #(.NAME("4 KiB"), .MEM_PAGES(1650)) pages_4k (.clk_i(clk), .go_i(seeded), .seed_i(seed), .done_o(done[0]));
   rig #(.NAME("4 KiB, 1100 lines"), .MEM_PAGES(1100 * 512 - 77), .WORD(512), .ROUNDS(24))
       pages_4k_wide (.clk_i(clk), .go_i(seeded), .seed_i(seed + 1), .done_o(done[1]));

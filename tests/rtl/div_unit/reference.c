@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands for div_unit, and what must come out.
+// Random operands for div_unit, and the expected results.
 
 #include "../lib/float_reference.h"
 #include "../lib/random.h"
@@ -43,10 +43,10 @@ void div_next(uint32_t op, uint32_t *a, uint32_t *b, uint32_t *rm, uint32_t *res
     } else {
         *a = random_float();
         *b = random_float();
-        // most square roots of something that has one
+        // 7 of 8 operands of a square root are not negative
         if (op == FSQRT && random_below(8))
             *a &= 0x7fffffff;
-        // quotients around the smallest normal
+        // quotients near the smallest normal number
         if (op == FDIV && random_below(8) == 0) {
             *a = (*a & 0x807fffff) | (1 + random_below(30)) << 23;
             *b = (*b & 0x807fffff) | (127 + random_below(30)) << 23;

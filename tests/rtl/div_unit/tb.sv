@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// div_unit against C: all operations and rounding modes, random masks and back pressure. The lanes of a warp take
-// turns, turns are left out, and zeros are skipped; the result comes in exactly the cycles that are promised. +count=N:
-// at least so many vectors of each of the six operations.
+// Bench of div_unit against C: all operations and rounding modes, random masks and back pressure. The result must come
+// in exactly the promised number of cycles (promised below): the unit divides groups of D lanes one after the other,
+// skips groups without an active lane, and skips leading zeros. +count=N: at least N vectors of each of the six
+// operations.
 
 module tb;
 
@@ -66,7 +67,8 @@ module tb;
     {a, b, rm} = {L*67{1'b1}};
   endtask
 
-  // the turns that have lanes, each as long as its longest dividend asks for
+  // The cycles from the operands to the result. Each group of D lanes with an active lane takes the time of its longest
+  // dividend.
   function automatic int promised();
     int cycles, zeros, least_zeros;
     logic [31:0] magnitude;

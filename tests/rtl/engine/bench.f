@@ -1,4 +1,4 @@
-// The engine with its real control, MMU and queues, around executors of the bench's own (executors.sv).
+// The engine with its real control, MMU and queues; executors.sv has test executors in the place of the real ones.
 rtl/lint.vlt -Wno-WIDTH --unroll-count 15
 rtl/gen/tern_spec_pkg.sv rtl/tern_pkg.sv
 rtl/engine/engine.sv rtl/engine/engine_regs.sv rtl/engine/hw_queue.sv rtl/engine/indication_fifo.sv

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors of the bench's own, in the places and with the ports of the real ones: each writes `steps` lines from line
-// `base` on, once each, in order, several in flight. What has been done (k, signature) is its state; it is saved as
-// many lines as the signature says, each of which tells its place and is compared when it comes back. A line that is
-// not as it was is context_invalid. Seed bit 4: ends with a fault. tb.fast: no random pauses.
+// Test executors with the names and ports of the real ones. Each writes `steps` lines from line `base` on, once each,
+// in order, several in flight. The state is (k, signature), where k is the number of lines written. The signature gives
+// the number of lines of the saved state, each of which contains its index. At a restore each line is compared, and a
+// line that has changed gives context_invalid. With seed bit 4 the packet ends with a fault. tb.fast: no random pauses.
 module work #(
     parameter int MAX_LINES = 1
 ) (
@@ -135,7 +135,7 @@ module work #(
             code <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
             access <= '0;
             va <= '0;
-            k = steps;  // nothing is begun
+            k = steps;  // no write is begun
           end
           restore_ready <= 1'b0;
         end
@@ -214,7 +214,7 @@ module simt_executor #(
 );
   work #(.MAX_LINES(150)) u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[95:64]),
                                   .steps_i(start_packet_i[159:128]));
-  logic clean = 1'b0;  // nothing of another address space is left since the last reset
+  logic clean = 1'b0;  // since the last reset there was a start, which must scrub data of other address spaces
   assign {dbg_pc_o, dbg_lanes_o} = {26'd5, dbg_warp_i, 26'd6, dbg_warp_i};
   assign {fault_pc_o, fault_group_o, fault_warp_o, fault_lane_o} = {32'd11, 96'd12, 6'd13, 6'd14};
   assign {req_amo_o, req_exec_o, ev_issue_o, ev_lanes_o, ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o} = '0;

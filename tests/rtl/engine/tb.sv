@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's control path as a driver sees it: the registers of a whole engine whose executors are the bench's own.
+// Bench of the engine's control path through the registers of a whole engine with test executors (executors.sv).
 //
-// First a short packet of each executor is stopped at every cycle, and cut again at some cycle of its resume
-// (latencies are printed and bounded); then contexts submit buffers of random packets for `count` rounds, and are
-// preempted at all granularities, reset, resumed, met by errors of memory and by save areas that somebody has
-// changed. Checked: indications in order, each exactly once and possible; what waits is cancelled; every line of
-// every packet is written exactly once over all cuts; a fault of memory is always told; a reset ends soon, with
-// nothing in flight, and the engine goes on.
+// First a short packet of each executor is stopped at every cycle, and again at some cycle of its resume; latencies are
+// printed and bounded. In the random part contexts submit buffers of random packets for `count` rounds. The buffers are
+// preempted at all granularities, reset and resumed, with memory errors and changed save areas. Checked: each
+// indication comes once, in order, with a possible value; a waiting buffer is cancelled; each line of each packet is
+// written exactly once over all stops; each memory fault is indicated; a reset ends in bounded time without requests in
+// flight, and the engine runs afterwards.
 module tb;
   localparam int CONTEXTS = 6, PACKETS = 6, SAVE_LINES = 200;
   localparam int PATIENCE = 40000;
@@ -42,14 +42,14 @@ module tb;
   always @(posedge clk) now <= now + 1'b1;
 
   int seed, rounds, cycle = 0;
-  int stopped_at, told_at, begun_at, given_at;  // cycles
+  int stopped_at, told_at, begun_at, given_at;  // cycle of: stop, indication, doorbell, last restored line
   always @(posedge clk) begin
     cycle <= cycle + 1;
     if (|dut.exec_stopped) stopped_at = cycle;
     if (dut.u_cp.x_dropped) dropped = 1'b1;
     if (dut.ind_valid) begin
       told_at = cycle;
-      if (dropped) faulted_fence.delete(dut.head_fence[31:0]);  // a line of a restore that is dropped may be bad
+      if (dropped) faulted_fence.delete(dut.head_fence[31:0]);  // a dropped restore need not report its bad line
       dropped = 1'b0;
       if (dut.mmu_busy) fail("indicated, but memory owes an answer");
       tally[SPILLED] += dut.u_cp.x_bad;
@@ -68,15 +68,15 @@ module tb;
   end
   logic restoring = 1'b0, in_vain = 1'b0, dropped = 1'b0;
 
-  // A context: 64 pages from page 64 * (its number + 1) on: fence, buffer, from +2 on a page for each packet's lines;
-  // +32: save area, its pages in the order of `place`. Pages 1 and 2 are root tables.
+  // Context c has 64 pages from page 64 * (c + 1) on. +0: fence; +1: buffer; from +2 on a page for each packet's lines;
+  // from +32 on the save area, whose pages are in the order of `place`. Pages 1 and 2 are root tables.
   function automatic int page(input int c); return 64 * (c + 1); endfunction
   function automatic int fence_line(input int c); return 64 * page(c); endfunction
   function automatic int buffer_line(input int c); return 64 * (page(c) + 1); endfunction
   function automatic int out_line(input int c, input int p); return 64 * (page(c) + 2 + p); endfunction
   function automatic int save_line(input int c); return 64 * (page(c) + 32); endfunction
   function automatic int place(input int k); return k == 0 ? 0 : k == 1 ? 3 : k == 2 ? 1 : 6; endfunction
-  // a line of state, from 1 on: behind the header and a line of list
+  // Line n of the state, from 1 on. The state follows the header and a line of the page list.
   function automatic int state_line(input int c, n); return save_line(c) + 64 * place((n + 1) / 64) + (n + 1) % 64;
   endfunction
 
@@ -84,16 +84,16 @@ module tb;
   kind_t kind[CONTEXTS][PACKETS];
   int packets[CONTEXTS], steps[CONTEXTS][PACKETS], start[CONTEXTS][PACKETS+1];
   logic [31:0] mark[CONTEXTS][PACKETS];   // seed of an executor's packet
-  // changed: somebody has been at its save area; listed: at the list
+  // changed: the bench has changed the context's save area; listed: it has changed the page list of that area
   logic saved[CONTEXTS], queued[CONTEXTS], changed[CONTEXTS], listed[CONTEXTS];
-  int at[CONTEXTS], executor[CONTEXTS], at_root[CONTEXTS];     // of the saved header
+  int at[CONTEXTS], executor[CONTEXTS], at_root[CONTEXTS];     // offset, executor of the saved header; root table
 
   // Submissions that have not been indicated, oldest first
   int sub_context[$], sub_fence[$];
   logic sub_may_stop[$], sub_cancelled[$];
   int fences = 1;
-  int faulted_fence[int];                   // of a fence, the line that memory refused
-  // how often things happened
+  int faulted_fence[int];                   // by fence: the line that memory refused
+  // Events that are counted; each must occur often enough.
   typedef enum {COMPLETED, CANCELLED, BETWEEN, INSIDE, FAULTED, RESETS, DROPPED, LOST, SPILLED, IN_VAIN, RESET_SAVE,
                 RESET_RESTORE, UNLISTED,
     THINGS} thing_t;
@@ -103,7 +103,7 @@ module tb;
     $fatal(1, "cycle %0d: %s", cycle, why);
   endtask
 
-  // Registers: writes are posted and go out one a cycle; then `pause` cycles go by, and the state is looked at
+  // Register writes are posted. go() issues one a cycle, waits for `pause` cycles, and reads the status registers.
   logic [9:0] post_addr[$];
   logic [31:0] post_data[$];
   int pause = 0;
@@ -135,7 +135,7 @@ module tb;
     status = seen[0];
   endtask
 
-  // Builds context c anew; only: this one kind, n packets
+  // Builds context c with n packets. If only >= 0, the first is of this kind and the others are nops.
   task automatic build(input int c, input int n, input int only, input int length);
     int line = buffer_line(c);
     packets[c] = n;
@@ -198,7 +198,7 @@ module tb;
   function automatic int executor_of(input kind_t k); return k == DISPATCH ? 1 : k == COPY ? 2 : k == USER ? 3 : 0;
   endfunction
 
-  // All packets before offset `to` have been done once, the one there begun at most, those behind it not
+  // Packets before offset `to` must have run once. The one at `to` may have begun if inside_too; later ones must not.
   task automatic check_work(input int c, input int to, input logic inside_too);
     for (int p = 0; p < packets[c]; p++) begin
       int line = out_line(c, p), n = 0;
@@ -223,7 +223,7 @@ module tb;
     end
   endtask
 
-  // Commands, and what the next look at the status says of them
+  // Commands, whose result the next read of the status shows
   int asked = -1;            // context whose doorbell has been rung
   logic stops = 1'b0, resets = 1'b0;
   logic was_stopping = 1'b0;
@@ -339,7 +339,7 @@ module tb;
     end
   endtask
 
-  // A reset is over: what has been indicated is taken first, the rest is lost
+  // When a reset is over, the bench takes the indications that it has left. All other buffers are lost.
   task automatic after_reset();
     if (status[REG_ENGINE_STATUS_RESET_LSB]) begin
       if (cycle - reset_at > 2000) fail("the reset does not end");
@@ -365,7 +365,7 @@ module tb;
   int reset_at;
   logic anew[CONTEXTS];  // to be built
 
-  // Somebody writes into a save area
+  // Changes a save area, as another process could.
   task automatic meddle(input int c);
     int l = save_line(c);
     int what = mem.data[l][159:128] > 62 && $urandom_range(3) != 0 ? 8 : $urandom_range(7);
@@ -377,7 +377,7 @@ module tb;
       4: mem.data[l][159:128] = executor[c] != 0 && $urandom_range(1) != 0 ? 32'd0 : 32'd200 + $urandom_range(100000);
       5: mem.data[l][159:128] = mem.data[l][159:128] + 1;
       6: mem.data[l][160+$urandom_range(351)] = 1'b1;
-      8: begin  // the list, where it is needed
+      8: begin  // the page list, in an area of more than one page
         int bit_ = $urandom_range(9);
         mem.data[l+1][bit_] = !mem.data[l+1][bit_];
         listed[c] = 1'b1;
@@ -398,7 +398,7 @@ module tb;
     end
   int told_faults = 0;
 
-  // Every cycle of one packet of each executor, x; each resume is cut at a cycle of its own, then goes to its end.
+  // Stops one packet of each executor x at every cycle. Each resume is stopped once, then runs to the end.
   int x = int'(DISPATCH), cut_at = -1, phase = 0, cuts, length, preempt_at, worst_save, worst_wait,
     worst_restore, tallied;
   task automatic every_cycle();
@@ -417,14 +417,14 @@ module tb;
         if (given_at - begun_at - lines > worst_restore) worst_restore = given_at - begun_at - lines;
       end
       if (phase != 0) cuts++;
-      if (phase == 0 || tally[COMPLETED] != tallied) begin  // the next cycle to cut at
+      if (phase == 0 || tally[COMPLETED] != tallied) begin  // the next cycle to stop at
         if (cut_at < 0 && phase != 0) length = told_at - begun_at;
         if (phase != 0) cut_at++;
         if (cut_at > length) begin
           $display(
             "executor %0d: %0d cycles; and a cycle a line: stopped to indicated %0d, request to indicated %0d, %s %0d",
                    x, length, worst_save, worst_wait, "doorbell to restored", worst_restore);
-          // a round trip and a little; what is under way first; header, packet with a walk and lines in parallel
+          // 60: memory's latency. Save: once. Preemption: also requests in flight. Restore: header, packet, walks.
           if (worst_save > 60 + 20 || worst_wait > 3 * 60 || worst_restore > 5 * 60) fail("too slow");
           {worst_save, worst_wait, worst_restore, length} = '0;
           x++;
@@ -452,7 +452,7 @@ module tb;
   endtask
 
   int since_stop = 0;
-  logic aim = 1'b0;  // a reset, at the next time at which state moves
+  logic aim = 1'b0;  // request a reset during the next save or restore
   task automatic at_random();
     int c = $urandom_range(CONTEXTS - 1), w = $urandom_range(3);
     case ($urandom_range(15))
@@ -482,7 +482,7 @@ module tb;
     if (status[1:0] > 2'd2) fail("three are queued");
     if (!status[REG_ENGINE_STATUS_STOPPING_LSB]) since_stop = cycle;
     if (cycle - since_stop > PATIENCE) fail("the request is lost");
-    // a buffer that waits for its fence would hold a stop at its own end up
+    // A request to stop at the end of a buffer would never end if that buffer waits for its fence: stop it at once.
     if (status[REG_ENGINE_STATUS_STOPPING_LSB] && cycle - since_stop > 4000 && asked < 0 && !resets) preempt(3);
   endtask
 
@@ -494,7 +494,7 @@ module tb;
     repeat (4) @(negedge clk);
     rst = 1'b0;
     repeat (4) @(negedge clk);
-    for (int r = 1; r <= 2; r++) mem.data[64*r][31:0] = 32'h0000000f;  // 4 MiB at 0, everything allowed
+    for (int r = 1; r <= 2; r++) mem.data[64*r][31:0] = 32'h0000000f;  // identity of 4 MiB at 0, all rights
     for (int c = 0; c < CONTEXTS; c++) begin
       anew[c] = 1'b1;
       queued[c] = 1'b0;
@@ -520,7 +520,7 @@ module tb;
     end
     repeat (10) @(negedge clk);
     if (!idle) fail("not idle at the end");
-    // what a crash dump reads: two buffers, the first of which waits for its fence
+    // The registers that a crash dump reads, with two buffers, of which the first waits for its fence.
     for (int c = 0; c < 2; c++) begin
       build(c, 2, int'(WAIT), 0);
       submit(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands for fp_fma, and what must come out.
+// Random operands for fp_fma, and the expected results.
 
 #include "../lib/float_reference.h"
 #include "../lib/random.h"
@@ -12,7 +12,7 @@ void fma_seed(uint32_t seed)
     random_seed(seed);
 }
 
-// An addend whose exponent is within 30 of the product's, so that the two meet.
+// Returns an addend whose exponent is within 30 of the product's, so that the significands overlap.
 static uint32_t near_product(uint32_t a, uint32_t b, uint32_t c)
 {
     int exponent = (int)(a >> 23 & 255) + (int)(b >> 23 & 255) - 127 + (int)random_below(60) - 30;
@@ -20,8 +20,8 @@ static uint32_t near_product(uint32_t a, uint32_t b, uint32_t c)
     return (c & 0x807fffff) | (uint32_t)exponent << 23;
 }
 
-// Operations in turn: four fused ones, and add, subtract and multiply as the core prepares them (a * 1 + c, a * b + 0
-// of the product's sign). control: {neg_prod, neg_add, rm}
+// Gives the seven operations in turn: four fused ones, and add, subtract and multiply in the form that the core gives
+// them: a * 1 + c, and a * b + 0 with the product's sign. control: {neg_prod, neg_add, rm}.
 void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t *result, uint32_t *flags)
 {
     *a = random_float();
@@ -38,7 +38,7 @@ void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t
     case 1:
         *c = near_product(*a, *b, *c);
         break;
-    case 2:  // almost everything cancels
+    case 2:  // the addend cancels the product except for a few units in the last place
         *c = float_fma(*a, *b, 0, RM_RTZ).bits ^ 0x80000000 ^ (neg_prod ^ neg_add) << 31;
         *c += random_below(3) - 1;
         break;

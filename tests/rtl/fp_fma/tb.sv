@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp_fma against the host's fused multiply-add: random and corner operands, all rounding modes, flags, gaps in the
-// pipeline. +count=N: vectors of each of the seven operations.
+// Bench of fp_fma against the host's fused multiply-add: random and corner operands, all rounding modes, flags, gaps in
+// the pipeline. +count=N: vectors of each of the seven operations.
 
 module tb;
 

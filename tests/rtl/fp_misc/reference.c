@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands for fp_misc, and what must come out.
+// Random operands for fp_misc, and the expected results.
 
 #include "../lib/float_reference.h"
 #include "../lib/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp_misc against the host's floating point: random and corner operands, all operations and rounding modes, flags,
-// gaps. +count=N: vectors of each of the ten operations.
+// Bench of fp_misc against the host's floating point: random and corner operands, all operations and rounding modes,
+// flags, gaps in the pipeline. +count=N: vectors of each of the ten operations.
 
 module tb;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hw_queue and indication_fifo joined as in the engine, against two SystemVerilog queues, at random.
+// Bench of hw_queue and indication_fifo, connected as in the engine: random operations, compared with two SystemVerilog
+// queues.
 module tb;
   logic clk = 1'b0, rst = 1'b1, engine_rst = 1'b0, closed = 1'b0, doorbell = 1'b0, pop = 1'b0, read = 1'b0;
   logic [31:0] data, head, ind_head;
@@ -35,7 +36,7 @@ module tb;
     end
     rst = 1'b0;
     for (cycles = 0; cycles < 200000; cycles++) begin
-      // the mix changes, so that both ends of both queues are met
+      // the mix of operations changes, so that both queues become full and empty
       int phase = cycles / 100 % 4;
       doorbell = $urandom_range(phase == 0 ? 1 : 5) == 0;
       pop = $urandom_range(phase == 1 ? 1 : 5) == 0;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Around the benches of executors that save one line of state: two instances, of which one is at work, on a
-// plain_memory. Starts them, stops them at a given cycle, takes the state and resumes in the other one, with random
-// pauses on all channels. Ends the run if one breaks the contract of an executor: goes on or waits after a stop, ends
-// twice or with requests in flight, asks memory while it is idle.
-// The bench is `tb`. It has the instances (executor_pair.svh), number d on the elements d of arrays, and tasks that are
-// called here: choose (work of at most so much, at random), make (a packet and what memory holds before), saved (judges
-// `state`, and memory, after a stop), ended (after the end).
+// Common part of the benches of executors that save one line of state. This module drives two instances, of which one
+// runs, on a plain_memory: it starts them, stops them at a given cycle, takes the state and resumes in the other
+// instance, with random pauses on all channels. The run ends if an instance breaks the contract of an executor: if it
+// does not stop in time, ends twice or with requests in flight, or requests memory while it is idle.
+// The bench `tb` contains the instances (executor_pair.svh; instance d uses element d of the arrays), and tasks that
+// this module calls: choose(n) chooses random work of at most n, make() builds the packet and the initial memory,
+// saved() checks `state` and memory after a stop, ended() checks memory after the end.
 module executor_host #(
     parameter int LINES,
-    parameter int PENDING,  // requests in flight
-    parameter int SLOW,     // cycles of an answer, at most
-    parameter int LATE,     // requests from a stop on, at most
-    parameter int QUIET     // cycles from the last answer after a stop to the end, at most
+    parameter int PENDING,  // greatest number of requests in flight
+    parameter int SLOW,     // greatest latency of memory, in cycles
+    parameter int LATE,     // greatest number of requests after a stop
+    parameter int QUIET     // greatest number of cycles from the last answer after a stop to the end
 );
   logic clk = 1'b0, rst = 1'b1;
-  logic sel = 1'b0, start_valid = 1'b0, resume = 1'b0, start_ready, done, fault;  // sel: the instance at work
+  logic sel = 1'b0, start_valid = 1'b0, resume = 1'b0, start_ready, done, fault;  // sel: the instance that runs
   logic [1023:0] pkt;
   logic [7:0] code;
   logic [1:0] access;
@@ -42,10 +42,10 @@ module executor_host #(
   assign {code, access, va, save_data} = {a_code[sel], a_access[sel], a_va[sel], a_save_data[sel]};
   assign {op, line, wdata, be, tag} = {a_op[sel], a_line[sel], a_wdata[sel], a_be[sel], a_tag[sel]};
 
-  logic fast = 1'b0;   // constant latency, always ready
-  logic sharp = 1'b0;  // only stops at once
+  logic fast = 1'b0;   // memory has a constant latency and is always ready
+  logic sharp = 1'b0;  // all stops are immediate
   int cycle = 0, stops = 0;
-  int late, quiet;     // requests since the stop; cycles without any in flight
+  int late, quiet;     // since the stop: requests; cycles without requests in flight
 
   plain_memory #(.LINES(LINES), .TAG_W(8), .PENDING(PENDING), .SLOW(SLOW), .UNIQUE(1'b1)) mem (
       .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(op),
@@ -70,7 +70,7 @@ module executor_host #(
     report::error(why);
   endtask
 
-  // Starts or resumes, and asks to stop after `after` cycles (never, if negative); until it has ended or stopped.
+  // Starts or resumes, requests a stop after `after` cycles (negative: never), and waits for the end or the stop.
   task automatic go(input int after, output logic was_stopped);
     int begun;
     @(negedge clk) start_valid = 1'b1;
@@ -78,7 +78,7 @@ module executor_host #(
     begun = cycle;
     @(negedge clk) start_valid = 1'b0;
     if (resume) begin
-      stop_req = after == 0;  // in the restore stream: takes effect after it
+      stop_req = after == 0;  // a stop during the restore stream takes effect after it
       stop_gran = 2'd3;
       while ($urandom_range(2) != 0) @(negedge clk);
       restore_valid = 1'b1;
@@ -112,8 +112,8 @@ module executor_host #(
     stops++;
   endtask
 
-  // The whole packet, each piece in the other instance. The first stop after `first` cycles,
-  // further ones after up to `most`.
+  // Runs a packet in up to `pieces` + 1 pieces, alternately in the two instances. The first stop comes after `first`
+  // cycles, later ones after at most `most` cycles.
   task automatic run(input int first, input int most, input int pieces);
     logic again;
     int left = pieces;
@@ -133,7 +133,7 @@ module executor_host #(
     tb.ended();
   endtask
 
-  // The rest of a packet, from a state that another executor, or the model's, may have saved.
+  // Runs the rest of a packet from a state that another implementation may have saved.
   task automatic run_from(input logic [511:0] from);
     logic unused;
     state = from;
@@ -143,7 +143,7 @@ module executor_host #(
     tb.ended();
   endtask
 
-  // The whole packet again and again, stopped once: at every cycle that there is.
+  // Runs the packet once for each of its cycles, and stops it at that cycle.
   task automatic run_stopped_everywhere();
     sharp = 1'b1;
     stops = 0;
@@ -161,7 +161,8 @@ module executor_host #(
     rst = 1'b0;
   endtask
 
-  // After `count` runs, of which enough were stopped: a few more, chosen with `most`, stopped at every cycle.
+  // Checks that at least a quarter of `count` runs were stopped, then stops a few more packets, of at most `most`, at
+  // every cycle.
   task automatic stop_everywhere(input int count, input int most);
     $display("%0d stops at random", stops);
     if (stops < count / 4) $fatal(1, "hardly ever stopped");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two instances of executor_host (`host`): of the module that EXECUTOR names. A text, since no parameter can name a
-// module.
+// The two instances that executor_host (`host`) drives, of the module that the macro EXECUTOR names. This is an include
+// file because a parameter cannot name a module.
   for (genvar d = 0; d < 2; d++) begin : g_dut
     `EXECUTOR dut (
         .clk_i(host.clk), .rst_i(host.rst), .start_valid_i(host.start_valid && host.sel == d),

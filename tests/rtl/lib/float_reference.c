@@ -75,7 +75,7 @@ static double evaluate_double(const struct operation *op, int mode)
     return r;
 }
 
-// |exact value| < bound; bound a double.
+// Returns whether |exact value| < bound.
 static int magnitude_below(const struct operation *op, int negative, double bound)
 {
     return negative ? evaluate_double(op, FE_UPWARD) > -bound : evaluate_double(op, FE_DOWNWARD) < bound;
@@ -92,7 +92,7 @@ static float evaluate_away(const struct operation *op, uint32_t *flags)
     if (isinf(high))
         high = 0x1p128;
     double rounded = magnitude_below(op, negative, (low + high) / 2) ? low : high;
-    // tiny after rounding: below the value that rounds up to the smallest normal with an unbounded exponent
+    // tiny after rounding: below the value that would round to the smallest normal if the exponent were unbounded
     int tiny = magnitude_below(op, negative, 0x1p-126 - 0x1p-151);
     *flags = FLAG_NX | (rounded > (double)FLT_MAX ? FLAG_OF : 0u) | (tiny ? FLAG_UF : 0u);
     float magnitude = rounded > (double)FLT_MAX ? (float)INFINITY : (float)rounded;
@@ -125,7 +125,7 @@ struct float_result float_fma(uint32_t a, uint32_t b, uint32_t c, uint32_t rm)
     struct operation op = {KIND_FMA, (double)to_float(a), (double)to_float(b), (double)to_float(c)};
     int any_nan = is_nan(a) || is_nan(b) || is_nan(c);
     int zero_inf = (is_inf(a) && is_zero(b)) || (is_inf(b) && is_zero(a));
-    // a NaN without NaN operands is invalid; with them a signaling one, or inf * 0 beside a quiet addend
+    // A NaN result is invalid if no operand is a NaN, if an operand is a signaling NaN, or if the product is inf * 0.
     return finish(&op, rm, !any_nan || zero_inf || is_signaling(a) || is_signaling(b) || is_signaling(c));
 }
 
@@ -181,7 +181,7 @@ struct float_result float_min_max(uint32_t a, uint32_t b, int is_max)
     else if (fa != fb)
         result.bits = (fa < fb) != (is_max != 0) ? a : b;
     else
-        result.bits = is_max ? a & b : a | b;  // equal: the same bits, or zeros of which -0 is the smaller
+        result.bits = is_max ? a & b : a | b;  // equal: the same bits, or zeros; -0 counts as less than +0
     return result;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory behind a channel without atomics. A request takes effect when it is accepted and is answered later, in any
-// order; `fast`: after 60 cycles, in order, one a cycle. One line can be bad: it answers bus_error, as does everything
-// beyond the end. Ends the run if a stalled request changes. Counts what was written to each line.
+// Memory behind a channel without atomics. A request takes effect when it is accepted. Answers come later, in any
+// order; with fast_i after 60 cycles, in order, one a cycle. Line `bad` and all lines from LINES on answer bus_error.
+// The run ends if a stalled request changes. `writes` counts the writes of each line.
 module plain_memory #(
     parameter int LINES = 65536,
     parameter int TAG_W = 11,
-    parameter int PENDING = 256,  // how many requests may be in flight
-    parameter int SLOW = 300,     // a quarter of the answers take so many cycles, at most; the others 60
+    parameter int PENDING = 256,  // greatest number of requests in flight
+    parameter int SLOW = 300,     // greatest latency of a quarter of the answers, in cycles; others take at most 60
     parameter bit UNIQUE = 1'b0   // no tag may be used while it is in flight
 ) (
     input  logic             clk_i,
@@ -27,15 +27,15 @@ module plain_memory #(
   localparam int LINE_W = $clog2(LINES);
   logic [511:0] data[LINES];
   int writes[LINES];
-  int bad = -1;      // answers with a fault
-  int faults = 0;    // so answered
+  int bad = -1;      // this line answers with a fault
+  int faults = 0;    // answers with a fault
 
   logic used[PENDING], p_fault[PENDING];
   int due[PENDING];
   logic [TAG_W-1:0] tag[PENDING];
   logic [511:0] answer[PENDING];
   int cycle = 0;
-  int in_flight = 0;  // accepted, and the answer is not out yet
+  int in_flight = 0;  // requests that were accepted and not answered
   logic ready = 1'b0, stalled_q = 1'b0;
   logic [605+TAG_W:0] held_q, now;
   assign req_ready_o = ready;

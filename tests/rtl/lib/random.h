@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random operands for the arithmetic benches: repeatable from a seed, biased to the values where arithmetic goes wrong.
+// Random operands for the arithmetic benches. A seed gives the same operands again; corner cases are frequent.
 
 #ifndef TERN_TESTS_RTL_RANDOM_H
 #define TERN_TESTS_RTL_RANDOM_H
@@ -28,7 +28,7 @@ static inline uint32_t random_below(uint32_t bound)
     return (uint32_t)(random_u64() >> 32) % bound;
 }
 
-// A word: often a corner, a small number of either sign, or a run of equal bits.
+// Returns a word: a corner case, a small number of either sign, a number with leading or trailing zeros, or any word.
 static inline uint32_t random_word(void)
 {
     static const uint32_t corner[] = {0, 1, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe,
@@ -48,7 +48,8 @@ static inline uint32_t random_word(void)
     }
 }
 
-// A float's bits: corners, subnormals and smallest normals, short significands, or anything.
+// Returns the bits of a float: a corner case, a subnormal or small normal, a short significand, an exponent near that
+// of 1, or any float.
 static inline uint32_t random_float(void)
 {
     static const uint32_t corner[] = {

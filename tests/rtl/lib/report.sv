@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a bench says what it found; tests/rtl/run reads that. A bench calls compared for all that it has compared, error
-// for what is wrong, or $fatal if it cannot go on, and pass at its end, which decides. No bench counts errors of its
-// own: a last `if (errors != 0) $fatal` is one more thing that can be missing.
-// A class, because Verilator copies a function of a package to each of its calls.
+// The results of a bench, in the form that tests/rtl/run reads. A bench calls compared(n) after n comparisons, error()
+// for each difference, $fatal if it cannot continue, and pass() at its end, which fails if there were errors. No bench
+// counts errors itself, since it could then forget to check the count.
+// This is a class because Verilator copies a function of a package to each of its calls.
 class report;
-  localparam int MOST = 10;  // errors: the last one ends the run
+  localparam int MOST = 10;  // the run ends at this number of errors
   static longint unsigned comparisons = 0;
   static int errors = 0;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chip of SDR SDRAM for simulation: 4 banks of 2^ROW_W rows of 2^COL_W words of 16 bits, one burst length (1), CAS
-// latency 2 or 3. It ends the run if a command breaks a time or an order of the data sheet (IS42S16160G-7), if a row
-// is not refreshed in time, or if both sides drive the data pins.
+// Simulation model of an SDR SDRAM chip: 4 banks of 2^ROW_W rows of 2^COL_W words of 16 bits, burst length 1, CAS
+// latency 2 or 3. The run ends if a command violates a time or an order of the data sheet (IS42S16160G-7), if there are
+// too few refreshes, or if both sides drive the data pins.
 //
-// clk_i is the pin of the chip: it lags the controller's clock by part of a period. Data of a read change after the
-// edge CAS - 1 after the command; dq_oe_o tells when the chip drives them. LINES lines of 64 bytes are kept.
+// clk_i is the clock at the chip's pin, which lags the controller's clock by part of a period. Data of a read change
+// after edge CAS - 1 after the command; dq_oe_o is set while the chip drives them. The model has LINES lines of 64
+// bytes.
 module sdram_chip #(
     parameter int ROW_W = 13,
     parameter int COL_W = 9,
@@ -27,12 +28,12 @@ module sdram_chip #(
     output logic             dq_oe_o
 );
   localparam int T_RCD = 20000, T_RP = 20000, T_RAS = 45000, T_RC = 67500, T_RFC = 67500, T_WR = 15000, T_RRD = 14000;
-  localparam longint REFRESH_PS = 7812500;  // on average: 8192 rows in 64 ms
+  localparam longint REFRESH_PS = 7812500;  // average period: 8192 rows in 64 ms
 
   logic [511:0] mem[0:LINES-1];
   longint now = 0, opened[0:3], closed[0:3], written[0:3], refreshed = 0, last_open = -1000000000;
   longint begun = 0;
-  int refreshes = 0, cas = 0, started = 0;  // started: 1 closed, 2.. refreshes, 100 in use
+  int refreshes = 0, cas = 0, started = 0;  // started: 1 after precharge, +1 a refresh, 100 in use
   logic open[0:3];
   logic [ROW_W-1:0] row[0:3];
   logic [15:0] out[0:3];
@@ -46,7 +47,7 @@ module sdram_chip #(
     written[b] = -1000000000;
   end
 
-  // the line of an address, and its word
+  // Returns the line of 64 bytes that contains an address.
   function automatic int line_of(input logic [1:0] bank, input logic [ROW_W-1:0] r, input logic [COL_W-1:0] c);
     line_of = (int'(r) << (COL_W - 3)) | (int'(bank) << (COL_W - 5)) | int'(c >> 5);
   endfunction
@@ -104,7 +105,7 @@ module sdram_chip #(
           written[ba_i] = now;
           writes++;
         end
-        // with precharge: it begins tWR after the last data
+        // auto-precharge, which begins tWR after the last data of a write
         if (a_i[10]) close(ba_i, we_n_i ? now : now + longint'(T_WR));
       end
       3'b010: begin
@@ -138,7 +139,7 @@ module sdram_chip #(
       end
       default: broken("burst stop");
     endcase
-    // a refresh may come late, by 8 of their periods, but none may be missing
+    // refreshes may be late by 8 periods, but their number must be right
     if (started == 100 && now - begun > longint'(refreshes + 8) * REFRESH_PS) broken("too few refreshes");
     dq_oe_o <= out_valid[0];
     dq_o <= out_valid[0] ? out[0] : 16'hdead;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// An AXI4 memory that is as unhelpful as the standard allows: it takes AW and W apart, lets reads and writes take
-// effect at any time between request and answer, answers different ids in any order, stalls at random. Writes of one id
-// take effect and are answered in order. Every transfer must be one beat of 64 bytes with a stable payload; reads must
-// have distinct ids. Lines of [ERR_RD, ERR_WR) cannot be written, from ERR_WR on not even read: answered with SLVERR.
-// It can be slow besides, by the variables ar_every ... pause_for: a bench sets them.
+// An AXI4 memory that uses all the freedom of the standard: it accepts AW and W independently, reads and writes take
+// effect at any time between request and answer, answers to different ids come in any order, and each channel stalls at
+// random. Writes of one id take effect and are answered in order. Each transfer must be one beat of 64 bytes with a
+// stable payload; reads in flight must have distinct ids. Writes of lines from ERR_RD on, and reads of lines from
+// ERR_WR on, are answered with SLVERR. A bench makes the memory slow with the variables ar_every ... pause_for.
 module axi_memory #(
     parameter int LINES = 16384,
     parameter int ERR_RD = LINES,
     parameter int ERR_WR = LINES,
     parameter longint BASE = 0,
-    parameter int PORT = 0,       // of so many, which take turns in every 4 lines: what comes here must belong here
+    parameter int PORT = 0,       // this port; lines are interleaved over PORTS ports in blocks of 4
     parameter int PORTS = 1
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
-    input  int           latency_i,  // least cycles
-    input  int           spread_i,   // and at random up to so many more
-    input  int           stall_i,    // of 256 cycles each channel stands still so many
+    input  int           latency_i,  // least latency, in cycles
+    input  int           spread_i,   // greatest random addition to the latency, in cycles
+    input  int           stall_i,    // cycles of 256 in which a channel stalls
     input  logic         arvalid_i,
     output logic         arready_o,
     input  logic [  5:0] arid_i,
@@ -39,23 +39,23 @@ module axi_memory #(
     output logic [  5:0] bid_o,
     output logic [  1:0] bresp_o
 );
-  localparam int DEPTH = 512;  // writes held
+  localparam int DEPTH = 512;  // capacity for writes in flight
 
-  int ar_every = 1, aw_every = 1, w_every = 1;  // ready in one of so many cycles
-  int most_of_reads = 64, most_of_writes = 512;  // in flight
-  int pause_every = 0, pause_for = 0;            // nothing is taken in the first pause_for of so many cycles
+  int ar_every = 1, aw_every = 1, w_every = 1;  // a channel is ready in one of so many cycles
+  int most_of_reads = 64, most_of_writes = 512;  // greatest numbers in flight
+  int pause_every = 0, pause_for = 0;            // of pause_every cycles, no channel is ready in the first pause_for
 
   logic [511:0] mem[0:LINES-1];
   int now = 0, n_reads, n_writes, most_reads, most_writes;
-  int effect_time[0:LINES-1];  // of the last write of a line
+  int effect_time[0:LINES-1];  // cycle in which the last write of a line took effect
 
-  // reads, by id; pending ids in a list without order
+  // Reads, by id. rd_list has the ids in flight, in any order.
   logic rd_busy[0:63], rd_taken[0:63];
   int rd_line[0:63], rd_effect[0:63], rd_due[0:63];
   logic [511:0] rd_data[0:63];
   int rd_list[0:63];
 
-  // writes, in order of arrival; a ring of numbers for each id
+  // Writes, in order of arrival. Each id has a ring of indexes into them.
   int aw_line[0:DEPTH-1], aw_id[0:DEPTH-1], aw_count, w_count, joined;
   logic [511:0] w_data[0:DEPTH-1];
   logic [63:0] w_strb[0:DEPTH-1];

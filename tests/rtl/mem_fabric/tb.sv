@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_fabric against a reference, before a memory that reorders, stalls and fails. PORTS memory ports: 1 here, 2 and 4
-// in mem_fabric_2 and mem_fabric_4.
-//
-// Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks,
-// atomic buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to
-// one line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may
-// be seen once only. LR and SC go through two ports. Dirty commands run all the time, and memory refuses writes. The
-// last phases print lines a cycle. Without atomics (ATOMICS = 0, mem_fabric_plain) each one is refused and changes
-// nothing.
+// Bench of mem_fabric against a reference, with a memory that reorders, stalls and fails. PORTS memory ports: 1 here, 2
+// and 4 in mem_fabric_2 and mem_fabric_4. Three engines:
+//   - random phases: engine e owns the lines with line % 3 == e, and all engines share hashes, banks, the atomic buffer
+//     and response ports. Requests of one engine to one line take effect in order (rule 4), so all data are checked;
+//   - shared phases: all engines add 1 to the same words, also with LR and SC; no old value may be returned twice;
+//   - last phases: they print lines a cycle.
+// Dirty commands run in the random phases, and memory refuses some writes. Without atomics (ATOMICS = 0,
+// mem_fabric_plain) each atomic is refused and changes nothing.
 module tb #(
     parameter int PORTS = 1, HASH_W = 9,
     parameter bit ATOMICS = 1'b1
@@ -32,7 +31,7 @@ module tb #(
   logic [1:0] dirty_op = 0;
   logic [31:0] dirty_first = 0, dirty_count = 0, dirty_found;
   logic [63:0] dirty_target = 0;
-  // four ports, those that the fabric does not have are idle
+  // signals of four ports; those from PORTS on are idle
   logic [3:0] arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
   logic [4*6-1:0] arid, rid, awid, bid;
   logic [4*64-1:0] araddr, awaddr, wstrb;
@@ -101,7 +100,7 @@ module tb #(
     return line / 4 % PORTS;
   endfunction
 
-  // What memory holds of a line, and when it took the last write to it
+  // The contents of a line in memory, and the cycle in which the last write to it took effect
   function automatic logic [511:0] held(int line);
     case (port_of(line))
       0: return memory.mem[line];
@@ -138,7 +137,7 @@ module tb #(
   // Reference
   logic [511:0] ref_mem[0:LINES-1];
   bit has_reservation[0:N-1];
-  // what is in flight, by engine and tag; data must come back, where mask is set
+  // requests in flight, by engine and tag; the answer must have p_data where p_mask is set
   bit p_busy[0:N-1][0:(1<<TAG_W)-1], p_fault[0:N-1][0:(1<<TAG_W)-1], p_maybe_fault[0:N-1][0:(1<<TAG_W)-1];
   logic [1:0] p_op[0:N-1][0:(1<<TAG_W)-1];
   logic [3:0] p_amo[0:N-1][0:(1<<TAG_W)-1];
@@ -149,9 +148,9 @@ module tb #(
   bit ticket_seen[0:SHARED-1][0:65535];
   int tickets[0:SHARED-1];
   int stored[0:SHARED-1];
-  int lock_state[0:N-1];  // 0: LR next, 1: LR under way, 2: SC next, 3: SC under way, 4: LR of another line under way
+  int lock_state[0:N-1];  // 0: LR next, 1: LR in flight, 2: SC next, 3: SC in flight, 4: LR of another line in flight
   bit lock_lost[0:N-1], p_extra[0:N-1][0:(1<<TAG_W)-1];
-  int lost;               // SC after an LR of another line
+  int lost;               // number of SC after an LR of another line
   int lock_line[0:N-1];
   logic [31:0] lock_old[0:N-1];
   int counted_rd, counted_wr;
@@ -230,8 +229,8 @@ module tb #(
         data = 512'd1;
         be = 64'hf;
       end
-      LOCKS: begin  // +1 with LR and SC, one thread per engine, and plain writes beside it
-        // Sometimes an LR of another line comes between, answered or not before the SC: then that must not store.
+      LOCKS: begin  // +1 with LR and SC, one thread per engine
+        // Sometimes an LR of another line is sent before the SC, which then must not store.
         idle |= lock_state[e] == 1 || lock_state[e] == 3 || lock_state[e] == 4;
         line = SHARED / 2 + (PORTS == 1 ? 1 : 20) * int'($urandom_range(3));
         extra = !idle && lock_state[e] == 2 && !lock_lost[e] && line != lock_line[e] && $urandom_range(3) == 0;
@@ -303,7 +302,7 @@ module tb #(
     end
   endtask
 
-  // The request is accepted: what must it return?
+  // Records an accepted request and its expected answer.
   task automatic accept(int e);
     int tag, line;
     logic [63:0] be;
@@ -320,7 +319,7 @@ module tb #(
     p_mask[e][tag] = '0;
     refused = !ATOMICS && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
     p_fault[e][tag] = refused || line >= ERR_WR || (line >= ERR_RD && req_op[2*e+:2] == tern_pkg::MEM_WRITE);
-    // After a failed write-through the unit answers what waits for the line as it likes.
+    // Atomics that wait for a line whose write-through has failed may get a fault or data.
     p_maybe_fault[e][tag] = !refused && line >= ERR_RD && line < ERR_WR && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
     p_accepted[e][tag] = memory.now;
     old = line < LINES ? ref_mem[line] : '0;
@@ -380,8 +379,8 @@ module tb #(
     answered[e]++;
   endtask
 
-  // Dirty commands run beside the traffic. A page written after the end of the last report
-  // of it must be reported later.
+  // Dirty commands run beside the traffic. A page that is written after the end of its last report must be reported
+  // later.
   int report_end[0:PAGES-1], queries = 0, refused_queries = 0;
   bit query_run = 0, query_busy = 0;
 
@@ -389,7 +388,7 @@ module tb #(
     int line, found;
     logic [511:0] names, pages;
     bit bad;
-    bad = $urandom_range(9) == 0;  // memory refuses the bitmap, the line too
+    bad = $urandom_range(9) == 0;  // memory refuses both lines of the result
     line = bad ? ERR_RD + 10 : RESULT + int'($urandom_range(62));
     if (!bad) put(line, '0);
     dirty_valid <= 1;
@@ -419,12 +418,12 @@ module tb #(
     if (bad) refused_queries++;
   endtask
 
-  // Once the traffic stands, everything written must have been reported, and nothing is left.
+  // Without traffic, all written pages must have been reported, and no page is dirty afterwards.
   task automatic all_reported();
     int since;
     query_run = 0;
     while (query_busy) @(posedge clk);
-    do begin  // until memory has taken it
+    do begin  // until memory has accepted the result
       since = refused_queries;
       query(0, PAGES);
     end while (refused_queries != since);
@@ -478,11 +477,11 @@ module tb #(
   endtask
   bit draining = 0, one_sent, bursts = 0;
 
-  // What is asked for in many cycles comes at once
+  // With a latency that falls, answers to requests of many cycles come together.
   always @(posedge clk) if (bursts) latency = latency > 4 ? latency - 1 : 300;
 
   int seed = 1, rounds = 3, total, last, at;
-  // The ends of loops below. Verilator would unroll a loop to a constant, and copy the tasks that it calls as often.
+  // Ends of loops below, as variables because Verilator would unroll a loop with a constant end and copy its tasks.
   int shared = SHARED, alone = 2 * PORTS;
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
@@ -510,7 +509,7 @@ module tb #(
         tickets[l] = 0;
         stored[l] = 0;
       end
-      rst <= 1;  // forgets the lines buffered for atomics
+      rst <= 1;  // empties the atomic buffer
       repeat (2) @(posedge clk);
       rst <= 0;
       phase(TICKETS, 4000, "tickets: reads and adds, shared lines");
@@ -532,7 +531,7 @@ module tb #(
     spread = 0;
     stall = 0;
     all_reported();
-    for (int i = 0; i < alone; i++) begin  // pages of which one port alone has written, whichever it is
+    for (int i = 0; i < alone; i++) begin  // pages that a single port has written; each port in turn
       next_line[0] = 65 * i;
       one_sent = 0;
       phase(ONE, 20, "one write");

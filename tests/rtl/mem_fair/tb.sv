@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a request waits in mem_fabric, whatever the other engines ask for, before a memory that is slow.
+// Bench of the fairness of mem_fabric: a request's wait is bounded for any traffic of the other engines.
 //
-// Three engines, each with a kind of traffic; each memory of the list meets combinations drawn at random, and those
-// that once let somebody wait for ever. A request's wait, from its offer to its answer, must not exceed a bound
-// that follows from the memory: what can be before it, at the rate at which memory takes it (limit). Data are
-// checked by mem_fabric's bench.
+// Each of three engines has a kind of traffic. For each slow memory of a list, random combinations run, and those that
+// once starved an engine. The wait is counted from the cycle in which the request is offered to its answer. The bound
+// (limit) follows from the memory: the number of requests that can precede this one, times the memory's period a
+// request. mem_fabric's bench checks the data.
 module tb;
   localparam int N = 3, TAG_W = 8, LINES = 16384;
 
@@ -54,8 +54,8 @@ module tb;
       .bid_o(bid), .bresp_o(bresp)
   );
 
-  // HOT, SPREAD, MISSES: atomics on one line, on 16, on ever new ones. BANK: writes of one id. WALK: one read at a
-  // time. SAME: everything on three lines. SPARSE: a write now and then.
+  // HOT, SPREAD, MISSES: atomics on one line, on 16, on new ones. BANK: writes of one id. WALK: one read at a time.
+  // SAME: all operations on four lines. SPARSE: a write in 64 cycles.
   typedef enum int {NONE, HOT, SPREAD, MISSES, WRITES, BANK, READS, WALK, SAME, SPARSE, KINDS} kind_t;
   kind_t kind[0:N-1];
   bit stop = 1;
@@ -135,7 +135,7 @@ module tb;
   int seed = 1, rounds = 6, worst, limit, period;
   string slow;
 
-  // What waits while the others go on counts with the age that it has at the end.
+  // A request that is not answered at the end of the phase counts with its age.
   task automatic phase(int cycles);
     for (int e = 0; e < N; e++) {longest[e], answered[e]} = '0;
     stop = 0;
@@ -196,7 +196,7 @@ module tb;
     for (int i = 0; i < LINES; i++) memory.mem[i] = '0;
     repeat (4) @(posedge clk);
     rst <= 0;
-    repeat (2200) @(posedge clk);  // the tables are cleared
+    repeat (2200) @(posedge clk);  // mem_fabric clears its tables after reset
     combinations("one write in 6 cycles", 1, 6, 6, 64, 512, 0, 0, 30);
     combinations("addresses slow, data quick", 1, 8, 1, 64, 512, 0, 0, 30);
     combinations("one read in 6 cycles", 6, 1, 1, 64, 512, 0, 0, 30);

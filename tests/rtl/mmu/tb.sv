@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// mmu against a page walk written down independently, over random page tables: valid, absent and malformed entries,
-// superpages, zero pages, tables behind failing memory. Root and bypass change from request to request. Requests to a
-// line keep their order while pages are walked, by one address and by two. Between rounds the tables change: a page
-// that faulted becomes valid without a flush, everything else with a flush of what changed. Throughput of a stream and
-// of random pages is printed.
+// Bench of mmu against an independent reference walk, over random page tables: valid, absent and malformed entries,
+// superpages, zero pages, and tables that memory cannot read. Root and bypass change from request to request. Requests
+// to one line keep their order during page walks, also if two addresses translate to that line. Between rounds the
+// tables change: an entry that faulted becomes valid without a flush; any other change is followed by a flush of its
+// range. The bench prints the throughput of a stream and of random pages.
 module tb #(
     parameter int WALKS = 4,
     parameter int SLOTS = 16,
@@ -58,11 +58,11 @@ module tb #(
   mode_t mode = PAUSE;
   bit draining = 0;
 
-  // in flight, by tag
+  // requests in flight, by tag
   bit p_busy[0:TAGS-1], p_pass[0:TAGS-1], p_sent[0:TAGS-1];
-  bit p_fits[0:TAGS-1], p_told[0:TAGS-1];  // its translation permits it; pass_o has said so
+  bit p_fits[0:TAGS-1], p_told[0:TAGS-1];  // fits: the translation permits it; told: pass_o has reported it
   int p_order[0:TAGS-1];
-  logic [22:0] p_space[0:TAGS-1];  // bypass, root
+  logic [22:0] p_space[0:TAGS-1];  // {bypass, root}
   logic [7:0] p_fault[0:TAGS-1];
   logic [27:0] p_virtual[0:TAGS-1], p_line[0:TAGS-1];
   logic [1:0] p_op[0:TAGS-1];
@@ -70,7 +70,7 @@ module tb #(
   logic [511:0] p_wdata[0:TAGS-1], p_data[0:TAGS-1];
   logic [63:0] p_be[0:TAGS-1];
   int in_flight = 0, answered = 0, order = 0, hits = 0, misses = 0, walks = 0;
-  bit refusing = 0;  // since a page was absent while hold_absent_i
+  bit refusing = 0;  // a page was absent while hold_absent_i is set; all later requests are refused
   int refused = 0, swept = 0;
   int fault_count[0:255], zeros = 0, passed = 0, supers = 0;
 
@@ -85,7 +85,7 @@ module tb #(
     return int'(page) >= PAGES || broken[int'({page, index[9:4]})%LINES];
   endfunction
 
-  // {zero, fault, physical page}
+  // Returns {zero, fault, physical page}.
   function automatic logic [30:0] walk(logic [21:0] root, logic [19:0] vpn, logic [1:0] op, logic exec);
     logic [31:0] pte;
     logic [7:0] fault;
@@ -126,7 +126,7 @@ module tb #(
     return {pte[8], fault, ppn};
   endfunction
 
-  // ---- random tables: pages 1 to ROOTS are roots, then TABLES second-level tables, then data
+  // ---- random tables: pages 1 to ROOTS are roots, the next TABLES are second-level tables, the others are data
   function automatic logic [31:0] random_pte(logic first);
     logic [31:0] pte;
     logic [2:0] xwr;
@@ -164,7 +164,7 @@ module tb #(
     mem[page*64+index/16][32*(index%16)+:32] = pte;
   endtask
 
-  localparam int FEW = 6;  // first-level entries in use
+  localparam int FEW = 6;  // number of first-level entries in use
   function automatic logic [19:0] random_vpn();
     logic [9:0] high, low;
     high = 10'($urandom_range(FEW - 1));
@@ -181,7 +181,7 @@ module tb #(
   endfunction
 
   int tag, stream = 0, at_near;
-  logic [19:0] near_vpn[0:7];  // used lately
+  logic [19:0] near_vpn[0:7];  // recently used pages
   logic [21:0] near_root[0:7];
   task automatic choose();
     bit idle;
@@ -327,7 +327,7 @@ module tb #(
           if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_space[i] == p_space[t] &&
               p_order[i] < p_order[t] && i != t && !(req_valid && int'(req_tag) == i))
             $fatal(1, "line %h out of order", p_virtual[t]);
-        if (p_op[t] != tern_pkg::MEM_READ)  // the same line by another address
+        if (p_op[t] != tern_pkg::MEM_READ)  // requests to the same line by another address
           for (int i = 0; i < TAGS; i++)
             if (p_busy[i] && p_pass[i] && !p_sent[i] && p_line[i] == p_line[t] && p_order[i] < p_order[t] && i != t &&
                 !(req_valid && int'(req_tag) == i))
@@ -387,7 +387,7 @@ module tb #(
   endtask
 
   task automatic flush(bit all, int root, int from, int count);
-    @(negedge clk);  // a process that waits drives between the clock edges: no race
+    @(negedge clk);  // driven between the clock edges, so that there is no race
     flush_all = all;
     flush_root = 22'(root);
     flush_first = 20'(from);
@@ -402,7 +402,8 @@ module tb #(
     @(posedge clk);
   endtask
 
-  // One entry changes; true: its translations were faults before, whatever the access.
+  // Changes one entry, and flushes its translations. only_faults: changes it only if each access to it faulted, without
+  // a flush.
   int page, index, root, high;
   logic [31:0] old;
   bit was_fault;
@@ -426,7 +427,7 @@ module tb #(
         1: flush(0, root, 0, 0);
         default: flush(1, 0, 0, 0);
       endcase
-      else begin  // in every space at every place that leads to the table
+      else begin  // in each address space, for each first-level entry that points to the table
         for (int r = 1; r <= ROOTS; r++) for (int i = 0; i < FEW; i++) begin
           high = i == 5 ? 1023 : i;
           old = word_at(22'(r), 10'(high));
@@ -467,7 +468,7 @@ module tb #(
     for (int i = 0; i < 256; i++) if (fault_count[i] != 0) $display("  fault %0d: %0d", i, fault_count[i]);
     $display("  zeros %0d, passed %0d, in superpages %0d", zeros, passed, supers);
     if (zeros < 10 || passed < 1000 || supers < 10) $fatal(1, "too little was tried");
-    // identity in the first 256 pages of root 1
+    // root 1 maps the first 256 pages to themselves
     put_pte(1, 0, {22'(ROOTS + 1), 10'b1});
     broken[64] = 0;
     for (int i = 0; i < 256; i++) put_pte(ROOTS + 1, i, {22'(i), 10'b111});

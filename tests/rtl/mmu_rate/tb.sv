@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What misses of the TLB cost: mmu as an engine has it, before a memory that answers after 60 cycles, one line a cycle.
-// Single misses, from the cycle in which the request is accepted to the one in which it is offered to memory; hits
-// behind misses; and random reads over 64 MiB, 32 in flight, in pages of 4 KiB and of 4 MiB. Everything repeats
-// exactly; a figure beyond its bound ends the bench.
+// Bench of the cost of TLB misses: mmu with the parameters of an engine, and a memory that answers after 60 cycles, one
+// line a cycle. Measured are single misses, from the cycle in which the request is accepted to the cycle in which it is
+// offered to memory; hits behind misses; and random reads over 64 MiB, 32 in flight, in pages of 4 KiB and of 4 MiB.
+// All figures repeat exactly. A figure beyond its bound ends the bench.
 module tb;
   localparam int TAG_W = 10, LATENCY = 60, FLIGHT = 32, PAGES = 32768;
   localparam int ROOT_SMALL = 1, ROOT_LARGE = 2, TABLES = 3;
@@ -34,7 +34,7 @@ module tb;
       .mem_rsp_data_i(mem_rsp_data), .mem_rsp_fault_i(8'd0)
   );
 
-  // Page tables: 64 MiB of the one root in small pages, of the other in large ones; both map page to page.
+  // Page tables: one root maps 64 MiB in small pages, the other in large ones. Both are identity mappings.
   function automatic logic [511:0] contents(logic [27:0] at);
     int page, entry;
     contents = '0;
@@ -47,7 +47,7 @@ module tb;
     end
   endfunction
 
-  logic [LATENCY-2:0] pipe_valid = '0;  // with the two registers at its ends: LATENCY
+  logic [LATENCY-2:0] pipe_valid = '0;  // with the registers at both ends the latency is LATENCY
   logic [TAG_W:0] pipe_tag[0:LATENCY-2];
   logic [27:0] pipe_line[0:LATENCY-2];
   int now = 0, answers = 0, reads = 0, sent = 0, sent_at[0:1023], own[0:1023];
@@ -87,7 +87,7 @@ module tb;
     @(negedge clk) flush = 0;
   endtask
 
-  // Offers one read until it is accepted.
+  // Offers one read and waits until it is accepted.
   task automatic ask(int t, int where, int what);
     @(negedge clk);
     req_valid = 1;
@@ -125,7 +125,7 @@ module tb;
     sent = 0;
     for (int n = 0; n < count; n++) begin
       found = 0;
-      while (!found) begin  // 32 in flight, as the LSU
+      while (!found) begin  // FLIGHT reads in flight, like the LSU
         for (int i = 0; i < FLIGHT && !found; i++)
           if (!in_use[i]) begin
             t = i;
@@ -163,7 +163,7 @@ module tb;
     ask(5, ROOT_SMALL, 64 * 40);
     settle();
     bound("hit, after another address space's", own[5] - sent_at[5], 3);
-    // hits behind four misses that have to read memory, and behind a fifth of one of their pages
+    // a hit behind four misses that read memory and a fifth miss of one of their pages
     for (int i = 0; i < 4; i++) ask(10 + i, ROOT_SMALL, 64 * (80 + 16 * i));
     ask(14, ROOT_SMALL, 64 * 80 + 1);
     ask(15, ROOT_SMALL, 64 * 1 + 5);

@@ -1,4 +1,4 @@
-# mmu as a small device has it: one walk at a time, 4 slots, 8 entries.
+# mmu with the parameters of a small device: one walk at a time, 4 slots, 8 entries.
 -CFLAGS -O0 -GWALKS=1 -GSLOTS=4 -GENTRIES=8 -GCACHE_LOG2=4
 rtl/lint.vlt
 -y rtl/mem

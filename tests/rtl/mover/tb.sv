@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// mover: random copies, fills and pte_copies against byte arrays, over a memory that answers in any order and sometimes
-// with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or resumed at
-// places where this mover does not stop; and how fast a large copy and a large fill are.
+// Bench of mover: random copies, fills and pte_copies against byte arrays, on a memory that answers in any order and
+// sometimes with a fault. Packets are stopped at random and at every cycle, and resumed in the other one of two
+// instances, or from states that another implementation could save. The cycles of a large copy and a large fill are
+// bounded.
 module tb;
   localparam int BYTES = 1 << 17;
   localparam int LINES = BYTES / 64;
 
-  // of the 64 writes that may be in flight at a stop, one a cycle is retired
+  // QUIET: up to 64 writes may be in flight at a stop, and one a cycle is retired
   executor_host #(.LINES(LINES), .PENDING(192), .SLOW(80), .LATE(6), .QUIET(80)) host ();
 `define EXECUTOR mover
 `include "tests/rtl/lib/executor_pair.svh"
 
   logic [511:0] prior[LINES], expected[LINES];
 
-  // The box at hand. kind 0: copy, 1: fill, 2: pte_copy
+  // The current box. kind 0: copy, 1: fill, 2: pte_copy
   int kind, src, dst, width, rows, slices, src_row, src_slice, dst_row, dst_slice;
   byte unsigned pattern[64];
 
@@ -42,7 +43,7 @@ module tb;
       pkt[7:0] = kind == 2 ? tern_spec_pkg::PKT_PTE_COPY : tern_spec_pkg::PKT_COPY;
       pkt[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:32] = src;
       pkt[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:32] = dst;
-      pkt[tern_spec_pkg::PKT_COPY_WIDTH_LSB+:32] = kind == 2 ? width / 4 : width;  // the count is there too
+      pkt[tern_spec_pkg::PKT_COPY_WIDTH_LSB+:32] = kind == 2 ? width / 4 : width;  // a pte_copy has its count there
       if (kind == 0) begin
         pkt[tern_spec_pkg::PKT_COPY_ROWS_LSB+:32] = rows;
         pkt[tern_spec_pkg::PKT_COPY_SLICES_LSB+:32] = slices;
@@ -54,12 +55,12 @@ module tb;
     end
     host.pkt = pkt;
     for (int l = 0; l < LINES; l++) begin
-      for (int w = 0; w < 16; w++) prior[l][32*w+:32] = $urandom;  // nothing is there already
+      for (int w = 0; w < 16; w++) prior[l][32*w+:32] = $urandom;  // random, so that no byte is right by chance
       host.mem.data[l] = prior[l];
     end
   endtask
 
-  // What memory holds when so many bytes of the box are written
+  // Sets `expected` to the memory after n bytes of the box are written.
   task automatic expect_bytes(input int n);
     for (int l = 0; l < LINES; l++) expected[l] = prior[l];
     for (int z = 0; z < slices; z++)
@@ -71,7 +72,7 @@ module tb;
           end
   endtask
 
-  // The state at that place; the first byte of the next row, if a row has ended
+  // Returns the state after n bytes. At the end of a row this is the first byte of the next one.
   function automatic [511:0] state_at(input int n);
     int x = n % width, y = n / width % rows, z = n / width / rows;
     logic [511:0] s = '0;
@@ -96,7 +97,7 @@ module tb;
       end
   endtask
 
-  // The state is the place up to which memory is written.
+  // Checks that memory is written exactly up to the position in the saved state.
   task automatic saved();
     int n = ((slices - int'(host.state[tern_spec_pkg::CTX_MOVER_STATE_SLICES_LEFT_LSB+:32])) * rows +
              rows - int'(host.state[tern_spec_pkg::CTX_MOVER_STATE_ROWS_LEFT_LSB+:32])) * width +
@@ -118,13 +119,13 @@ module tb;
     expect_bytes(slices * rows * width);
     if (host.fault != (hits_r || hits_w)) host.fail($sformatf("fault %b, expected %b %b", host.fault, hits_r, hits_w));
     else if (!host.fault) compare("ended");
-    // Earlier bytes are written or not; the address is the first byte that the faulting line was touched for.
+    // Memory is not compared after a fault. The address must be in the line that faulted.
     else if (host.code != tern_spec_pkg::FAULT_BUS_ERROR || int'(host.va) / 64 != host.mem.bad ||
              host.access != (hits_w ? 2'd1 : 2'd0))
       host.fail($sformatf("fault %0d access %0d at %h", host.code, host.access, host.va));
   endtask
 
-  // Goes on from a place that another engine's mover, or the model's, may have saved.
+  // Resumes from a state after n bytes, which another implementation may have saved.
   task automatic run_from(input int n);
     make();
     expect_bytes(n);
@@ -139,9 +140,9 @@ module tb;
     host.run(-1, 0, 0);
     spent = host.cycle - spent;
     $display("kind %0d: %0d bytes in %0d cycles", kind, width, spent);
-    // one request a cycle: 32 bytes of a copy, 64 of a fill, less the latency at both ends
+    // one request a cycle, which is 32 bytes of a copy or 64 of a fill, and the latency at both ends
     if (spent > width / (kind == 1 ? 64 : 32) + 200) host.fail("too slow");
-    // With all in flight that can be
+    // stopped while the greatest number of requests is in flight
     host.run(600, 0, 0);
   endtask
 
@@ -185,7 +186,7 @@ module tb;
     end
     host.stop_everywhere(count, 80);
     host.fast = 1'b1;
-    repeat (400) @(negedge host.clk);  // what is in flight has its latency already
+    repeat (400) @(negedge host.clk);  // requests in flight still have their random latency
     measure(0, 64, BYTES / 2);
     measure(0, 77, BYTES / 2 + 5);
     measure(1, 0, BYTES / 2);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SDRAM controller before a model of the chip that knows the times of its data sheet: lines written in part or
-// whole, read back, at random addresses and with random pauses, against an array. The chip's clock and data have the
-// delays of the board: the chip's edge comes `lag` after the controller's; data change T_OH to T_AC after the chip's
-// edge, and are wrong in between. +count=N requests (default 4000), +seed=N, +lag=PS.
-// +fault=refresh: the chip sees no refresh command. It must fail, as other lags do (+lag=0, +lag=12000).
+// Bench of the SDRAM controller (sdram_line) with a model of the chip that checks the times of its data sheet. Lines
+// are written in part or whole and read back, at random addresses and with random pauses, and compared with an array.
+// The chip's clock and data have the delays of the board: the chip's edge comes `lag` after the controller's; data
+// change T_OH to T_AC after the chip's edge, and are wrong in between. +count=N requests (default 4000), +seed=N.
+// Two plusargs must make the bench fail: +lag=PS with a lag that the board does not have (0, 12000), and
+// +fault=refresh, with which the chip gets no refresh command.
 `timescale 1ps / 1ps
 module tb;
   localparam int ROW_W = 11, COL_W = 8, LINES = 1 << (ROW_W + COL_W - 3), LINE_W = ROW_W + COL_W - 3;
@@ -28,7 +29,7 @@ module tb;
       .ras_n_o(ras_n), .cas_n_o(cas_n), .we_n_o(we_n), .ba_o(ba), .a_o(a), .dqm_o(dqm), .dq_o(dq), .dq_oe_o(dq_oe),
       .dq_i(dq_in)
   );
-  // Commands and the chip's clock take the same time to the chip; data of a read take PIN there and PIN back.
+  // Commands and the chip's clock have the same delay to the chip. Data of a read are delayed by PIN in each direction.
   logic [31:0] pins, held;
   assign pins = {cke, cs_n, ras_n, cas_n, we_n, ba, dqm, dq, dq_oe, 6'b0};
   logic [ROW_W-1:0] a_held;
@@ -77,7 +78,7 @@ module tb;
       known[l] |= bytes == '1;
     end
     @(negedge clk) valid = 0;
-    fill();  // what comes after the request is not written
+    fill();  // data after the request must not be written
     waited = 0;
     while (!rsp_valid) begin
       @(negedge clk);
@@ -98,7 +99,7 @@ module tb;
     void'($urandom(seed));
     repeat (4) @(negedge clk);
     rst = 0;
-    // the ends of the address range, then anything
+    // both ends of the address range, then random lines
     request(1, 0, '1);
     request(1, LINES - 1, '1);
     request(0, 0, '0);

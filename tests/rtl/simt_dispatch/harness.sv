@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one simt_dispatch and one simt_dispatch_check of the given size with random
-// NDRanges until the count is reached.
+// Drives one simt_dispatch and one simt_dispatch_check of the given size with count_i random NDRanges.
 //
-// The model knows only what OpenCL says: each work-item of the range must be launched exactly once, with the ids that
-// its place in the range gives, in warps and local memory that no other live group owns. Runs are cut at random cycles:
-// what was resident is launched again in its place, and the rest goes on as if nothing had happened.
+// The reference contains only the rules of OpenCL: each work-item of the range must be launched exactly once, with the
+// ids of its position in the range, in warps and local memory that no other live group owns. Runs are preempted at
+// random cycles: the resident groups are launched again in their slots, and the run continues.
 
 module harness #(
     parameter int L = 16,
@@ -52,15 +51,16 @@ module harness #(
       .check_ok_o(check_ok)
   );
 
-  // the range
+  // the current range
   longint global_size[3], offset[3], groups[3];
   int     local_size[3], edge_size[3], dims, group_warps, group_slots, local_bytes;
-  // what was launched
+  // work-items, warps and groups that were launched
   logic   seen[MAX_ITEMS];
   int     items, launched, group_launched, live_in_slot[W], gap;
   logic   live[W];
   longint group_number, want_group;
-  // a cut: what the slots held, what was not launched yet, what came next; back: the resident groups are launched again
+  // A preemption (cut): groups in the slots, warps that were not launched, the next group. back: the resident groups
+  // are being launched again.
   logic          back, cut_ended;
   logic [W-1:0]  cut_fresh, todo;
   logic [95:0]   slot_group[W], slot_base[W], cut_group, cut_base;
@@ -82,7 +82,7 @@ module harness #(
     for (int i = 0; i < bits; i++) packet[lsb + i] = value[i];
   endtask
 
-  // a random range of few items whose groups fit; now and then a long thin one
+  // Chooses a random range of few work-items whose groups fit. In one dimension of 8 it may have up to 300 groups.
   task automatic choose();
     int room;
     room = L * W;
@@ -91,7 +91,7 @@ module harness #(
       local_size[d] = d < dims ? (pick(0, 3) == 0 ? least(room, pick(1, L * W)) : pick(1, least(room, 20))) : 1;
       room /= local_size[d];
     end
-    if (pick(0, 1) == 1) begin  // which dimension is the large one must not matter
+    if (pick(0, 1) == 1) begin  // any dimension can be the large one
       int swap;
       swap = local_size[0];
       local_size[0] = local_size[dims-1];
@@ -110,7 +110,7 @@ module harness #(
     group_warps = (local_size[0] * local_size[1] * local_size[2] + L - 1) / L;
     group_slots = pick(1, W / group_warps);
     local_bytes = 64 * pick(0, LMEM_KIB * 16 / group_slots);
-    packet = {32{$urandom()}} & ~tern_spec_pkg::PKT_DISPATCH_MASK;  // reserved bits are not looked at
+    packet = {32{$urandom()}} & ~tern_spec_pkg::PKT_DISPATCH_MASK;  // reserved bits must be ignored
     put(tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB, 32, longint'($urandom()) << 2);
     put(tern_spec_pkg::PKT_DISPATCH_STACK_LSB, 32, longint'($urandom()) << 6);
     put(tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB, 5, longint'(pick(6, 20)));
@@ -132,7 +132,7 @@ module harness #(
     for (int i = 0; i < bits; i++) get[i] = packet[lsb + i];
   endfunction
 
-  // the rules of packets.yaml, with plain arithmetic
+  // Returns whether the packet obeys the rules of packets.yaml.
   function automatic logic legal();
     longint n, slots, warps, bytes, depth, l, e, g, t;
     legal = 1'b1;
@@ -172,7 +172,7 @@ module harness #(
     if (check_ok != legal()) fail(check_ok ? "bad packet passed" : "good packet refused");
   endtask
 
-  // one field of a good packet changed a little or at random
+  // Checks a good packet with one bit, or two adjacent bits, changed.
   task automatic check_damaged();
     logic [1023:0] good;
     logic [9:0] at;
@@ -237,7 +237,7 @@ module harness #(
     end
   endtask
 
-  // all is at rest: what the dispatcher says of itself must be so
+  // Checks the state that a settled dispatcher reports, and records it for the resume.
   task automatic check_cut();
     logic [W-1:0] held, unsent;
     longint number;
@@ -266,7 +266,7 @@ module harness #(
     group_launched = 0;
   endtask
 
-  // hold: keeps the payload of a stalled launch
+  // payload of a stalled launch, which must be stable
   logic [L*31+WW*3+96*2+51:0] held;
   logic                       stalled;
 
@@ -293,7 +293,8 @@ module harness #(
     @(posedge clk_i);
     #1 start = 1'b0;
     while (!over) begin
-      // cut: nothing ends or is launched; at rest for some cycles, it is looked at, killed and started again
+      // Preemption: no warp ends or is launched. Once the dispatcher has been settled for some cycles, its state is
+      // checked, and it is killed and started again.
       if (!hold && cut_at >= 0 && cycles >= cut_at) hold = 1'b1;
       if (hold && !back) begin
         rest = settled ? rest + 1 : 0;

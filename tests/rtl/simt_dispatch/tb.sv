@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_dispatch and simt_dispatch_check in the default, the smallest and the widest size, side by side.
+// Bench of simt_dispatch and simt_dispatch_check in three sizes at once: default, small and widest (harness.sv).
 
 module tb;
 

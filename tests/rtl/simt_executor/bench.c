@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. What a
- *  stopped hardware has streamed can be resumed by both; so can what the model saves. */
+/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares memory.
+ *  The model resumes states that the stopped hardware has saved, and the hardware resumes states of the model. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,11 +12,11 @@
 #define MAX_LINES 16384u
 
 uint32_t bench_lanes, bench_warps;
-static struct tern_sim device; /* the model's */
-static uint8_t *memory;        /* the hardware's */
+static struct tern_sim device; /* the functional model */
+static uint8_t *memory;        /* memory of the hardware */
 static uint8_t *initial, *expected;
 static struct fault expected_fault;
-static uint32_t state[MAX_LINES][16], state_lines, state_next; /* of a stopped executor */
+static uint32_t state[MAX_LINES][16], state_lines, state_next; /* saved by a stopped executor */
 static const char *only_case;
 static uint64_t random_state;
 static const struct bench_case *current;
@@ -64,7 +64,7 @@ int bench_init(int seed, int lanes, int warps, const char *only)
 
 /* ------------------------------------------------------------------- model */
 
-/** The model's side of a stream; the hardware's is bench_save and bench_restore. */
+/** Stream of state lines of the model; bench_save and bench_restore are that of the hardware. */
 void lines_put(struct lines *s, const void *line)
 {
     (void)s;
@@ -77,7 +77,7 @@ void lines_get(struct lines *s, void *line)
     memcpy(line, state[state_next++ % MAX_LINES], LINE);
 }
 
-/** Runs the packet from its start, or from the state. True: it has ended or faulted. */
+/** Runs the packet in the model from its start, or from `state`. Returns whether it has ended or faulted. */
 static bool model_run(bool resume, int64_t instructions, struct fault *f)
 {
     struct engine *e = &device.engine[0];
@@ -203,7 +203,7 @@ void bench_again(void)
     memcpy(memory, initial, MEMORY_BYTES);
 }
 
-/** Another process's kernel: leaves its marks in all registers and in all of local memory. */
+/** Builds a kernel of another process, which writes all registers and all of local memory. */
 void bench_dirt(uint32_t *packet)
 {
     enum { DIRT_CODE = 0xf00000, DIRT_STACK = 0xe00000 };
@@ -242,7 +242,7 @@ void bench_save(const uint32_t *line)
     memcpy(state[state_lines++], line, LINE);
 }
 
-/** The next line of the state; 1: it is the last. */
+/** Gives the next line of the state. Returns 1 if it is the last, else 0. */
 int bench_restore(uint32_t *line)
 {
     memcpy(line, state[state_next++], LINE);
@@ -255,7 +255,7 @@ int bench_restore(uint32_t *line)
 
 static uint32_t good[MAX_LINES][16], good_lines;
 
-/** A state that must be refused: of another geometry, a line too long, a line too short. */
+/** Changes the state so that it must be refused. how: 0: another geometry, 1: a line too long, 2: a line too short. */
 void bench_spoil(int how)
 {
     memcpy(good, state, sizeof state);
@@ -276,7 +276,7 @@ void bench_mend(void)
     state_next = 0;
 }
 
-/** The model goes on from what the hardware has streamed, with the memory as it is. */
+/** Resumes the model from the state and the memory of the hardware. Returns the number of errors. */
 int bench_cross(void)
 {
     struct fault f;
@@ -292,7 +292,8 @@ int bench_cross(void)
     return f.code ? 0 : compare(device.mem.data, "resumed in the model");
 }
 
-/** The model runs some instructions and stops, for the hardware to go on. 0: it has ended. */
+/** Runs the given number of instructions in the model and saves its state for the hardware. Returns 0 if the packet has
+ *  ended, else 1. */
 int bench_cut(int instructions)
 {
     struct fault f;
@@ -314,7 +315,7 @@ int bench_check(int code, int access, int va, int pc, int group, int warp, int l
         fprintf(stderr, "fault %d, model %u, expected %u\n", code, f->code, current->fault);
         return 1;
     }
-    if (f->code) { /* work-items that did not fault may have come further or less far */
+    if (f->code) { /* other work-items may have run further in one of the two: memory is not compared */
         if ((uint32_t)access != f->access || (uint32_t)va != f->va || (uint32_t)pc != f->pc ||
             (uint32_t)lane != f->lane || (uint32_t)warp != f->warp || (uint32_t)group != f->group[0]) {
             fprintf(stderr, "fault: access %d va %x pc %x group %d warp %d lane %d; model %u %x %x %u %u %u\n",

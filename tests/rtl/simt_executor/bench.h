@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The bench of the SIMT executor: two copies of memory, one behind the hardware, one behind the functional model. */
+/** The bench of the SIMT executor, with two copies of memory: one for the hardware, one for the functional model. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -9,22 +9,22 @@
 #define ARGS 0x8000u
 #define CODE 0x10000u
 #define DATA 0x100000u
-#define STACK 0x800000u /* placement of work-items on lanes is the hardware's affair: not compared */
+#define STACK 0x800000u /* stacks are not compared: their order depends on the lanes of work-items */
 
 struct bench_case {
     const char *name;
-    const char *source;        /* kernels/SOURCE.c, or NULL: a random program */
+    const char *source;        /* kernel kernels/SOURCE.c; NULL: a random program */
     uint32_t global[3], local[3];
     uint32_t args[8];          /* words of the argument block */
     uint32_t local_bytes, slots;
-    uint32_t fault;            /* code that must come; 0: none */
-    bool scrub;                /* another process ran before */
+    uint32_t fault;            /* expected fault code; 0: none */
+    bool scrub;                /* a kernel of another process runs before this one */
     void (*fill)(uint8_t *memory);
 };
 
 extern uint32_t bench_lanes, bench_warps;
 uint64_t bench_random(void);
-/** A random program at CODE and its inputs. */
+/** Writes a random program at CODE, its inputs and its arguments. */
 void bench_random_program(uint8_t *memory, uint32_t *args);
 const struct bench_case *bench_cases(uint32_t *count);
 

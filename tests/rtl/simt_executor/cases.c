@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the bench runs. */
+/** The cases of the bench. */
 #include "bench.h"
 
 #define RANDOM(x, y, lx, ly) {.name = "random", .global = {x, y, 1}, .local = {lx, ly, 1}, \

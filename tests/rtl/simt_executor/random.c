@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random programs: every instruction of the ISA with random operands, forward branches, loops whose count
- * differs from lane to lane, calls direct and through a pointer, all under divergence. Work-items share
- * nothing, so the result is defined.
+ * Random programs: every instruction of the ISA with random operands, forward branches, loops whose count differs from
+ * lane to lane, direct calls and calls through a pointer, all under divergence. Work-items share no data, so the result
+ * is defined.
  *
- * x2 stack  x3 local memory of the work-item  x4 its scratch in global memory  x5 its outputs  x6 loop count  x7
- *                                                                                                             temporary
- * x1 link  x8-x31 random values
+ *     register  use
+ *     x1        link
+ *     x2        stack
+ *     x3        local memory of the work-item
+ *     x4        scratch of the work-item in global memory
+ *     x5        outputs of the work-item
+ *     x6        loop count
+ *     x7        temporary
+ *     x8-x31    random values
  */
 #include "bench.h"
 
@@ -60,7 +66,7 @@ static uint32_t any(void)
     return FIRST + below(32 - FIRST);
 }
 
-/* a source may be any register with a defined value that is the same in both machines */
+/* Returns a source register: x0, or one whose value is the same in hardware and model. */
 static uint32_t source(void)
 {
     return below(16) ? any() : 0;
@@ -97,7 +103,7 @@ static void alu(void)
         emit(i_type(0x13, imm[below(6)], dest(), source(), below(4096)));
         break;
     case 5:
-        emit(below(8) << 12 | below(0xfff) << 20 | dest() << 7 | 0x37); /* lui; auipc follows the code's place */
+        emit(below(8) << 12 | below(0xfff) << 20 | dest() << 7 | 0x37); /* lui; not auipc, which gives a code address */
         break;
     default:
         k = reg[below(sizeof reg / sizeof *reg)];
@@ -130,7 +136,7 @@ static void floating(void)
         k = below(3);
         emit(k ? r_type(0x53, rm, 0x0c, dest(), source(), source()) : r_type(0x53, rm, 0x2c, dest(), source(), 0));
         break;
-    default: /* fflags, frm, fcsr; the mode stays a legal one */
+    default: /* fflags, frm, fcsr; the rounding mode stays legal */
         k = below(4);
         emit(k == 0   ? i_type(0x73, 2, dest(), 0, 1 + below(3))
              : k == 1 ? i_type(0x73, 5, dest(), below(5), 2)
@@ -231,7 +237,7 @@ static void block(uint32_t level, const uint32_t *functions, const uint32_t *cod
     case 1: /* call */
         emit(j_type(1, (uint32_t)(functions + below(FUNCTIONS) * FUNCTION_WORDS - at) * 4));
         break;
-    case 2: /* call through a pointer: the two low bits of a value choose */
+    case 2: /* call through a pointer; the two low bits of a value select the function */
         emit(i_type(0x13, 7, 7, any(), FUNCTIONS - 1));
         emit(i_type(0x13, 1, 7, 7, 6));
         emit((CODE & 0xfffff000u) | 1u << 7 | 0x37);
@@ -252,7 +258,7 @@ void bench_random_program(uint8_t *memory_, uint32_t *args)
     for (uint32_t i = 0; i < 0x20000; i++) {
         uint64_t r = bench_random();
         uint32_t v = (uint32_t)(r >> 32);
-        switch (r & 7u) { /* small, shifted, near one, exponents near those of integers, infinities and NaNs, any */
+        switch (r & 7u) { /* small; shifted; near one; exponents near those of integers; infinities and NaNs; any */
         case 0:
             v >>= r >> 8 & 31u;
             break;
@@ -290,10 +296,10 @@ void bench_random_program(uint8_t *memory_, uint32_t *args)
     emit(i_type(0x73, 2, 9, 0, 0xcd3));
     emit(r_type(0x33, 0, 1, 8, 8, 9));
     emit(r_type(0x33, 0, 0, 7, 7, 8));
-    emit(i_type(0x13, 1, 7, 7, 8));       /* 256 bytes each: 128 in and out, 64 scratch */
+    emit(i_type(0x13, 1, 7, 7, 8));       /* 256 bytes a work-item: 128 in and out, 64 scratch */
     emit(r_type(0x33, 0, 0, 5, 4, 7));
     emit(i_type(0x13, 0, 4, 5, 128));
-    emit(i_type(0x73, 2, 3, 0, 0xcc0));   /* local memory: 64 bytes each */
+    emit(i_type(0x73, 2, 3, 0, 0xcc0));   /* local memory: 64 bytes a work-item */
     emit(i_type(0x73, 2, 8, 0, 0xcc1));
     emit(i_type(0x73, 2, 9, 0, 0xcc6));
     emit(r_type(0x33, 0, 1, 8, 8, 9));

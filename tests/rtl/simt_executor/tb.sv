@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_executor on a memory with latency, case by case against the functional model (bench.c decides what runs and what
-// is right). Each case runs from its start to its end, then with stops at random times. The state goes on in the same
-// executor, which may have run another process's kernel meanwhile, in one after reset, or in the model; and the
-// executor goes on from a state that the model has saved. States of another geometry or length are refused. Short cases
-// are stopped at every cycle (+sweep: all cases, every SWEEP cycles); the latency of a stop is bounded. Results that go
-// to x0 may not cost more than those that go to registers (cases used, unused). +only=NAME runs one case, +cycles
-// prints counters for each, +stops=N runs each N times with random stops (2 on 16 lanes, 1 on others).
+// Bench of simt_executor on a memory with latency, against the functional model. bench.c has the cases and compares.
+//
+// Each case runs from start to end, then with stops at random times. A saved state is resumed in the same executor
+// (which may have run a kernel of another process meanwhile), in one after reset, or in the model; and the executor
+// resumes states of the model. States of another geometry or length must be refused. Short cases are stopped at every
+// cycle. The latency of a stop is bounded. Results for x0 may not cost more than results for registers (cases used,
+// unused).
+//
+// +only=NAME runs one case, +cycles prints counters of each, +sweep=N stops all cases at every Nth cycle, +stops=N runs
+// each case N times with random stops (2 on 16 lanes, else 1).
 
 module tb #(
     parameter int LANES = 16,
@@ -76,7 +79,7 @@ module tb #(
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
 
-  // memory: takes a request in 15 of 16 cycles
+  // memory, which is ready in 15 of 16 cycles
   int tag, fault;
   bit [511:0] data;
 
@@ -122,7 +125,7 @@ module tb #(
   string         only, name;
   bit [1023:0]   packet_bits, dirt_bits;
 
-  // from memory's last answer: 24 a lane of local memory, 64 write-backs, fetches and the pipeline
+  // Cycles: two latencies of memory, 24 a lane for local memory, 160 for 64 write-backs, fetches and the pipeline.
   localparam int STOP_BOUND = 2 * 70 + 24 * LANES + 160;
 
   task reset;
@@ -141,8 +144,8 @@ module tb #(
     start_valid = 1'b0;
   endtask
 
-  // until done, fault or stopped; the stop comes after stop_after cycles (negative: never),
-  // the state goes in if it resumes
+  // Waits for done, fault or stopped. Requests a stop after stop_after cycles (negative: never). again: gives the state
+  // for a resume.
   task go(input int stop_after, input bit [1:0] gran, input bit again, input bit slow);
     bit taken;
     cycles = 0;
@@ -206,7 +209,7 @@ module tb #(
     if (stopped_valid || save_valid || restore_ready || req_valid) $fatal(1, "%s: not quiet at the end", name);
   endtask
 
-  // what must be refused: a state of another geometry or length, or a packet out of range; all of the state is taken
+  // Resumes with a bad state (geometry, length) or a bad packet, which must be refused after all of the state is taken.
   task refused(input int how);
     bit [1023:0] bad;
     bad = packet_bits;
@@ -225,8 +228,8 @@ module tb #(
     tick;
   endtask
 
-  // stops at first, then up to `more` times at random; dirty: another process runs meanwhile;
-  // fast: no gaps in the streams
+  // Runs a case with a stop after `first` cycles, then up to `more` random ones. fast: no gaps in the streams, and no
+  // kernel of another process between the pieces. again: the case begins with a resume.
   task stopped_run(input int first, input int more, input bit [1:0] gran, input bit fast, input bit again);
     bit resumes, alien;
     int at, at_refusal;
@@ -311,7 +314,7 @@ module tb #(
         if (bench_cut(1 + int'($urandom_range(plain / 2))) != 0)
           stopped_run(int'($urandom_range(plain)), 1, 2'd3, 1'b0, 1'b1);
       end
-      // at every cycle, without gaps
+      // stops at every cycle, without gaps in the streams
       step = (sweep != 0) ? sweep : (plain < 700) ? 1 : 0;
       for (int at = 0; step != 0 && at <= plain; at += step) begin
         bench_again();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps that look up random instructions in one simt_icache over a memory with random latency, order and faults.
+// Warps look up random instructions in one simt_icache on a memory with random latency, order and faults.
 //
-// Checked: every hit gives what memory holds now (it changes at each flush); every lookup is answered by a hit or a
-// miss; a warp that missed is woken or its fill faults within a bound, and hits after a bounded number of misses; a
-// killed cache says nothing and drains; the memory channel keeps its rules.
+// Checked: each hit gives the current contents of memory, which change at each flush; each lookup is answered by a hit
+// or a miss; a warp that missed is woken, or its fill faults, within a bound, and it hits after a bounded number of
+// misses; a killed cache gives no answer and drains; the memory channel keeps its rules.
 
 module harness #(
     parameter int W = 16,
@@ -16,7 +16,7 @@ module harness #(
 );
 
   localparam int WW = $clog2(W);
-  localparam int BOUND = 2000;  // cycles from a miss to its wake, fills and retries of others included
+  localparam int BOUND = 2000;  // greatest number of cycles from a miss to its wake
 
   logic          rst = 1'b1, lookup, hit, miss, fault, flush, kill, idle, ev_miss;
   logic [31:0]   pc, instr, next_instr, fault_pc;
@@ -71,7 +71,8 @@ module harness #(
     report::error($sformatf("%m %s: warp %0d pc %h", what, looked_warp, looked_pc));
   endtask
 
-  // mostly straight on, sometimes elsewhere in the code, rarely into a line that faults
+  // Returns the next address: mostly that of the next instruction, sometimes a random one, rarely one in a line that
+  // faults.
   function automatic logic [31:0] next_pc(input logic [31:0] from);
     if (pick(0, 999) == 0) return {16'h0000, 10'h3ff, 4'(pick(0, 15)), 2'b00};
     if (pick(0, 15) != 0) return (from + 32'd4) % 32'(SPAN);
@@ -154,7 +155,7 @@ module harness #(
     end
   endtask
 
-  // after a fault, or at random: silence, drain, and another program in memory
+  // Flushes the cache and changes the program in memory. killed: kills first, checks that no answer comes, and drains.
   task automatic kill_and_flush(input logic killed);
     int waited;
     lookup = 1'b0;
@@ -174,7 +175,7 @@ module harness #(
         if (waited > BOUND) fail("does not drain");
       end while (!idle && waited <= BOUND);
     kill = 1'b0;
-    // without a kill fills are still in flight, with old data
+    // without a kill, fills with old data may still be in flight
     flush = 1'b1;
     epoch++;
     drive_memory();
@@ -197,7 +198,7 @@ module harness #(
     #1;
     take_request();
     check_answers();
-    // the answer of the lookup before may have sent this warp away: the core looks only once at a time
+    // the core never looks up a warp again before the answer to its last lookup
     if (lookup && waiting[warp]) fail("bench looked up a waiting warp");
     @(posedge clk_i);
     #1 check_fault();
@@ -223,7 +224,7 @@ module harness #(
       step();
       was_fault = fault;
       if (was_fault || pick(0, 999) == 0) begin
-        // finish the lookup that is on its way, then stop looking
+        // wait for the answer to the last lookup
         if (!was_fault) begin
           looked = lookup;
           looked_pc = pc;
@@ -242,7 +243,7 @@ module harness #(
     end
     $display("%m %0d lookups %0d hits %0d requests %0d misses %0d faults", lookups, hits, requests, misses, faults);
     if (hits < count_i / 50 || (count_i > 100_000 && faults == 0)) fail("too little happened");
-    // a fill counts as a miss even if a kill came before its request
+    // a fill counts as a miss even if a kill prevented its request
     if (misses < requests || misses > requests + requests / 8 + 4) fail("count of misses");
     done_o = 1'b1;
   end

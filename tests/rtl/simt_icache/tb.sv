@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_icache: the default size over code twice as large, and a tiny one in which nearly all warps collide.
+// Bench of simt_icache in two sizes: the default with code twice as large, and a tiny one, where most warps conflict.
 
 module tb;
 

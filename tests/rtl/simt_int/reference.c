@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RISC-V integer semantics as C says them, one function per unit under test.
+// RISC-V integer semantics in C, one function for each unit under test.
 
 #include "../lib/random.h"
 

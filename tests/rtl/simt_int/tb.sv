@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_alu, simt_branch and int_mul against C, random and corner operands; the multiplier with random gaps.
+// Bench of simt_alu, simt_branch and int_mul against C: random and corner operands; random gaps for the multiplier.
 
 module tb;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directed tests of simt_lsu, part of module tb: cycle counts, faults, reservations, forgetting.
+// Directed tests of simt_lsu, part of module tb: cycle counts, faults, reservations, invalidation of the L1.
 
-  // Issues n instructions back to back, base moving by `step`, and gives the cycles from the first issue to the end.
+  // Issues n instructions back to back, with `base` increased by `step` each, and bounds the cycles from the first
+  // issue to the end.
   task automatic stream(input string what, input logic [2:0] op, input int n, input logic [31:0] base, input int stride,
                         input int step, input int at_most);
     int start, spent;
@@ -27,7 +28,7 @@
     if (spent > at_most) error($sformatf("%s: more than %0d cycles", what, at_most));
   endtask
 
-  // The L1 is empty, and does not forget for a while.
+  // Empties the L1 at a time at which it does not invalidate itself soon.
   task automatic fresh();
     drain();
     do @(posedge clk); while (dut.age_q > 12'd3000);
@@ -64,7 +65,7 @@
     stream("local atomic add, one word", AMO, 4, LOCAL, 0, 4, 75);
   endtask
 
-  // The instruction in iss_* faults; the LSU goes on after a kill.
+  // Issues the instruction in iss_*, which must fault. After a kill the LSU must work again.
   task automatic faults(input string what, input logic [7:0] code, input logic [1:0] access, input int lane);
     logic [31:0] va, at;
     va = iss_addr[lane*32+:32];
@@ -98,7 +99,7 @@
       plain(3'(op), 1, 3, LOCAL, 4);
       iss_addr[3*32+:32] = LOCAL + int'(local_bytes);
       iss_addr[0+:32] = LOCAL + 2 * int'(local_bytes);
-      iss_mask[0] = 1'b0;  // does not count
+      iss_mask[0] = 1'b0;  // an inactive lane does not fault
       iss_lbase = local_bytes;
       faults("first byte beyond local memory", tern_spec_pkg::FAULT_LOCAL_OVERRUN, access, 3);
       plain(3'(op), 3, 3, PRIVATE, 0);
@@ -118,7 +119,7 @@
     faults("half at 1", tern_spec_pkg::FAULT_MISALIGNED, 2'd1, 7 % L);
   endtask
 
-  // One atomic of one lane; the bench takes the result as it comes.
+  // Runs one atomic of one lane, whose result is then in `result`.
   task automatic one(input logic [3:0] amo, input int warp, input int lane, input logic [31:0] at,
                      input logic [31:0] value);
     plain(AMO, warp, 9, at, 0);
@@ -137,7 +138,7 @@
     in_local = at[31:28] == 4'he;
     a = in_local ? at[27:0] : at;
     lenient = 1'b1;
-    repeat (8300) @(posedge clk);  // reservations of the random streams are old (HOLD_LOG2 of lsu_reserve)
+    repeat (8300) @(posedge clk);  // reservations of the random streams have expired (HOLD_LOG2 of lsu_reserve)
     #1;
     one(tern_pkg::AMO_SC, 1, 2, at, 32'd1);
     if (result[2*32+:32] != 1) error("SC without LR stores");
@@ -173,7 +174,7 @@
     if (result[2*32+:32] != 0) error("a store elsewhere takes the reservation");
     poke(in_local, a, 2, 32'd7);
 
-    // Two warps count one word up, all lanes in lockstep: each must get through.
+    // All lanes of two warps increment one word with LR and SC, in lockstep. Each lane must succeed.
     todo[0] = '1;
     todo[1] = '1;
     done = 0;
@@ -205,7 +206,7 @@
     if (peek(in_local, a, 2) != 32'(7 + 2 * L)) error("LR/SC counted wrong");
   endtask
 
-  // Somebody else writes the line of one word.
+  // Writes a word in memory, as another engine would.
   task automatic others_write(input int unsigned a);
     logic [31:0] v;
     v = bench_random::next();
@@ -234,7 +235,7 @@
     issue();
     drain();
     if (result[31:0] != old) error("the L1 does not keep a line");
-    // without a word from anybody the new value shows after 4096 cycles at most
+    // without an invalidation, a load must return the new value after at most 4096 cycles
     start = cycle;
     do begin
       issue();
@@ -246,7 +247,7 @@
     pulse_inv();
     issue();
     drain();
-    // a fill in flight while the L1 is told to forget may not bring the old line in
+    // a fill that is in flight during an invalidation may not put the old line into the L1
     for (int unordered = 0; unordered < 2; unordered++)
       for (int k = 0; k < 100; k++) begin
         orderly = unordered == 0;
@@ -269,7 +270,7 @@
 
   task automatic directed();
     delay = 10;
-    orderly = 1'b1;  // of several lines refused the first asked for is the first answered
+    orderly = 1'b1;  // of several lines that fault, the one that was requested first is answered first
     all_faults();
     orderly = 1'b0;
     reservations(LOCAL + 32'h200);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory behind a memory channel, as unkind as its rules allow: requests take effect in a random order but for those to
-// one line, and answers come in a random order after that. Each request waits for at least delay_i cycles.
-// Before it takes effect each request passes, in a random order again: then its page is there. If it is in `absent`,
-// the request is refused, and so is all that has not passed, until the bench clears `refusing`.
+// Memory behind a memory channel, with all reordering that its rules allow. Requests to different lines take effect in
+// a random order, at least delay_i cycles after the request; answers come later, in a random order. Before a request
+// takes effect its page is looked up, in a random order. If the page is in `absent`, the request is refused, and so are
+// all requests that have not passed this lookup, until the bench clears `refusing`.
 //
-// Lines LINES and above answer with a page fault. Byte contents are `bytes`, for the bench to read and to change.
+// Lines from LINES on answer with a page fault. The bench reads and changes the contents in `bytes`.
 module memory #(
     parameter int LINES = 1024
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
-    input  int           delay_i,      // cycles from request to effect, at least
+    input  int           delay_i,      // least number of cycles from request to effect
     input  logic         orderly_i,    // no random waits: one answer a cycle, in order
     input  logic         req_valid_i,
     output logic         req_ready_o,
@@ -32,7 +32,7 @@ module memory #(
   logic [7:0] bytes[0:LINES*64-1];
 
   logic busy[SLOTS], passed[SLOTS], done[SLOTS];
-  logic absent[LINES/64];     // pages
+  logic absent[LINES/64];     // by page
   logic refusing = 1'b0;
   int unsigned refused = 0;
   int unsigned stamp[SLOTS];  // order of acceptance
@@ -113,7 +113,7 @@ module memory #(
     data[s] = old;
   endtask
 
-  // The oldest of the requests whose page may be looked up, or a random one.
+  // Returns one of the requests whose page may be looked up: the oldest if orderly_i, else a random one. -1: none.
   function automatic int choose_pass();
     int found = -1, seen = 0;
     for (int s = 0; s < SLOTS; s++) if (busy[s] && !passed[s]) begin
@@ -142,7 +142,7 @@ module memory #(
     end
   endtask
 
-  // The oldest of the requests that may take effect, or a random one.
+  // Returns one of the requests that may take effect, or be answered: the oldest if orderly_i, else a random one.
   function automatic int choose(input logic effect);
     int found = -1, seen = 0;
     for (int s = 0; s < SLOTS; s++) if (busy[s] && passed[s] && done[s] != effect) begin
@@ -219,7 +219,7 @@ module memory #(
     end
   end
 
-  // What is offered stays until it is taken.
+  // A stalled request must not change.
   logic stalled_q;
   logic [612:0] offer_q, offer;
   assign offer = {req_op_i, req_amo_i, req_line_i, req_op_i == tern_pkg::MEM_READ ? 576'b0 : {req_be_i, req_wdata_i},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preemption of simt_lsu, part of module tb: freeze at any cycle, read out what is pending, kill, issue it again.
+// Preemption of simt_lsu, part of module tb: freeze at any cycle, read the pending instructions, kill, issue again.
 
-  // ------------------------------------------------------------------ what was issued, by pc
+  // ------------------------------------------------------------------ instructions that were issued, by pc
   localparam int LOG = 1024;
   logic [2:0] log_op[LOG];
   logic [3:0] log_amo[LOG];
@@ -13,9 +13,9 @@
   logic [L-1:0] log_mask[LOG], log_private[LOG];
   logic [L*32-1:0] log_addr[LOG], log_data[LOG], log_cmp[LOG];
 
-  logic preempting = 1'b0, put_away = 1'b0;  // put away: what is pending is in the bench
+  logic preempting = 1'b0, put_away = 1'b0;  // put_away: the bench has the pending instructions
   int freeze_in = 0, extra = 0, most_pending = 0, preemptions = 0, replayed = 0, most_settling = 0;
-  int froze_at = 0, last_taken = 0;  // cycles of the freeze, of the last instruction that came in, or of the freeze
+  int froze_at = 0, last_taken = 0;  // cycle of the freeze; cycle of the freeze or the last instruction taken after it
   logic offered = 1'b0, launching = 1'b0, froze = 1'b0;
   logic [16+WW+2*L+32-1:0] offer_q;
   logic [L*96-1:0] offer_data_q;
@@ -39,8 +39,8 @@
     end
   endtask
 
-  // Each cycle: note what is issued, raise freeze_i when it is time, launch warps, watch the
-  // channel of pending instructions.
+  // Each cycle: records the instruction that is issued, raises freeze_i after freeze_in cycles, launches warps, checks
+  // the channel of pending instructions.
   task automatic watch_preemption();
     if (absent && !kill) begin
       if (!cut) check_request();
@@ -52,7 +52,7 @@
       last_taken = cycle;
       if (freeze) extra++;
     end
-    // a launch, of a warp without anything under way that nothing is issued of in this cycle
+    // launches warps that have no instruction in flight and issue none in this cycle
     if (launching && bench_random::next() % 8 == 0)
       for (int w = 0; w < W; w++)
         if (!launch_hold[w] && !(iss_valid && int'(iss_warp) == w) && bench_random::next() % 4 == 0) gen[w] <= !gen[w];
@@ -63,7 +63,7 @@
     if (settled && !freeze) error("settled though not frozen");
     if (pend_valid && !settled) error("something is offered before all has settled");
     if (int'(pend_count) > (cut ? 31 : 8)) error($sformatf("%0d instructions are pending", pend_count));
-    // the executor takes nothing as long as the core has something to come in
+    // the executor takes no pending instruction while the core still issues one
     if (offered && freeze && !kill &&
         (!pend_valid || offer_q != pending_head() || offer_data_q != {pend_addr, pend_data, pend_cmp}))
       error($sformatf("a pending instruction changed before it was taken: %b %h %h", pend_valid, offer_q,
@@ -87,7 +87,7 @@
             pend_private, pend_pc};
   endfunction
 
-  // ------------------------------------------------------------------ what is pending
+  // ------------------------------------------------------------------ pending instructions
   int saved = 0;
   logic [2:0] saved_op[64];
   logic [3:0] saved_amo[64];
@@ -99,7 +99,7 @@
   logic [L-1:0] saved_mask[64], saved_private[64];
   logic [L*32-1:0] saved_addr[64], saved_data[64], saved_cmp[64];
 
-  // The record that is offered says of its lanes what was issued, and no lane of it has had its result.
+  // Checks the offered record: its lanes have the values that were issued, and none of them has had its result.
   task automatic check_record();
     int e, slot;
     logic good;
@@ -129,7 +129,7 @@
     if (!settled) error($sformatf("not settled after %0d cycles", limit));
   endtask
 
-  // As the header says; 4 is what the bench's memory adds to delay_i.
+  // Returns the bound of simt_lsu's header. The bench's memory has a latency of delay_i + 4.
   function automatic int settle_limit();
     int memory_time, local_time;
     memory_time = 6 + delay + 4 + 128;
@@ -186,7 +186,7 @@
       iss_raw = 1'b1;
       iss_mask = saved_mask[k];
       iss_private = saved_private[k];
-      for (int i = 0; i < L; i++) begin  // lanes that are not served may hold anything
+      for (int i = 0; i < L; i++) begin  // random values in lanes that are not pending
         iss_addr[i*32+:32] = iss_mask[i] ? saved_addr[k][i*32+:32] : bench_random::next();
         iss_data[i*32+:32] = iss_mask[i] && iss_op != LOAD ? saved_data[k][i*32+:32] : bench_random::next();
         iss_cmp[i*32+:32] = iss_mask[i] && iss_op == AMO ? saved_cmp[k][i*32+:32] : bench_random::next();
@@ -200,12 +200,13 @@
     replayed += saved;
   endtask
 
-  // freeze_i is up: all settles, and what is pending moves through the bench, unless there was a fault. One process
-  // does it, because Verilator copies a task's text to each of its calls.
+  // Performs a preemption once freeze_i is set: waits until the LSU has settled and, unless there was a fault, reads
+  // the pending instructions, kills, and issues them again. This is a process because Verilator would copy a task to
+  // each of its calls.
   typedef enum {THAW, PENDING, LOCAL_TOO} how_t;
   logic preempt_call = 1'b0;
   how_t how;
-  int more;  // instructions that still come in
+  int more;  // instructions that the core still issues after the freeze
 
   initial forever begin
     wait (preempt_call);
@@ -215,7 +216,7 @@
     end
     settle();
     preemptions++;
-    if (how == THAW && !cut) begin  // as if nothing had happened
+    if (how == THAW && !cut) begin  // ends the freeze without a kill
       freeze = 1'b0;
       drain();
     end else if (!fault_seen) begin
@@ -248,11 +249,11 @@
     r = bench_random::next() % 16;
     preempt(r == 0 ? THAW : r == 1 ? LOCAL_TOO : PENDING, bench_random::next() % 4);
     catch_up();
-    // again, before that is done
+    // the next preemption may come before the instructions of this one have ended
     if (preempting && bench_random::next() % 4 == 0) freeze_in = 1 + bench_random::next() % 10;
   endtask
 
-  // After a page request the core waits for room; it has nothing to come in then.
+  // Waits while the LSU is full or has requested a page; the core issues nothing then.
   task automatic catch_up();
     while (crowded || cut) begin
       @(posedge clk);
@@ -268,10 +269,10 @@
   endtask
 
   // ------------------------------------------------------------------ absent pages
-  logic cut = 1'b0, evicting = 1'b0;  // a page request since the last kill; pages go away at random
+  logic cut = 1'b0, evicting = 1'b0;  // cut: a page request since the last kill; evicting: random pages become absent
   int requests = 0, most_cut = 0, wanted = 0;
 
-  // A page request names a lane of an instruction that was issued. Its page is noted.
+  // Checks that a page request names a lane of an instruction that was issued, and records its page.
   task automatic check_request();
     int e, a;
     e = int'(fault_pc >> 2) % LOG;
@@ -284,7 +285,8 @@
       error($sformatf("page request %0d of pc %h lane %0d at %h is wrong", fault_code, fault_pc, fault_lane, fault_va));
   endtask
 
-  // The page of the request comes; if it was there, and another was asked for first, all come. Others may go.
+  // Makes the requested page present. If it was present (memory had refused another page first), makes all present.
+  // Other pages may become absent.
   task automatic bring();
     logic all;
     all = !u_memory.absent[wanted];
@@ -295,14 +297,14 @@
     cut = 1'b0;
   endtask
 
-  // From now on pages go away, or all come back.
+  // Makes random pages absent from now on, or all pages present.
   task automatic evict(input logic on);
     evicting = on;
     drain_requests();
     for (int p = 0; p < LINES / 64; p++) u_memory.absent[p] = on && bench_random::next() % 4 == 0;
   endtask
 
-  // Until nothing is under way, pages are brought as they are asked for.
+  // Waits until the LSU is idle, and makes pages present as they are requested.
   task automatic drain_requests();
     do begin
       @(posedge clk);
@@ -322,7 +324,7 @@
     return v;
   endfunction
 
-  // The reference's line and the one put aside change places: the reference is of what the device holds.
+  // Exchanges a line of the reference with the saved one, so that the reference has the contents of the device.
   task automatic swap_line(input int line);
     logic [7:0] v;
     for (int b = 0; b < 64; b++) begin
@@ -411,8 +413,8 @@
   endtask
 
   // ------------------------------------------------------------------ faults, time
-  // A line that is refused while frozen is reported before all has settled; one that was not
-  // begun, when it is issued again.
+  // A line that faults during a freeze is reported before the LSU has settled. If its request had not begun, the fault
+  // comes after the instruction is issued again.
   task automatic frozen_faults();
     int after, late;
     late = 0;
@@ -455,7 +457,7 @@
     if (late < 10 || late > 50) error("faults fall on one side of the freeze only");
   endtask
 
-  // The worst that can be under way for memory, and for local memory, is done in the time that the header gives.
+  // The LSU must settle within the bound of its header, with the slowest sequences for memory and for local memory.
   task automatic drain_bound();
     orderly = 1'b1;
     busy_wb_ready = 1'b1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeatable random numbers for the bench and its memory: xorshift. (Verilator 5.006 ignores the seed of $urandom.)
-// A class, because Verilator copies a function of a package to each of its calls, a thousand times here.
+// Random numbers for the bench and its memory: xorshift, because Verilator 5.006 ignores the seed of $urandom. This is
+// a class because Verilator copies a function of a package to each of its calls, of which there are a thousand.
 class bench_random;
   static int unsigned state = 1;
 

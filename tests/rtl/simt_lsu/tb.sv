@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams of many
-// warps over memory that reorders, with kills and preemptions in between; then faults, reservations, forgetting, local
-// memory by lines, scrub, and cycle counts. Atomics on local memory go to one word, to a bank a lane, and to random
-// places, beside loads and stores: every old value is compared, and the cycles are bounded.
+// Bench of simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams
+// of many warps on a memory that reorders, with kills and preemptions; then directed tests of faults, reservations,
+// invalidation of the L1, access to local memory by lines, scrub, and cycle counts. Atomics on local memory go to one
+// word, to a bank for each lane, and to random words, beside loads and stores. All old values are compared, and the
+// cycles are bounded.
 //
 // +seed=N, +count=N (instructions a round), +rounds=N.
 
@@ -105,12 +106,12 @@ module tb #(
   // ------------------------------------------------------------------ reference
   logic [7:0] ref_mem[0:BYTES-1];
   logic [7:0] ref_local[0:LMEM-1];
-  logic expected[W*32];            // a result of (warp, register) is under way
+  logic expected[W*32];            // by {warp, register}: its result is pending
   logic [L-1:0] exp_left[W*32];
   logic [L*32-1:0] exp_data[W*32];
   logic [L*32-1:0] exp_addr[W*32];
   logic [8:0] exp_op[W*32];
-  logic lenient = 1'b0;            // SC may give 0 or 1: the bench looks at the result itself
+  logic lenient = 1'b0;            // results are not compared here, for tests that check `result` themselves
   int under_way = 0, cycle = 0, hits = 0, misses = 0, results = 0, last_wb = 0, last_move = 0;
   logic fault_seen = 1'b0;
   logic [7:0] seen_code;
@@ -118,7 +119,7 @@ module tb #(
   logic [31:0] seen_va, seen_pc;
   logic [WW-1:0] seen_warp;
   logic [LW-1:0] seen_lane;
-  logic [L*32-1:0] result;         // of the last write-backs
+  logic [L*32-1:0] result;         // by lane: data of the last write-back
 
   task automatic error(input string what);
     report::error($sformatf("cycle %0d: %s", cycle, what));
@@ -167,7 +168,7 @@ module tb #(
     end
   endtask
 
-  // ------------------------------------------------------------------ watching
+  // ------------------------------------------------------------------ checks in each cycle
   logic took = 1'b0;
   logic [WW-1:0] took_warp;
   logic stalled = 1'b0, busy_wb_ready = 1'b1;
@@ -223,7 +224,7 @@ module tb #(
 
   // ------------------------------------------------------------------ instructions
   int pc = 32'h1000;
-  // Offers what the iss_* variables hold until it is taken.
+  // Offers the instruction in the iss_* variables until it is taken.
   task automatic issue();
     iss_pc = pc;
     pc += 4;
@@ -267,7 +268,7 @@ module tb #(
     iss_warp = WW'(bench_random::next());
     iss_op = 3'(bench_random::next() % 8);
     iss_op = iss_op < 4 ? LOAD : iss_op < 7 ? STORE : AMO;
-    iss_amo = 4'(bench_random::next() % 11);  // up to LR
+    iss_amo = 4'(bench_random::next() % 11);  // all but SC
     iss_size = iss_op == AMO ? 2'd2 : 2'(bench_random::next() % 8);
     if (iss_size == 2'd3) iss_size = 2'd2;
     iss_unsigned = 1'(bench_random::next());
@@ -300,7 +301,7 @@ module tb #(
     end
     iss_rd = 5'(bench_random::next());
     if (iss_op != STORE) begin
-      for (int n = 0; n < 600; n++) begin  // a register that is not under way
+      for (int n = 0; n < 600; n++) begin  // waits for a register without a pending result
         if (!expected[int'(iss_warp)*32+int'(iss_rd)]) break;
         iss_rd = iss_rd + 1'b1;
         if (n % 32 == 31) @(posedge clk);
@@ -337,12 +338,12 @@ module tb #(
     start = cycle;
     do @(posedge clk); while (scrub_busy);
     #1;
-    // a row a cycle, and one to see that it has ended
+    // one cycle a row, and one cycle for the bench to see the end
     if (cycle - start > (past > first ? (past - first) * 16 / L + 2 : 1)) error("scrub takes too long");
     for (int a = first * 64; a < past * 64; a++) ref_local[a] = '0;
   endtask
 
-  // Drops all; the reference follows memory.
+  // Kills the LSU, and sets the reference to the contents of memory.
   task automatic killed();
     int start = cycle;
     kill = 1'b1;
@@ -402,7 +403,7 @@ module tb #(
       stop_preempting();
       evict(1'b0);
       $display("round %0d: cycle %0d, delay %0d, %0d requests", r, cycle, delay, u_memory.accepted);
-      if (r % 3 == 2) begin  // in the middle of it, and of a preemption
+      if (r % 3 == 2) begin  // kill during instructions, and during a preemption
         freeze = 1'b1;
         repeat (bench_random::next() % 30) @(posedge clk);
         killed();

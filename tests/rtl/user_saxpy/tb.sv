@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_saxpy: random streams of whole numbers, whose results are exact, over a memory that answers in any order and
-// sometimes with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or
-// resumed behind elements where this executor does not stop, or from a state that cannot be.
+// Bench of user_saxpy: random streams of integers, whose results are exact, on a memory that answers in any order and
+// sometimes with a fault. Packets are stopped at random and at every cycle, and resumed in the other one of two
+// instances, from states that another implementation could save, or from invalid states.
 module tb;
   localparam int WORDS = 1 << 12;
 
@@ -24,11 +24,11 @@ module tb;
     return {n < 0, 8'(e), 23'(m)};
   endfunction
 
-  // The streams at hand, in words
+  // The current streams; x and y are word indexes
   int n, a, x, y;
-  int begun;         // elements that were there before it was started
-  logic forged;      // it is resumed from a state that cannot be
-  int number[WORDS]; // what memory holds at first
+  int begun;         // number of elements that were complete at the start
+  logic forged;      // the packet is resumed from an invalid state
+  int number[WORDS]; // initial contents of memory
 
   task automatic make();
     begun = 0;
@@ -63,7 +63,7 @@ module tb;
   endtask
 
   task automatic ended();
-    int touched = -1;  // the first word of the bad line that is in a stream
+    int touched = -1;  // first word of a stream that is in the bad line
     for (int i = n - 1; i >= begun; i--) if ((x + i) / 16 == host.mem.bad) touched = x + i;
     for (int i = n - 1; i >= begun; i--) if ((y + i) / 16 == host.mem.bad) touched = y + i;
     if (forged) begin
@@ -78,7 +78,7 @@ module tb;
       host.fail($sformatf("fault %0d access %0d at %h, not %h", host.code, host.access, host.va, 4 * touched));
   endtask
 
-  // Goes on from a place that another executor, or the model's, may have saved.
+  // Resumes from a state after so many elements, which another implementation may have saved.
   task automatic run_from(input int elements);
     make();
     begun = elements;
@@ -86,7 +86,8 @@ module tb;
     host.run_from(512'(begun));
   endtask
 
-  // A place behind the end, near and far, also where n less the place is small; or a word that has no name.
+  // Resumes from an invalid state: a position beyond the end, near or far, also so far that n minus the position wraps
+  // to a small number; or a reserved bit that is set.
   task automatic run_forged();
     logic [511:0] state = '0;
     make();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work-item 5 does what args[1] says; the others work on. */
+/* Work-item 5 causes the fault that args[1] selects. The other work-items do not fault. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers that cannot open: what work-item args[1] does differs from the others of its group; args[2] says what. */
+/* Barriers that not all work-items of a group reach. Work-item args[1] differs from the others as args[2] selects. */
 #include "tern_kernel.h"
 
-/* barriers in the order of their addresses, which no compiler merges */
+/* A barrier that the compiler neither merges with another one nor moves. */
 #define BARRIER_AT(place) __asm__ volatile("nop # " place "\n .insn i 0x0b, 0, x0, x0, 0" ::: "memory")
 
 KERNEL(const u32 *args)
@@ -15,20 +15,20 @@ KERNEL(const u32 *args)
         out[i] = k;
     }
     switch (args[2]) {
-    case 0: /* has ended */
+    case 0: /* this work-item has ended before the others wait */
         if (other) {
             EXIT();
         }
         BARRIER_AT("rest");
         break;
-    case 1: /* waits at a barrier before */
+    case 1: /* it waits at a barrier before that of the others */
         if (other) {
             BARRIER_AT("one");
             out[i] = 10;
         }
         BARRIER_AT("rest");
         break;
-    case 2: /* waits at a barrier behind, late: 100 loads */
+    case 2: /* it waits at a barrier behind that of the others, and reaches it after 100 loads */
         if (other) {
             for (u32 k = 0; k < 100; k++) {
                 out[i] += k;
@@ -39,7 +39,7 @@ KERNEL(const u32 *args)
             out[i] = 20;
         }
         break;
-    case 3: /* ends when the others wait already */
+    case 3: /* it ends while the others wait */
         if (other) {
             for (u32 k = 0; k < 100; k++) {
                 out[i] += k;
@@ -48,13 +48,13 @@ KERNEL(const u32 *args)
         }
         BARRIER_AT("rest");
         break;
-    case 4: /* the others have ended */
+    case 4: /* it waits after the others have ended */
         if (!other) {
             EXIT();
         }
         BARRIER_AT("one");
         break;
-    case 5: /* everybody ends, nobody waits */
+    case 5: /* it ends before the others, and no work-item waits */
         if (other) {
             EXIT();
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are deeper in some lanes than in others, and nested conditions. */
+/* Calls whose depth differs from lane to lane, and nested conditions. */
 #include "tern_kernel.h"
 
 __attribute__((noinline)) static u32 fib(u32 n)

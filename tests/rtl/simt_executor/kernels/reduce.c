@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: a tree sum in local memory; one barrier for work-items that come to it in two parts; and
- * some that end after the last. */
+/* Barriers: a tree sum in local memory; a barrier that diverged work-items reach in two groups; and work-items that end
+ * after the last barrier. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)
@@ -18,7 +18,7 @@ KERNEL(const u32 *args)
     if (l == 0) {
         ((u32 *)args[1])[GROUP_ID] = local[0];
     }
-    /* odd ones come later than even ones */
+    /* odd work-items reach the barrier later than even ones */
     if (l & 1u) {
         for (u32 k = 0; k < 5; k++) {
             local[l] += l;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C = A * B, square: one work-item an element. */
+/* C = A * B of square matrices, one work-item for each element. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock that lanes of one warp take one after the other, taken in the ways that starve a naive scheduler; a counter by
- * compare and swap; one by lr/sc; and a lock in local memory. */
+/* A spin lock that the lanes of a warp take one after the other, in ways that deadlock a scheduler without fairness
+ * among lanes; a counter with compare and swap; one with lr/sc; and a lock in local memory. */
 #include "tern_kernel.h"
 
 static u32 swap(volatile u32 *p, u32 v)
@@ -33,7 +33,7 @@ static void add_compared(volatile u32 *p, u32 v)
 KERNEL(const u32 *args)
 {
     volatile u32 *lock = (volatile u32 *)args[0], *count = lock + 32;
-    if (LOCAL_ID == 0) { /* local memory keeps what the last group left there */
+    if (LOCAL_ID == 0) { /* local memory has the contents of the last group */
         LOCAL_MEMORY[0] = 0;
         LOCAL_MEMORY[1] = 0;
     }
@@ -41,7 +41,7 @@ KERNEL(const u32 *args)
     while (swap(lock, 1)) {
     }
     count[0] += 3;
-    add_reserved(count + 1, 5); /* under the lock: an engine has one reservation */
+    add_reserved(count + 1, 5); /* under the lock, because an engine has one reservation */
     __asm__ volatile("fence" ::: "memory");
     swap(lock, 0);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the kernels of this bench need of the machine. */
+/** CSRs, instructions and local memory for the kernels of this bench. */
 #ifndef TERN_KERNEL_H
 #define TERN_KERNEL_H
 

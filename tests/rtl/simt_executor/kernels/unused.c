@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomics and loads whose results nobody reads: into eight registers, or, if the second argument says so, all into x0.
-   The flags of a floating-point instruction into x0 are waited for even so. */
+/* Atomics and loads whose results are not read. The results go to eight registers or, if the second argument is not 0,
+   all to x0. A read of fflags waits for a floating-point instruction even if that writes x0. */
 #define EACH(op) op(7) op(8) op(9) op(11) op(12) op(13) op(14) op(15)
 #define ADD(r) " amoadd.w x" #r ", x6, (x5)\n"
 #define LOAD(r) " lw x" #r ", 256(x5)\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores registers that were never written, then some that only odd lanes write, then local memory that nobody writes:
-   all of that is zero. In assembler, because a compiler never reads what it has not written. */
+/* Stores registers that were never written, registers that only odd lanes write, and local memory that no work-item
+   writes. All of these read as zero. The kernel is in assembler because C cannot read an unwritten register. */
 #define STORE(r) " sw x" #r ", 4 * " #r "(x5)\n"
 
 __asm__(".section .text.start, \"ax\"\n"

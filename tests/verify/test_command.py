@@ -88,7 +88,7 @@ class Command(unittest.TestCase):
         self.assertEqual(j["differences"][0]["shrunk_items"], 0 if not j["differences"][0]["kept"] else 1)
 
     def test_too_slow(self):
-        """A simulator that loops in a call and a slow one are too slow. They do not count as different, and nothing is
+        """A simulator that loops in a call and a slow one are reported as too slow and not as different. Nothing is
         shrunk."""
         args = ["--kind", "program", "--seeds", "2", "--patience", "1"]
         for wrong in LOOPS, SLOW:

@@ -28,7 +28,7 @@ static struct test_case new_case(uint64_t seed)
     return c;
 }
 
-/** Runs a case. Its faults must be those of the planned kernels whose faulting item is kept, as many of each kind.
+/** Runs a case, whose faults must be those of the planned kernels whose faulting item is kept, as many of each kind.
  *  Returns the number of faults. */
 static uint32_t run(const struct test_case *c, const struct watch *watch)
 {

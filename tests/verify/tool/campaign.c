@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Cases in worker processes. A simulator that crashes is the result of one case and must not end the run, so workers
- * are processes, not threads. They share one page of counters, from which they draw case numbers in order. Each worker
- * finishes the case that it has drawn, so the lowest case that differs does not depend on their speed. A case that is
- * too slow (guard.c) has no result and is reported apart from those that differ.
+ * are processes, not threads. All workers share one page of counters and draw case numbers from it in order. Each
+ * worker finishes the case that it has drawn, so the lowest case that differs does not depend on their speed. A case
+ * that is too slow (guard.c) has no result and is reported apart from those that differ.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One case on both devices. */
+/** Runs one case on both devices. */
 #include <errno.h>
 
 #include "verify.h"
 
-#define EVERY_PAGE 64u /* one seed in so many has all of memory compared */
-#define UNSTOPPED 2u   /* with one seed in so many the model is not stopped, or reset, when the RTL is */
+#define EVERY_PAGE 64u /* with one seed in so many, all of memory is compared */
+#define UNSTOPPED 2u   /* with one seed in so many, only the RTL is stopped and reset, not the model */
 
 static uint32_t faults(const struct ending *e)
 {

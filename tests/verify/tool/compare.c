@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two ends of a scene: how they ended, the indications, memory, dirty bits. Everything but
- * the open ranges must be equal.
+ * Compares the end of a scene on two devices: how it ended, indications, memory, dirty bits. All but the open ranges
+ * must be equal.
  *
- * Memory is looked at where the scene put something or either device says that it wrote; every_page looks everywhere,
- * for the write that went astray and left no dirty bit, and costs more than a short case itself.
+ * Memory is compared in pages that the scene has written or that are dirty on either device. every_page compares all
+ * pages, to find a wrong write that set no dirty bit; this costs more than a short case.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "device.h"
 
-#define SHOWN 16u /* bytes of a memory difference */
+#define SHOWN 16u /* number of bytes shown of a memory difference */
 
 const char *const difference_names[DIFF_KINDS] = {
     [DIFF_NONE] = "none", [DIFF_RULE] = "rule", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication",
@@ -47,7 +47,7 @@ static void ending_text(const struct ending *e, char *out, size_t size)
     }
 }
 
-/** A rule of its own that a device has broken, as a line of its own. */
+/** Adds a line for a rule (an assertion, or the AXI protocol) that a device has broken. */
 static void compare_rules(const struct side *side, const char *which, struct difference *out)
 {
     struct tern_sim_violation v;
@@ -112,13 +112,13 @@ static void compare_indications(const struct side *a, const struct side *b, stru
                     seen_text(&b->end.seen[j], y, sizeof y);
                 }
                 say(out, DIFF_INDICATION, "engine %u, indication %u:\n  expected %s\n  got      %s\n", e, n, x, y);
-                break; /* the others of this engine follow from it */
+                break; /* further differences of this engine may follow from this one */
             }
         }
     }
 }
 
-/** What of memory may differ. cut: buffers were cut; the state of one is in its save area. */
+/** The memory that may differ: the open ranges of the scene and, if buffers were cut, their save areas. */
 struct open {
     const struct scene *scene;
     bool cut;
@@ -158,7 +158,7 @@ static bool open_dirty(const struct open *x, uint64_t page)
     return saves(x, page);
 }
 
-/** The first difference of a page, from `at` on; PAGE if there is none. */
+/** Returns the offset of the first difference of a page from `at` on, or PAGE. */
 static uint32_t differs_at(const struct open *o, uint64_t page, const uint8_t *x, const uint8_t *y, uint32_t at)
 {
     while (at < PAGE && (x[at] == y[at] || open_byte(o, page * PAGE + at))) {
@@ -232,7 +232,7 @@ int compare(const struct scene *s, struct side *expected, struct side *got, bool
     compare_indications(expected, got, &d);
     if (expected->end.hung || got->end.hung || expected->end.error || got->end.error) {
         *out = d;
-        return 0; /* somewhere in the middle memory differs, of course */
+        return 0; /* a device that has not ended has written only part of its memory */
     }
     uint8_t *dirty = calloc(2, s->mem_bytes / PAGE), *other = dirty ? dirty + s->mem_bytes / PAGE : NULL;
     if (!dirty) {

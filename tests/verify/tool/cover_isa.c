@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The instructions of Tern as match and mask, from the RISC-V unprivileged specification (chapter "instruction set
- *  listings") and docs/spec/simt.yaml. They are written independently of the model's and the RTL's decoders, so that a
- *  mistake there is found. */
+ *  listings") and docs/spec/simt.yaml. This table is independent of the decoders of model and RTL, so that a mistake
+ *  there is found. */
 #include "cover.h"
 
 #define F3(f3) ((uint32_t)(f3) << 12)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Work that is not of the scene: a nop, and a kernel of another context that runs between two parts of a buffer. The
- *  kernel has physical addresses and writes nothing to memory, but leaves registers, flags, call depth, local memory,
- *  caches and TLBs full of its own. */
+/** Work that does not belong to the scene: a nop, and a kernel of another context that runs between two parts of a
+ *  buffer. The kernel has physical addresses and does not write to memory, but changes registers, flags, call depth,
+ *  local memory, caches and TLBs. */
 #include "asm.h"
 #include "verify.h"
 
@@ -21,7 +21,7 @@ int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical)
     code[n++] = asm_csrr(X4, TERN_CSR_LOCAL_ID_X);
     code[n++] = asm_lui(X5, TERN_WIN_LOCAL_BASE);
     code[n++] = asm_addi(X6, X0, FOREIGN_LOCAL / 4 - 1);
-    /* x7: a word, again and again the same ones */
+    /* x7: address of a word; the index wraps at the end of local memory */
     for (uint32_t i = 0; i < (FOREIGN_LOCAL / 4 + items - 1) / items; i++) {
         code[n++] = asm_addi(X7, X4, i * items);
         code[n++] = asm_r(0x33, 7, 0, X7, X7, X6);

@@ -2,7 +2,7 @@
 /**
  * The guard against a simulator that does not return from a call. Only device cycles decide whether a case is right.
  * The guard ends a process that has used far more processor time than a case needs, and reports only that the case was
- * too slow. It measures processor time, not the time of day, so other processes do not matter.
+ * too slow. Processor time, unlike the time of day, does not depend on other processes.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -129,8 +129,7 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
 
 /* ------------------------------------------------------ what an instruction is */
 
-/** Returns the registers that an instruction reads, one bit each. It may include registers that the instruction does
- * not read. */
+/** Returns the registers that an instruction reads, one bit each, and possibly others. */
 static uint32_t sources(uint32_t word)
 {
     uint32_t rd = 1u << (word >> 7 & 31), rs1 = 1u << (word >> 15 & 31), rs2 = 1u << (word >> 20 & 31),

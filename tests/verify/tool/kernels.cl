@@ -81,8 +81,8 @@ __kernel void atomics(__global const uint *in, volatile __global uint *out, uint
 
 /** Compare-and-swap on words that each work-item has alone, four at a time of which none waits for another, in global
  *  and in local memory. Each lane compares with the word's value, or with that value with one bit changed; the bit's
- *  position differs by lane and round. If there are few work-items, each word has a line of memory of its own. Then so
- *  many requests exist that some still wait when a stop ends. */
+ *  position differs by lane and round. If there are few work-items, each word has a line of memory of its own, so that
+ *  there are many requests, and some still wait when a stop ends. */
 __kernel void swaps(__global const uint *in, volatile __global uint *out, uint turns)
 {
     volatile __local uint words[4 * MOST];
@@ -127,7 +127,7 @@ __kernel void floats(__global const uint *in, __global uint *out, uint turns)
     out[2 * i + 1] = (uint)(int)y;
 }
 
-/** A recursion to a depth that each work-item's data gives. It is in assembly, since the compiler would inline any call
+/** A recursion to a depth that each work-item's data gives, in assembly, because the compiler would inline any call
  *  that is short enough for a test. A level takes 16 bytes of stack. */
 __kernel void calls(__global const uint *in, __global uint *out, uint unused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs one mutant, by seeds or by the signature test. What catches it is repeated on the unchanged RTL. */
+/** Runs one mutant, by seeds or by the signature test. The test that catches it is repeated on the unchanged RTL. */
 #include <errno.h>
 #include <string.h>
 

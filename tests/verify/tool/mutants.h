@@ -13,9 +13,9 @@ struct list {
 
 /* --------------------------------------------------------- mutant_hints.c */
 
-/** What caught a mutant: a case, or the stop of a kernel at a cycle. */
+/** A test that has caught a mutant: a case, or the stop of a kernel at a cycle. */
 struct hint {
-    char geometry[16], name[64], kind[16], kernel[32]; /**< kernel: of kind preempt. */
+    char geometry[16], name[64], kind[16], kernel[32]; /**< kernel: for kind preempt. */
     uint64_t at;                                       /**< Seed, or cycle. */
 };
 
@@ -38,13 +38,13 @@ int hints_write(const char *path, struct hints *h);
 
 struct trial {
     uint32_t mutant;
-    bool preempt;             /**< Tried by the signature test. */
-    bool hinted;              /**< Caught by the hint. */
+    bool preempt;             /**< The mutant was tried by the signature test. */
+    bool hinted;              /**< The hint caught the mutant. */
     bool caught, interrupted;
-    bool slow;                /**< Not caught, and something was too slow; or what caught it was, without the bug. */
-    bool false_alarm;         /**< What caught it differs without the bug, too. */
-    struct campaign campaign; /**< By seeds. */
-    struct campaign unchanged;/**< What caught it, without the bug: sums only. */
+    bool slow;                /**< Not caught, and a case was too slow; or the catching case is, without the bug. */
+    bool false_alarm;         /**< The test that caught the mutant differs without the bug as well. */
+    struct campaign campaign; /**< The trial by seeds. */
+    struct campaign unchanged;/**< The test that caught the mutant, on the unchanged RTL: sums only. */
     uint64_t unchanged_stops;
     bool studied;
     struct study study;
@@ -55,9 +55,9 @@ struct trial {
 const char *mutant_name(const struct list *l, uint32_t mutant);
 /** Returns true if the mutant was asked for. */
 bool mutant_wanted(const struct options *o, const char *name);
-/** Tries a mutant on its hint, which may be NULL. If that does not catch it, tries what the options and the list say.
- *  What catches it is also run on the unchanged RTL. mutant 0: the unchanged RTL by --kind preempt. Returns 0, or
- *  -errno with nothing to free. */
+/** Tries a mutant on its hint, which may be NULL, and if that does not catch it, on the tests that options and list
+ *  give. The test that catches the mutant is also run on the unchanged RTL. mutant 0: the unchanged RTL by --kind
+ *  preempt. Returns 0, or -errno with nothing to free. */
 int mutant_try(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const struct hint *hint,
                struct trial *out);
 

@@ -7,9 +7,9 @@
  * does no harm. A case takes at most MOST_TAKEN pages away: an instruction that needs several pages at once might wait
  * forever if they alternate.
  *
- * An absent entry that is not in scene.absent stands for no page, which is an error of the work. It becomes an entry
- * without the absent bit, so that the work ends with a page fault, and is restored afterwards, since other work may
- * meet it. No flush is needed for either: devices read an entry again before they report it (docs/spec/pte.yaml).
+ * An absent entry that is not in scene.absent stands for no page, which is an error of the work. The pager clears the
+ * absent bit, so that the work ends with a page fault, and restores the entry afterwards for other work. No flush is
+ * needed for either: devices read an entry again before they report it (docs/spec/pte.yaml).
  *
  * A request costs a save and a resume of the work. In a case that has run for long the next request therefore brings
  * all pages.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The signature test of preemption (tern verify --kind preempt). A kernel is stopped at every cycle of a short run. Its
+ * The signature test of preemption (tern verify --kind preempt). A kernel is stopped at every cycle of a short run. The
  * state is resumed on either engine, by the same device library and by the other one, and all of memory must then be
  * that of an uninterrupted run. Long runs are stopped again and again at random times, each part on a random device and
  * engine.
@@ -37,11 +37,11 @@ struct work {
     struct scene scene;
     uint64_t save, save_bytes;   /**< The context-save area, with all pages of its list. */
     uint32_t save_lines;         /**< Lines of its header and state. */
-    /** Private memory. It is comparable only if all groups run in the same slots. */
+    /** Private memory, which is comparable only if all groups run in the same slots. */
     uint64_t stack, stack_bytes;
     bool resident;               /**< All groups fit at once. */
     bool faults;                 /**< The work ends with a fault. */
-    uint32_t bandwidth;          /**< Of the device's memory, bytes a cycle; 0: the default. */
+    uint32_t bandwidth;          /**< Bandwidth of the device's memory, in bytes a cycle; 0: the default. */
 };
 
 uint32_t work_count(void);
@@ -139,12 +139,13 @@ struct preempt_end {
     uint32_t failures, slows;
     double seconds;
     bool interrupted;
-    const char *kernel;          /**< Of the first failure: where, what differs, and the command that repeats it. */
+    /** The first failure: kernel and cycle, the difference, and the command that repeats it. */
+    const char *kernel;
     uint64_t at;
     char text[1024], again[512];
 };
 
-/** The same without a report. Returns 0, -EINVAL (no such kernel; a message on stderr) or -ENOMEM. */
+/** Runs the same test without a report. Returns 0, -EINVAL (no such kernel; a message on stderr) or -ENOMEM. */
 int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out);
 
 #endif

@@ -244,7 +244,7 @@ static void beyond(struct code *c)
     access_at(c, rng_below(c->r, ACCESSES), PICK(c, places), 2);
 }
 
-/** Work-items of a group from number `bound` on wait at a barrier. Those below come later, to a barrier at a lower
+/** Work-items of a group from number `bound` on wait at a barrier. The others come later, to a barrier at a lower
  * address. */
 static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_t last)
 {

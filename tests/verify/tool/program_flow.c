@@ -204,8 +204,8 @@ void item_call(struct code *c)
              conditional ? ", under a condition" : "", twice ? ", in a loop" : "", link == RA ? "" : ", link in x6");
 }
 
-/** A recursive function: f(n) calls f(n - 1), with plain code before and after, if n is not 0. Its stack is below that
- * of plain code. */
+/** A recursive function: f(n) calls f(n - 1), with plain code before and after, if n is not 0. The stack of the
+ *  function is below that of plain code. */
 void item_recursion(struct code *c)
 {
     uint32_t room = (1u << c->kernel->packet.stack_log2) - AREA, mask = 7;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A kernel around its items. Before them, each work-item finds its record, and gives every register and the memory that
- * plain code uses a value; behind them it stores all its registers and fcsr there. So what is compared is memory alone.
+ * The parts of a kernel around its items. At the start a work-item finds its record, and initialises all registers and
+ * the memory that plain code uses. At the end it stores all registers and fcsr to the record, so that a comparison of
+ * memory is enough.
  */
 #include <string.h>
 
@@ -9,9 +10,9 @@
 
 #define END_STREAM 0x656e64000000ull
 #define REPLACE_STREAM 0x7265706c0000ull
-#define REPLACES 16u /* one item in so many, where addresses are virtual */
+#define REPLACES 16u /* one item in so many is an item_replace, if addresses are virtual */
 
-/** rd = (z * size_y + y) * size_x + x of CSRs. */
+/** rd = (z * size_y + y) * size_x + x, of the CSRs from `id` and `size` on. */
 static void linear(struct code *c, uint32_t rd, uint32_t id, uint32_t size)
 {
     if (c->kernel->packet.work_dim == 1) {
@@ -87,7 +88,7 @@ void kernel_end(struct code *c)
 
 enum { ALWAYS, IF_BARRIERS, IF_EXITS };
 
-/* how often, of what kernels, what */
+/* The items by weight. `when` tells which kernels may have an item. */
 static const struct {
     uint8_t weight, when;
     void (*emit)(struct code *c);
@@ -130,14 +131,14 @@ void item_emit(struct code *c, uint32_t item)
         item_spin(c);
         return;
     }
-    if (c->plan->stop_every && rng_one_in(&r, 6)) { /* what a stop is to find begun */
+    if (c->plan->stop_every && rng_one_in(&r, 6)) { /* memory instructions that a stop finds unfinished */
         item_crowd(c);
         return;
     }
     for (i = 0; i < sizeof items / sizeof *items; i++) {
         total += items[i].weight;
     }
-    for (;;) { /* until it is one that this kernel may have */
+    for (;;) { /* draws until the kernel may have the item */
         uint32_t at = rng_below(&r, total);
         for (i = 0; at >= items[i].weight; i++) {
             at -= items[i].weight;

@@ -433,7 +433,7 @@ void item_straight(struct code *c)
     }
 }
 
-/** Flags accumulate. They are read and cleared at times, so that the flags of each operation show. */
+/** Reads and clears the accumulated flags at times, so that the flags of each operation show. */
 static void look_at_flags(struct code *c)
 {
     if (rng_one_in(c->r, 3)) {

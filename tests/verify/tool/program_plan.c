@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a case consists of before any item is drawn: how many kernels, over what ranges, where in the address space, and
- * which item faults. Sizes are chosen so that a case runs some hundred warp instructions, now and then some thousand.
+ * The plan of a case, made before any item is drawn: the number of kernels, their ranges, the layout of the address
+ * space, and the item that faults. A case runs some hundred warp instructions, sometimes some thousand.
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #define PLAN_STREAM (1ull << 32)
 #define PAGES_STREAM (PLAN_STREAM + 1)
 #define SPIN_STREAM (PLAN_STREAM + 2)
-#define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
-#define PAIR_PAGES 0x3c00u         /* physical; with one bit changed they lie in the upper three quarters of memory */
-#define SLOTS 446u                /* below the windows; neither the first nor the last is used */
+#define SLOT (2u * PAGE * 1024u)  /* bytes of addresses for a region: two entries of the first level */
+#define PAIR_PAGES 0x3c00u         /* page numbers that, with one bit changed, are in the upper 3/4 of memory */
+#define SLOTS 446u                /* number of slots below the windows; the first and the last are not used */
 #define GATE_STREAM (PLAN_STREAM + 3)
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
@@ -25,7 +25,7 @@ static uint32_t at_most(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** Parts n into a product of `dims` factors of about n; each at least 1. */
+/** Splits n into `dims` factors, each at least 1, whose product is about n. */
 static void factors(struct rng *r, uint32_t n, uint32_t dims, uint32_t out[3])
 {
     out[0] = out[1] = out[2] = 1;
@@ -36,8 +36,8 @@ static void factors(struct rng *r, uint32_t n, uint32_t dims, uint32_t out[3])
     }
 }
 
-/** Work-items of a group: one, part of a warp, a few warps, or as many as there may be. In a case that is stopped often
- *  some warps: a stop is to find some of a group that have ended and some that have not. */
+/** Returns the number of work-items of a group: one or two, part of a warp, a few warps, or the maximum. Cases with
+ *  stops have mostly several warps, so that a stop finds some work-items of a group ended and others not. */
 static uint32_t group_size(struct rng *r, const struct geometry *g, bool stopped)
 {
     uint32_t most = g->lanes * g->warps, kind = rng_below(r, 8);
@@ -117,7 +117,7 @@ static void plan_kernel(struct rng *r, const struct geometry *g, bool small, boo
     p->user1 = rng_next(r);
 }
 
-/** One group, of as many work-items as the device holds: all run at the same time, and may wait for each other. */
+/** Plans one group of as many work-items as the device holds. All run at once, and may wait for each other. */
 static void plan_spin(const struct geometry *g, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
@@ -156,7 +156,7 @@ static void plan_sizes(struct plan *p)
     }
 }
 
-/** Physical addresses: one region behind the other, the code last. */
+/** Places the regions at physical addresses, one behind the other, the code last. */
 static void plan_physical(struct rng *r, struct plan *p)
 {
     uint32_t page = 1 + rng_below(r, 64);
@@ -177,7 +177,7 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     static const bool may_be_big[FIRST_REGION] = {[REGION_CODE] = true, [REGION_TABLE] = true, [REGION_ZERO] = true};
     bool used[SLOTS] = {true};
     uint64_t big = g->mem_bytes / (PAGE * 1024u);
-    /* the lowest ones are for pages, the highest for pairs of them */
+    /* The lowest 4 MiB of memory are for small pages, the upper 12 * 4 MiB for the pages of program_pairs.c. */
     uint32_t left = big > 13 ? (uint32_t)big - 13 : 0, va, page;
     p->pair_va = SLOT + rng_below(r, (0x20000000u - SLOT) / PAGE) * PAGE;
     for (uint32_t i = 0; pairs_at(p, i, &va, &page); i++) {
@@ -201,8 +201,8 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     }
 }
 
-/** Whether a kernel can fault in that way: barriers are for two work-items at least, and physical
- * addresses know no rights. */
+/** Returns whether a kernel can have its fault. A barrier fault needs two work-items in a group. Physical addresses
+ *  have no access rights. */
 static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
 {
     const struct tern_pkt_dispatch *d = &k->packet;
@@ -214,13 +214,13 @@ static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
     return p->physical ? !rights : k->fault != FAULT_BUS;
 }
 
-/** Where and how a kernel faults. */
+/** Chooses item and class of a kernel's fault. */
 static void plan_fault(struct rng *r, const struct plan *p, struct kernel_plan *k)
 {
-    k->exits = false; /* the work-item that faults must get there */
+    k->exits = false; /* the work-item that faults must not exit before */
     k->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
     do {
-        /* there are more illegal words, and ways to part, than other faults */
+        /* illegal instructions and barrier divergence have more variants than other faults */
         uint32_t kind = rng_below(r, FAULT_CLASSES + 7);
         k->fault = kind < FAULT_CLASSES       ? (enum fault_class)kind
                    : kind < FAULT_CLASSES + 5 ? FAULT_ILLEGAL
@@ -229,13 +229,13 @@ static void plan_fault(struct rng *r, const struct plan *p, struct kernel_plan *
     k->barriers = k->barriers || k->fault == FAULT_BARRIER;
 }
 
-/** Kernels with their items: one or a few; or, for faults, many small ones of which each
- * faults, in a buffer of its own. */
+/** Plans the kernels and their items: one to three kernels or, if `many`, many small ones, each of which faults in a
+ *  buffer of its own. */
 static void plan_kernels(struct rng *r, const struct geometry *g, bool many, bool fault, struct plan *p)
 {
     uint32_t few = rng_below(r, 10),
         items = few == 0 ? 20 + rng_below(r, 30) : few < 3 ? 1 + rng_below(r, 3) : 2 + rng_below(r, 8);
-    /* somebody comes after a fault */
+    /* more kernels, so that one comes after a fault */
     p->kernels = many ? MAX_KERNELS : 1u + rng_one_in(r, fault ? 2 : 3) + rng_one_in(r, 8);
     for (uint32_t i = 0; i < p->kernels; i++) {
         struct kernel_plan *k = &p->kernel[i];
@@ -248,8 +248,8 @@ static void plan_kernels(struct rng *r, const struct geometry *g, bool many, boo
     }
 }
 
-/** In cases that are stopped a kernel may have a gate, at which a stop finds some of a group at a barrier and others on
- *  their way: in an item of its own, or where the barrier is one that some never come to. */
+/** Chooses gates. In cases with stops a kernel may have a gate, at which a stop finds some work-items of a group at a
+ *  barrier and others not. The gate is in an item of its own, or in a barrier fault. */
 static void plan_gates(struct plan *p)
 {
     struct rng r = rng_of(p->seed, GATE_STREAM);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A scene on one device: what a driver would do, and nothing more. Buffers are submitted through the registers as the
- * HW queue has room, both engines at once; indications are taken when the interrupt comes.
+ * Runs a scene on one device, with the minimum of a driver. Buffers are submitted through the registers as the HW queue
+ * has room, on both engines at once. Indications are taken when the interrupt comes.
  *
- * With stop_every the engines are preempted at random device times, at any granularity, which now and then becomes
- * finer while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the
- * resume flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would
- * run before what was taken back; but now and then work of another context comes between, or the first part of it goes
- * to the other engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more
- * and more finely, until it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for
- * longer: to go on takes time, too. In one case in four memory pushes back.
+ * Preemption. With stop_every the engines are preempted at random device times, at any granularity, which may become
+ * finer while the engine stops. Preempted and cancelled buffers are submitted again in order, with the resume flag if
+ * they had begun. No later buffer is submitted before all outstanding ones were indicated, since it would run before
+ * those. Between the parts of a preempted buffer, work of another context may run. The first buffer may also be resumed
+ * on the other engine, if that is idle, and is not preempted there. The interval to the next preemption of a buffer
+ * grows each time, because a save and a resume take time as well. In one case in four memory exerts back-pressure.
  *
- * A kernel that asks for a page is cut, too: it goes on when a buffer of the driver has brought the page (pager.c).
- * Where that may happen, buffers are submitted only to an empty HW queue, two at once: one that came when the first has
- * just been cut would run before it goes on.
+ * Gates. Work that waits at a gate is preempted, at finer and finer granularity, until it is cut there. The gate is
+ * then opened.
  *
- * A case that has taken a quarter of its limit runs on to its end undisturbed: engines are stopped only for gates, and
+ * Page requests. A kernel that requests a page is preempted, and resumed after a paging buffer has brought the page
+ * (pager.c). In such cases buffers are submitted only to an empty HW queue, two at once: a buffer that was submitted
+ * just after the first one was cut would run before that is resumed.
+ *
+ * A case that has taken a quarter of its limit runs to its end undisturbed: engines are preempted only for gates, and
  * the next page request brings all pages. Saves and resumes therefore do not add up until the case passes its limit.
  */
 #include <errno.h>
@@ -24,22 +26,22 @@
 #include "device.h"
 #include "pager.h"
 
-/** One engine's work: submit[of[i]], of which [ended, submitted) are in the HW queue; the first `again` of those were
- *  taken back. */
+/** The work of one engine: submit[of[i]] for i below count. Buffers [ended, submitted) were submitted and have not
+ *  ended; the first `again` of these were preempted or cancelled. */
 struct queue {
     uint32_t *of;
     bool *begun;
     uint32_t count, ended, submitted, again;
     bool stopping;
-    bool nop;               /* the buffer of others in the HW queue is a nop of the driver, */
-    uint64_t rung, takes;   /* rung at that time; from there to the indication of the last one: 0, not known */
-    uint32_t brings;        /* packets of `words` that bring a page before its first buffer goes on */
+    bool nop;               /* the HW queue has the driver's nop */
+    uint64_t rung, takes;   /* device time of the nop's doorbell; cycles that the last nop took, 0: not known */
+    uint32_t brings;        /* number of packets in `words`, which bring a page before the first buffer is resumed */
     uint32_t words[16 * PAGER_PACKETS];
-    uint32_t between;       /* buffers of others that are in the HW queue, between two parts */
-    bool away, received;    /* its first buffer is at the other engine; that of the other one is here */
-    uint32_t granularity; /* of the stop */
-    uint32_t cuts;        /* of the first buffer, in a row */
-    uint64_t stop_at;     /* the next request; while stopping, one that is finer */
+    uint32_t between;       /* number of buffers in the HW queue that are not of the scene */
+    bool away, received;    /* the first buffer is on the other engine; the other engine's first buffer is here */
+    uint32_t granularity; /* granularity of the current stop */
+    uint32_t cuts;        /* number of preemptions of the first buffer since it was last the first */
+    uint64_t stop_at;     /* device time of the next request; while stopping, of a finer request */
     struct rng random, meeting;
     struct seen *seen;
 };
@@ -52,17 +54,17 @@ struct runner {
     const struct watch *watch;
     bool waves_on;
     uint64_t start, limit;
-    bool meets;         /* doorbells meet the ends of buffers */
+    bool meets;         /* doorbells are rung near the ends of buffers */
     struct queue queue[ENGINES];
-    uint64_t open;      /* gates, by number */
+    uint64_t open;      /* bit i: gate i is open */
     struct ending end;
     uint32_t cut_room;
     struct pager pager;
 };
 
 #define HW_QUEUE 2u
-#define MEETS 4u    /* with one seed in so many doorbells meet the ends of buffers */
-#define MEETING 12u /* cycles of which such a doorbell comes in one */
+#define MEETS 4u    /* with one seed in so many, doorbells are rung near the ends of buffers */
+#define MEETING 12u /* cycles before the end of a buffer from which the time of such a doorbell is drawn */
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define NEVER UINT64_MAX
 
@@ -100,16 +102,16 @@ static uint64_t now(const struct runner *r)
     return r->api->cycles(r->sim);
 }
 
-/** The case is to run to its end undisturbed. */
+/** Returns whether the case is to run to its end undisturbed. */
 static bool undisturbed(const struct runner *r)
 {
     return now(r) - r->start > r->s->limit / 4;
 }
 
-#define MOST_AT_GATE 8192u /* cycles to the next request, while some wait at a gate or are on their way */
-#define MOST_PATIENCE 8u /* log2: intervals become so much longer */
+#define MOST_AT_GATE 8192u /* greatest number of cycles to the next request while work-items wait at a gate */
+#define MOST_PATIENCE 8u /* log2 of the greatest factor by which intervals grow */
 
-/** The gate at which the first buffer of a queue waits, or will; NULL: there is none, or it is open. */
+/** Returns the closed gate of the first buffer of a queue, or NULL. */
 static const struct gate *closed(const struct runner *r, const struct queue *q)
 {
     for (uint32_t i = 0; i < r->s->gates && q->ended < q->count; i++) {
@@ -126,7 +128,7 @@ static int open_gate(struct runner *r, const struct gate *g)
     return r->api->mem_write(r->sim, g->physical, &g->value, sizeof g->value);
 }
 
-/** A cut at a gate finds all there that it is to find. */
+/** Returns whether all work-items that the gate awaits have counted themselves. */
 static bool arrived(struct runner *r, const struct gate *g)
 {
     uint32_t count = g->awaited;
@@ -146,7 +148,7 @@ static uint64_t draw_stop(struct runner *r, struct queue *q)
     return now(r) + 1 + rng_below(&q->random, cycles);
 }
 
-/** Asks an engine to stop, or to stop sooner. */
+/** Requests an engine to stop, or to stop at a finer granularity. */
 static void stop(struct runner *r, uint32_t e)
 {
     static const uint8_t first[] = {
@@ -168,7 +170,8 @@ static void stop(struct runner *r, uint32_t e)
     q->stop_at = again ? draw_stop(r, q) : NEVER;
 }
 
-/** Work that waits at a gate came behind the last request, or long before the next; or that was too coarse for it. */
+/** Schedules a request if work waits at a gate and no request will cut it there soon: none is scheduled, the current
+ *  one is too coarse, or the next one is far away. */
 static void insist(struct runner *r, struct queue *q)
 {
     const struct gate *gate = q->ended < q->submitted ? closed(r, q) : NULL;
@@ -178,7 +181,7 @@ static void insist(struct runner *r, struct queue *q)
     }
 }
 
-/** Rings the doorbell at a certain time, or as soon as it can be. */
+/** Submits a buffer. The doorbell is rung at device time `at`, or at once if that has passed. */
 static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume, uint64_t at)
 {
     put(r, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
@@ -191,7 +194,7 @@ static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resu
     put(r, TERN_REG_ENGINE_SUB_SAVE(e), s->save);
     put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
     if (now(r) < at) {
-        put(r, TERN_REG_DEV_IRQ_ENABLE, 0); /* no interrupt ends the wait */
+        put(r, TERN_REG_DEV_IRQ_ENABLE, 0); /* so that no interrupt ends the wait */
         note(r, now(r) < at ? r->api->step(r->sim, at - now(r), NULL) : 0);
     }
     put(r, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
@@ -207,8 +210,8 @@ static void submit(struct runner *r, uint32_t e, uint64_t at)
     q->submitted++;
 }
 
-/** The next buffer comes when a nop that is alone in the HW queue ends: in that very cycle, or some cycles before or
- *  after it. How long a nop takes was seen at the last one. */
+/** Submits a nop to the empty HW queue, and the next buffer at about the time at which the nop ends. The end is
+ *  estimated from the time that the last nop took. */
 static void meet(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
@@ -220,7 +223,7 @@ static void meet(struct runner *r, uint32_t e)
     submit(r, e, q->rung + (q->takes > MEETING ? q->takes - MEETING + rng_below(&q->meeting, MEETING) : 0));
 }
 
-/** Lets the other engine go on with what was cut. */
+/** Resumes the first buffer, which was preempted, on the other engine. Returns false if it stays here. */
 static bool leave(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e], *other = &r->queue[!e];
@@ -234,7 +237,7 @@ static bool leave(struct runner *r, uint32_t e)
     return true;
 }
 
-/** Has the engine write the entry of the page that was asked for. */
+/** Submits the paging buffer that brings the requested page. */
 static void bring(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
@@ -295,18 +298,18 @@ static int keep_cut(struct runner *r, const struct seen *seen)
     return 0;
 }
 
-/** Takes one indication. One that nothing outstanding explains is the device's error. */
+/** Takes one indication. The run fails with -EPROTO if no outstanding buffer explains it. */
 static int take(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
     struct seen seen;
     note(r, device_indication(r->api, r->sim, e, &seen));
-    if (q->received) { /* of the other queue, and as if it had happened there */
+    if (q->received) { /* this indication belongs to the other queue */
         q->received = false;
         q = &r->queue[!e];
         q->away = false;
         seen.submit = q->of[q->ended];
-        int result = keep_cut(r, &seen); /* who ran here */
+        int result = keep_cut(r, &seen); /* kept with the engine that ran it */
         if (result) {
             return result;
         }
@@ -356,7 +359,7 @@ static int collect(struct runner *r, uint32_t e)
     return result;
 }
 
-/** The waveform begins and ends at its device times. */
+/** Begins or ends the waveform if its device time has come. */
 static int waves(struct runner *r)
 {
     const struct watch *w = r->watch;
@@ -374,7 +377,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/** Runs to the next interrupt, or to what has to be done at a certain time. */
+/** Runs the device to the next interrupt, request to stop, waveform or the limit. */
 static void advance(struct runner *r)
 {
     uint64_t until = r->start + r->limit, time = now(r);
@@ -419,7 +422,7 @@ static int run(struct runner *r)
             r->end.hung = now(r) - r->start > r->limit;
         }
     }
-    for (uint32_t i = 0; i < r->s->gates && !result && !r->end.error; i++) { /* work that faulted never came to some */
+    for (uint32_t i = 0; i < r->s->gates && !result && !r->end.error; i++) { /* gates that were not reached */
         result = r->open >> i & 1u ? 0 : open_gate(r, &r->s->gate[i]);
     }
     note(r, device_counted(r->api, r->sim));
@@ -449,7 +452,7 @@ static int load(struct runner *r)
     return result;
 }
 
-/** Indications of all engines, one engine after the other, into the ending. */
+/** Copies the indications to the ending, one engine after the other. */
 static void gather(struct runner *r)
 {
     for (uint32_t e = 0; e < r->s->engines; e++) {
@@ -488,7 +491,7 @@ static void runner_free(struct runner *r)
     pager_free(&r->pager);
 }
 
-/** Runs the scene of a runner whose device there is. */
+/** Runs the scene of a runner on its device, which exists. */
 static int run_scene(struct runner *r)
 {
     r->pager = (struct pager){.scene = r->s, .api = r->api, .sim = r->sim, .random = rng_of(r->s->seed, 0x70616765ull)};
@@ -497,7 +500,7 @@ static int run_scene(struct runner *r)
     return result ? result : run(r);
 }
 
-/** Runs the other scene that comes first, and resets the engines in its midst. Nothing is left of it then. */
+/** Runs the scene `before`, if there is one, for before_cycles, and resets the engines. */
 static int run_before(struct runner *r)
 {
     struct runner b = {.backend = r->backend, .api = r->api, .sim = r->sim};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What builders of both kinds use: memory, submissions, open ranges; and which builder a case belongs to. */
+/** Functions of the builders of both kinds (memory, submissions, open ranges), and the choice of a case's builder. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define RESET_STREAM 0x6265666f7265ull
 #define RESETS 6u
-#define MOST_BEFORE 10u /* log2 of 16 device cycles */
+#define MOST_BEFORE 10u /* a scene before the case runs for less than 16 << MOST_BEFORE device cycles */
 
 const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
 
@@ -22,7 +22,7 @@ static const struct {
     [KIND_STREAM] = {stream_items, stream_build, stream_item_text},
 };
 
-/** A builder's mistake: it must not become a difference that somebody looks for in a device. */
+/** Aborts on a mistake of a builder, which would otherwise appear as a difference of the devices. */
 static void check(bool ok, const char *what)
 {
     if (!ok) {
@@ -52,7 +52,7 @@ static int build(const struct test_case *c, const struct geometry *g, struct sce
     return r;
 }
 
-/** In one case of RESETS another case, of either kind, runs first, until a reset in its midst. */
+/** In one case of RESETS, builds another case of either kind, which runs first and is ended by a reset. */
 static int build_before(const struct test_case *c, const struct geometry *g, struct scene *s)
 {
     struct rng r = rng_of(c->seed, RESET_STREAM + c->kind);
@@ -111,13 +111,13 @@ void scene_put(struct scene *s, uint64_t physical, const void *data, size_t byte
     }
 }
 
-/** The driver will write to that page, which no dirty bit tells. */
+/** Marks a page as touched that the driver will write, since such a write sets no dirty bit. */
 static void touch(struct scene *s, uint64_t physical)
 {
     scene_put(s, physical, &(uint64_t){0}, sizeof(uint64_t));
 }
 
-/** Room for one more of `count` elements, doubling at powers of two. */
+/** Makes room for one more element after `count`. The array doubles at powers of two. */
 static int grow(void **array, uint32_t count, size_t each)
 {
     if (count & (count - 1)) {
@@ -131,7 +131,7 @@ static int grow(void **array, uint32_t count, size_t each)
     return 0;
 }
 
-/** The list of a context-save area: the SAVE_PAGES pages from its first on, but the last one first. */
+/** Writes the page list of a context-save area of SAVE_PAGES pages. Behind the first page, the order is reversed. */
 static void put_list(struct scene *s, uint32_t save)
 {
     uint32_t list[SAVE_PAGES] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Delta debugging (Zeller's ddmin). It tries to leave out halves, then quarters, ... then single items, and starts
- * again with larger pieces when something could be left out.
+ * Delta debugging (Zeller's ddmin): tries to leave out halves, then quarters, ... then single items, and starts again
+ * with larger pieces when a piece could be left out.
  *
  * Only the complement of a piece is tried, not the piece alone: work that builds on earlier work seldom differs without
  * it, and each trial is a run of both devices.

@@ -4,7 +4,7 @@
  *
  * The plan (the buffers, and how many items each has) depends only on the seed. An item is one packet or a few that
  * belong together, a mapping change with its flush, or a whole submission (null, malformed, rendezvous). A rendezvous
- * is one item although it has two buffers, one on each engine. Its wait is kept or dropped with its signal. Both are
+ * is one item although it has two buffers, one on each engine. The wait is kept or dropped with the signal. Both are
  * submitted in the order of items, so no wait can be ahead of its signal.
  */
 #include <errno.h>

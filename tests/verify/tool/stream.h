@@ -2,10 +2,11 @@
 /**
  * Inside of kind STREAM: the plan of a case, its memory, and a buffer while it is built.
  *
- * The builder tracks the page tables at each point of an engine's work (struct table). It therefore knows which bytes
- * every packet reads and writes, and whether the packet faults. stream_admit refuses what the specification leaves
- * open: overlapping copies, reads of open memory, two faults in one packet. Only memory that a fault leaves half
- * written must then be declared open. An item for which no packet is admitted is a nop.
+ * The builder tracks the page tables at each point of an engine's work (struct table), so that the bytes that a packet
+ * reads and writes, and its fault, are known. stream_admit refuses what the specification leaves open: overlapping
+ * copies, reads of open memory, two faults in one packet. Only memory that a fault leaves half written must then be
+ * declared open. An item for which no packet is admitted is a nop.
+ *
  *   stream_plan.c   plan of a case                   stream.c         buffers, submissions
  *   stream_space.c  memory, page tables, admission   stream_packet.c  well-formed packets
  *   stream_kernel.c programs and dispatches          stream_paging.c  mapping changes

@@ -119,7 +119,7 @@ static void privileged(struct buffer *b, struct rng *r, uint32_t item)
     put(b, p.w, p.lines);
 }
 
-/** Words 1 and 2 of most packets are an address. It is unaligned, or, if virtual, has high bits set. */
+/** Makes the address in words 1 and 2, which most packets have, unaligned or, if virtual, sets high bits of it. */
 static void wrong_address(const struct buffer *b, struct rng *r, uint32_t *w)
 {
     if (b->paging || rng_one_in(r, 2)) {

@@ -129,7 +129,7 @@ void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t 
     struct span s = {.space = space};
     struct table *t = b->st->table[b->engine][space];
     uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some or all */
-    /* A whole table becomes that of another space. Its flush ends in another line of the first level. */
+    /* A whole table becomes that of another space. The flush ends in another line of the first level. */
     if (rng_one_in(r, 3)) {
         uint32_t high = rng_one_in(r, 4) ? 0 : 1, other = (space + 1 + rng_below(r, SPACES - 1)) % SPACES;
         uint64_t pa = b->st->table[b->engine][other][high ? TABLE_HIGH : TABLE_LOW].pa;

@@ -90,7 +90,7 @@ static void fill_far(struct stream *st, uint32_t engine, uint32_t space, struct 
     }
 }
 
-/** Places the tables. Those of one kind of an engine's spaces have page numbers that differ in one bit. */
+/** Places the tables. Tables of one kind of an engine's spaces have page numbers that differ in one bit. */
 static void place_tables(struct stream *st)
 {
     struct rng r = rng_of(st->seed, RNG_SPACE - 1);

@@ -6,7 +6,7 @@
  * dev.irq_status and reports an interrupt with a random delay. TERN_TEST_SEED (1 if unset) is the seed of all that is
  * random.
  *
- * hal_lock guards the simulator and the writes in flight to it. `lock` guards the state of wait and wake. It is not
+ * hal_lock guards the simulator and the writes in flight to it. `lock` guards the state of wait and wake, and is not
  * held while device time passes.
  */
 #include <errno.h>

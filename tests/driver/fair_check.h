@@ -17,8 +17,8 @@ struct fair_seen {
 /** Returns NULL, or the invariant that does not hold. Looks at every live context. */
 const char *fair_check(const struct tern_sched *s, struct fair_seen *seen);
 /**
- * To be called after each run of the scheduler. It checks only after as many runs as the last check had processes and
- * contexts to look at, so that tests with thousands of them take little more time.
+ * To be called after each run of the scheduler. After a check of n processes and contexts the next n calls do nothing,
+ * so that tests with thousands of them take little more time.
  */
 const char *fair_check_now_and_then(const struct tern_sched *s, struct fair_seen *seen);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Engines without a device: each has a two-deep HW queue, and a job has a cost in cycles per packet. Time passes only
- * in mock_advance. The engines stop, save and resume as the hardware does. They check the scheduler: a preempted chunk
+ * in mock_advance. The engines stop, save and resume as the hardware does, and check the scheduler: a preempted chunk
  * is resumed from the save area of its context, and nothing else is; the queue never holds more than two buffers; fence
  * ids grow. Each packet counts how often it ran. The scheduler's tests use the engines through its operations table.
  */

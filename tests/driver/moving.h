@@ -42,7 +42,7 @@ static inline void gather(struct tern_device *d, struct taken *t)
     pthread_mutex_unlock(&d->lock);
 }
 
-/** The target of migrations, whose source is `dev`. It has the same backend unless TERN_TEST_THERE names another. */
+/** The target of migrations from `dev`, with the same backend unless TERN_TEST_THERE names another. */
 static struct tern_device *there;
 static struct pausing *here;
 

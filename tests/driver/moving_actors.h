@@ -7,7 +7,7 @@
 
 #include "moving.h"
 
-/** Makes the actor name its objects on the target. Its objects at the source are no longer used. */
+/** Makes the actor use its objects on the target instead of those at the source. */
 static inline void actor_follow(struct actor *a, const struct tern_loading *l, uint32_t i)
 {
     uint32_t number;

@@ -228,7 +228,8 @@ bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_prec
                                   : keeps;
 }
 
-/** It comes behind the stays that have begun. */
+/** Wraps tern_stay_come_first and checks the new ticket: it is ahead of tickets without a stay, and behind the stays
+ *  that have begun. */
 void __wrap_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket)
 {
     const struct tern_precedence without = {TERN_BAND_NORMAL, {.pages = 1, .number = 1}};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Programs whose memory does not fit at once, under the driver's pager and scheduler, on mock engines. The device is
- * the model until all is made. Then its thread and the pager's are stopped, and simulate makes their steps, the same in
- * each run. Moves are counted, and take device time in which other programs run. One simulation at a time; one thread.
+ * the model while the programs are created. After that the device thread and the pager's thread are stopped, and
+ * simulate() makes their steps, the same in each run. Moves are counted, and take device time in which other programs
+ * run. One simulation at a time; one thread.
  */
 #ifndef PAGER_SIM_H
 #define PAGER_SIM_H

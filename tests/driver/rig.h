@@ -288,8 +288,8 @@ static inline int rig_teardown(void **state)
 /* --------------------------------------------------------------- programs */
 
 /**
- * A kernel of one work-item. It counts in word 2 of its arguments until word 0 is not 0. It then stores word 0 to word
- * 1 and ends. If word 0 is 2, it stores to address 0 instead.
+ * A kernel of one work-item, which counts in word 2 of its arguments until word 0 is not 0. The kernel then stores
+ * word 0 to word 1 and ends. If word 0 is 2, the store goes to address 0 instead.
  */
 static const uint32_t code_spin[] = {
     0x00000393, /* li t2, 0 */

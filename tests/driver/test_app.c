@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver inside an application. Its threads block all signals, their stacks suffice whatever the default stack size
- * is, and no call waits for the reader of a trace.
+ * The driver inside an application. The driver's threads block all signals, their stacks are large enough whatever the
+ * default stack size is, and no call waits for the reader of a trace.
  */
 #include <fcntl.h>
 #include <pthread.h>

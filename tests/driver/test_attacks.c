@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Attacks of one process on another (A7). The attacker accesses the victim's memory with kernels, packets and paging
- * operations. It also looks for data that the victim has left in local memory, registers, save areas and pages.
+ * operations, and looks for data that the victim has left in local memory, registers, save areas and pages.
  * tests/attacks/list.yaml lists all attacks and the tests that must detect each.
  */
 #include "fixture.h"
@@ -199,7 +199,7 @@ static void test_packets(void **state)
     end(&v);
 }
 
-/** Each packet of a paging buffer is refused. They would map the victim's page, or change its tables or its save
+/** Each packet of a paging buffer is refused. The packets would map the victim's page, or change its tables or its save
  * area. */
 static void test_paging_operations(void **state)
 {
@@ -255,8 +255,8 @@ static struct one leave(uint32_t last)
     return v;
 }
 
-/** The attacker reads registers and local memory before it has written them. It runs after the victim, which still
- *  exists; or after the victim was destroyed, with a root table in the same page. */
+/** The attacker reads registers and local memory that it has not written. The victim ran before: it still exists, or it
+ *  was destroyed and the attacker's root table is in the same page. */
 static void test_local_memory_and_registers(void **state)
 {
     (void)state;

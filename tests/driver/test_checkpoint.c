@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Checkpoints (tern_checkpoint.h, M1, M3). Work that was saved gives the same results after it was loaded on another
- * device. It is saved at a cycle of a launch, of a launch among several, and of one that was itself loaded. A queue of
- * two processes, and work that waits for its program, are saved too.
+ * device. Saved are a single launch, a launch among several and a launch that was itself loaded, at any cycle; a queue
+ * of two processes; and work that waits for its program.
  */
 #include "checkpoints.h"
 
@@ -173,7 +173,7 @@ static void test_launches_that_were_loaded(void **state)
 
 /* ------------------------------------------------------------------ work that does not end */
 
-/** Work that waits for its program cannot end after a load. It waits for a fence, or its process was suspended. */
+/** Work that waits for its program cannot end after a load: work behind a fence, and work of a suspended process. */
 static void test_waits(void **state)
 {
     (void)state;

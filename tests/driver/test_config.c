@@ -270,7 +270,7 @@ static int open_nothing(const struct tern_config *config, struct tern_hal **out)
     return tern_error(-ENODEV, "no card of %u bytes here: %s", (uint32_t)config->mem_bytes, config->text);
 }
 
-/** A program's own backend is opened by its name and gets the configuration. It needs no change of tern.h. */
+/** A program's own backend is opened by its name and gets the configuration, without a change of tern.h. */
 static void test_backends(void **state)
 {
     (void)state;

@@ -260,8 +260,8 @@ static void test_fault(void **state)
     rig_done();
 }
 
-/** Two contexts, of one process or of two, have copies that exclude each other. They share the engine with other work.
- *  A block that was brought for a copy stays until the copy has run, so few blocks are brought twice. */
+/** Two contexts, of one process or of two, have copies that exclude each other, and share the engine with other work. A
+ *  block that was brought for a copy stays until the copy has run, so few blocks are brought twice. */
 static void test_exclude(void **state)
 {
     (void)state;

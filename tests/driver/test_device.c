@@ -202,8 +202,8 @@ static void note_end(void *user, const struct tern_completion *c)
     ((struct ended *)user)->at = c->result == TERN_COMPLETED ? c->end : 0;
 }
 
-/** Work far longer than quantum and timeout can be preempted between packets. It lets other work run, and is not killed
- * (F2). */
+/** Work far longer than quantum and timeout that can be preempted between packets lets other work run, and is not
+ * killed (F2). */
 static void test_long_work_lets_others_pass(void **state)
 {
     (void)state;

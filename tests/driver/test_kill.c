@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A process is killed at each lock, wait and allocation of its thread. No page, object or queue entry is left, and its
- * calls end. It has an endless kernel, an engine that does not stop, a lost device, a suspension, or a copy in
- * progress.
+ * A process is killed at each lock, wait and allocation of its thread. No page, object or queue entry is left, and the
+ * calls of the process end. The cases: an endless kernel, an engine that does not stop, a lost device, a suspension, a
+ * copy in progress.
  */
 #include <poll.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Processes that are stopped in the middle of their work and go on on another device (M1 to M4), with the same results.
- * Nothing is left at the source. They have kernels that are stopped at random cycles, copies, user executors, queues
- * with waits and signals, and data. A process may be in error, and many may move at once. test_onward: a process that
- * has moved moves again and again (M4).
+ * Nothing is left at the source. The processes have kernels that are stopped at random cycles, copies, user executors,
+ * queues with waits and signals, and data. A process may be in error, and many may move at once. test_onward: a process
+ * that has moved moves again and again (M4).
  */
 #include "moving_actors.h"
 

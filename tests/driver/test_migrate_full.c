@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes that use up to all memory of their device and of the host move to an equal, empty device (M1). Their memory
- * is on the device, pinned, evicted, or sparse. They are stopped, or they run and replace some of their memory between
+ * Processes that use up to all memory of their device and of the host move to an equal, empty device (M1). Memory is on
+ * the device, pinned, evicted, or sparse. The processes are stopped, or run and replace some of their memory between
  * rounds. If the target has one page less, the move is refused, and the processes go on with all their memory.
  */
 #include "moving_actors.h"

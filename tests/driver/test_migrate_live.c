@@ -12,8 +12,8 @@
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=64M,timeout=200000"
 
-/** Its arguments are written by the host whenever pages are sent, so that each round leaves a dirty page. NULL:
- * nobody's. */
+/** The actor whose arguments the host writes whenever pages are sent, so that each round leaves a dirty page. NULL:
+ * none. */
 static struct actor *hot;
 
 int __real_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);

@@ -159,8 +159,8 @@ static void expect_free(const struct tern_process *p)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** With each step the process's part of the engine falls, and so do the pages that it writes in a round. Then it is
- * stopped. */
+/** With each step the process's share of the engine falls, and so do the pages that it writes in a round. At the end
+ * the process is stopped. */
 static void test_step_by_step(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_cancelled(void **state)
     end(fence);
 }
 
-/** The process is killed while its cap holds it. It ends, and the migration fails. */
+/** A process that is killed while its cap holds it ends, and the migration fails. */
 static void test_killed(void **state)
 {
     (void)state;

@@ -123,8 +123,8 @@ static uint64_t run_stream(const char *config, uint32_t bytes, uint64_t *asked)
     return took;
 }
 
-/** A kernel streams through twice and four times the device's memory. It takes at most three times the cycles of memory
- * that fits. */
+/** A kernel streams through twice and four times the device's memory, in at most three times the cycles of memory that
+ * fits. */
 static void test_stream(void **state)
 {
     (void)state;

@@ -106,7 +106,7 @@ static void test_stream(void **state)
     rig_done();
 }
 
-/** Two processes, each with three quarters of the memory, make progress. They are not evicted at every switch. */
+/** Two processes, each with three quarters of the memory, make progress, without an eviction at every switch. */
 static void test_alternate(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_alternate(void **state)
     rig_done();
 }
 
-/** An endless kernel that fills the memory keeps nobody out. It is preempted, evicted, and resumed. */
+/** An endless kernel that fills the memory is preempted, evicted and resumed, so that other processes run. */
 static void test_endless(void **state)
 {
     (void)state;

@@ -59,7 +59,8 @@ static void test_focus_owes_nothing_yet(void **state)
     }
 }
 
-/** Forced preemption comes more often than a restore takes. Its interval is doubled until the chunk makes progress. */
+/** If forced preemption comes more often than a restore takes, its interval is doubled until the chunk makes progress.
+ */
 static void test_forced_preemption_lets_work_end(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void test_rest_of_a_faulted_job(void **state)
     assert_int_equal(m.sched.engine[0].next_id - 1, 2);
 }
 
-/** A paging buffer is lost to a reset after it was resumed. Its save area has been consumed, so it starts again. */
+/** A paging buffer that was resumed and then lost to a reset starts again, because its save area has been consumed. */
 static void test_paging_lost_after_a_resumption(void **state)
 {
     (void)state;

@@ -77,8 +77,8 @@ static void test_others_run(void **state)
     assert_int_equal(m.resumed, 3);
 }
 
-/* Chunks behind it in the HW queue are returned. Those of another context run at once, those of the same context behind
- * it. */
+/* Chunks behind the one that requests a page are returned from the HW queue. Chunks of another context run at once,
+ * chunks of the same context behind it. */
 static void test_behind(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_behind(void **state)
     judge();
 }
 
-/* It needs a page while the context's next work is on its way to the engine, which is empty then. */
+/* A chunk requests a page while the context's next work is on its way to the engine, which is empty then. */
 static void test_asks_just_then(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_asks_just_then(void **state)
     assert_int_equal(m.asked, 1);
 }
 
-/* A request to stop crosses the page request. It is made for more urgent work, or for paging. */
+/* A request to stop, made for more urgent work or for paging, crosses the page request. */
 static void test_crossed(void **state)
 {
     (void)state;

@@ -55,7 +55,7 @@ static void test_shares(void **state)
     }
 }
 
-/** FOCUS and REALTIME of one partition take nothing of another's share. They run first in their own partition. */
+/** FOCUS and REALTIME of a partition take nothing of another partition's share. Both run first in their own one. */
 static void test_bands(void **state)
 {
     (void)state;

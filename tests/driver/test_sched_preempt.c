@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Preemption, resets and aborts. A table combines each state of the HW queue with each event. Then the rules are tested
- * one by one (P1-P8, F2-F4). The engines check that saved state is resumed where it was preempted and nowhere else.
+ * Preemption, resets and aborts. A table combines each state of the HW queue with each event. Further tests are for the
+ * single rules (P1-P8, F2-F4). The engines check that saved state is resumed where it was preempted and nowhere else.
  */
 #include <errno.h>
 

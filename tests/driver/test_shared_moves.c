@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Shared memory is evicted from all processes at once and comes back for all, also under work of all of them. Its price
- * as a victim is that of the most important process. A pin of any process keeps it.
+ * Shared memory is evicted from all processes at once and comes back for all, also under work of all of them. The price
+ * of shared memory as a victim is that of its most important process. A pin of any process keeps it.
  */
 #include "os/mem/mem.h"
 #include "tables.h"

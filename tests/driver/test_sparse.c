@@ -74,8 +74,9 @@ static bool written(struct actor *a, uint32_t address)
     return bits & 1;
 }
 
-/** A kernel accesses ten blocks of 1 GiB, which is 13 times the memory of device and host. Only these blocks are
- *  committed. They read zero although another process has used all of the device, and their data survive evictions. */
+/** A kernel accesses ten blocks of 1 GiB, which is 13 times the memory of device and host. Only the accessed blocks are
+ *  committed. Committed blocks read zero although another process has used all of the device, and their data survive
+ *  evictions. */
 static void test_kernel(void **state)
 {
     (void)state;

@@ -138,8 +138,8 @@ static struct cost run(const char *config, uint32_t n, uint32_t mib)
     return c;
 }
 
-/** Two and three processes whose sets do not fit together all end right. They take not much more time than one after
- *  the other, and each brings its memory only a few times. */
+/** Two and three processes whose sets do not fit together all end with right results. The time is not much more than
+ *  that of one after the other, and each process brings its memory only a few times. */
 static void test_sets(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void test_set_beside_pages(void **state)
 
 enum { CROWD = 24 };
 
-/** More work than there are quanta in eight stays is queued before the alternating processes. They still get to run. */
+/** The alternating processes run although more work than there are quanta in eight stays was queued before theirs. */
 static void test_crowd(void **state)
 {
     (void)state;

@@ -351,7 +351,7 @@ static void test_unknown_types(void **state)
     }
 }
 
-/** Errors of a writer have codes of their own. They are not reported as a damaged stream. */
+/** Errors of a writer have codes of their own, and are not reported as a damaged stream. */
 static void test_misuse(void **state)
 {
     (void)state;

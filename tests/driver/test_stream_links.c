@@ -101,7 +101,7 @@ static void test_order(void **state)
     }
 }
 
-/** A whole stream over two links in files. Then twice the same link, links of two streams, or too few links. */
+/** A stream over two links in files is read. Twice the same link, links of two streams, and too few links fail. */
 static void test_wrong_links(void **state)
 {
     (void)state;

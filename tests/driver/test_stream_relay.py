@@ -131,8 +131,8 @@ class Relay(unittest.TestCase):
             self.stop(p)
 
     def test_whom_the_listening_side_refuses(self):
-        """A refused peer and the listener both report the reason, and none of its data passes. Then the right peer is
-        accepted."""
+        """A refused peer and the listener both report the reason, and no data of the peer passes. The right peer is
+        accepted afterwards."""
         listener, where = self.listen("target", "--name", "source.test")
         for cert, there, here in (("old", "certificate has expired", "certificate expired"),
                                   ("stranger", "unable to get local issuer certificate", "unknown ca"),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The calls on which migration and checkpoints are built. A process's allocations are listed. Its written pages are
- * reported and cleared without those of other processes. It is suspended and resumed, and aborted or killed while
- * suspended.
+ * The calls on which migration and checkpoints are built. A process's allocations are listed. Pages that the process
+ * has written are reported and cleared without those of other processes. The process is suspended and resumed, and
+ * aborted or killed while suspended.
  */
 #include "rig.h"
 

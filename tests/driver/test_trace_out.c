@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of a trace. It belongs to the process that opened it, and children of a fork do not change it. A program
+ * The file of a trace belongs to the process that opened it, and children of a fork do not change it. A program
  * that writes events waits for no reader. Readers may come late, be slow, or close; dropped events are counted, and the
  * rest is complete. No link is followed.
  */
@@ -239,8 +239,8 @@ static void *closer(void *o)
 
 #define OBJECT "\"%01000d\"" /* about a kilobyte */
 
-/** The buffer is bounded. Events that do not fit are dropped, counted, and reported in the file. Then there is room
- * again. */
+/** The buffer is bounded. Events that do not fit are dropped, counted, and reported in the file. The buffer has room
+ * again afterwards. */
 static void test_reader_is_slow(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/** Starts the hog on engine 0. It frees so many bytes, which its work holds. */
+/** Starts the hog on engine 0. The hog frees so many bytes, which its work holds. */
 static void hog_begin(uint64_t size)
 {
     open_spin(&hog, "hog", 0);

@@ -117,7 +117,7 @@ static cl_int status_of(cl_event e)
     return s;
 }
 
-/* The kernel only reads until the gate opens. Its reads are atomic operations, which bypass all caches. */
+/* The kernel only reads until the gate opens. The reads are atomic operations, which bypass all caches. */
 static const char waiting[] = "kernel void waits(volatile global uint *gate) { while (atomic_cmpxchg(gate, 1u, "
                               "1u) == 0) { } }";
 

@@ -91,7 +91,7 @@ static void test_stale_handles(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** So many live objects that the set of them grows, released in an order other than that of creation. */
+/** Creates enough live objects for the set of objects to grow, and releases them in another order. */
 static void test_many_objects(void **state)
 {
     (void)state;

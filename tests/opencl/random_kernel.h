@@ -25,7 +25,7 @@ struct random_range {
     cl_uint n, m;                /**< Arguments that kernels compare with ids. */
 };
 
-/** Returns a range of at most `most` work-items, usually long in x. Its ids end at 2^30 + most or before. */
+/** Returns a range of at most `most` work-items, usually long in x, with ids of at most 2^30 + most. */
 struct random_range random_range(uint32_t *seed, size_t most);
 
 /**
@@ -34,12 +34,13 @@ struct random_range random_range(uint32_t *seed, size_t most);
  *     (global uint *out, global uint *io, global uint *io2, global const uint *in, global const float *reals,
  *      global uint *counters, uint n, uint m, long w)
  *
- * where io2 is io's buffer, and returns the state of the random numbers after it. A straight one has no loops, and
- * conditions only on which a work-item does nothing; the others have loops whose number of rounds depends on data,
- * branches, early returns, switches, private arrays, calls, atomics. Nothing in it is undefined or left to the
- * implementation: integers wrap, shifts and indices are within their bounds, nothing is divided by zero, no float is
- * converted out of range, what is written as another type than it is read as may alias, NaNs and the sign of zero are
- * not stored.
+ * where io2 is io's buffer, and returns the state of the random numbers after it. A straight kernel has no loops, and
+ * its only conditions are those on which a work-item does nothing. Other kernels have loops whose number of rounds
+ * depends on data, branches, early returns, switches, private arrays, calls and atomics.
+ *
+ * All behaviour of a kernel is defined by the language: integers wrap; shifts and indices are in range; there is no
+ * division by zero; a float is converted only to an integer type that holds it; data that are written and read as
+ * different types may alias; NaNs and the sign of zero are not stored.
  */
 uint32_t random_kernel(uint32_t seed, const char *name, int straight, char text[RANDOM_SOURCE]);
 

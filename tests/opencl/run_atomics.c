@@ -201,7 +201,7 @@ static void test_others(void **state)
         "", 1, 8, wanted);
 }
 
-/** Builds a program that must be refused. Its log must give this reason n times, once for each call. */
+/** Builds a program that must be refused, with a build log that gives this reason n times, once for each call. */
 static void refused(const char *source, const char *options, const char *reason, unsigned n)
 {
     static char log[1 << 18];

@@ -23,7 +23,7 @@ static cl_mem mem;
 static cl_event later; /* Event of a command of the queue that has not ended. */
 static int word;
 
-/** What a callback found. It may be read when `calls` is not 0. */
+/** The results of a callback, which may be read when `calls` is not 0. */
 static struct found {
     atomic_int calls;
     cl_int errors[CALLS];
@@ -201,7 +201,7 @@ static void CL_CALLBACK on_error(const char *text, const void *info, size_t size
     try_all();
 }
 
-/** The error callback of a context whose kernel has faulted. Its blocking calls concern the other, healthy context. */
+/** The error callback of a context whose kernel has faulted makes blocking calls on another, healthy context. */
 static void test_errors(void **state)
 {
     (void)state;

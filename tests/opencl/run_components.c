@@ -98,7 +98,7 @@ static void make_partition(struct partition *p, unsigned size, unsigned which)
     }
 }
 
-/** Returns the value that component c of vector v receives. It is small enough for every type. */
+/** Returns the value that component c of vector v receives, which every type can represent. */
 static int value_of(unsigned v, unsigned c)
 {
     return (int)(v * MOST + c + 1);

@@ -311,7 +311,7 @@ static void test_marker_and_barrier(void **state)
     }
 }
 
-/** A queue may be released while it has work. Its events stay valid. */
+/** A queue may be released while it has work. The events of the work stay valid. */
 static void test_release_busy_queue(void **state)
 {
     (void)state;
@@ -336,7 +336,8 @@ struct work {
     int result;
 };
 
-/** Runs its kernel 20 times on a queue of its own. It makes no cmocka checks, which only the main thread may do. */
+/** A thread that runs its kernel 20 times on a queue of its own, without cmocka checks, which only the main thread may
+ *  make. */
 static void *hammer(void *data)
 {
     struct work *w = data;

@@ -33,7 +33,7 @@ static int matches(const char *text, const char *pattern)
     return *pattern == '\0' && *text == '\0';
 }
 
-/** Runs kernel `name` of the program in this context. Its arguments are a buffer of 256 bytes, a null pointer, 64 bytes
+/** Runs kernel `name` of the program in this context. The arguments are a buffer of 256 bytes, a null pointer, 64 bytes
  *  of local memory, and the number of the work-item that shall fault. The report must be `who` followed by `rest`. */
 static void expect_after(cl_context c, cl_program p, const char *name, const char *who, const char *rest)
 {
@@ -235,7 +235,7 @@ static void expect_null(bool b, bool c, const char *rest)
     OK(clReleaseContext(ctx));
 }
 
-/** The report says that the pointer is null. It names neither an argument nor the buffer at the lowest address. */
+/** The report says that the pointer is null, and names neither an argument nor the buffer at the lowest address. */
 static void test_null_pointers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a kernel may assume about the sizes of its groups. Its own language version decides, whether the program was
+ * The sizes of groups that a kernel may assume. The kernel's own language version decides, whether the program was
  * built, loaded as a binary, or compiled and linked. OpenCL C 1.2 computes positions from get_local_size.
  */
 #include "clt.h"

@@ -307,8 +307,8 @@ static void test_arg_info(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** OpenCL 3.0, 5.9.3: argument information exists only in a program built with the option. It is kept for each compiled
- *  module, through libraries and binaries. */
+/** OpenCL 3.0, 5.9.3: argument information exists only in a program built with the option. The information is kept for
+ *  each compiled module, through libraries and binaries. */
 static void test_no_arg_info(void **state)
 {
     (void)state;

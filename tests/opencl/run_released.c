@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Memory of buffers that were released while commands still use them. A call that needs this memory waits for these
- * commands, of any queue and context. It is refused only if none of them can end by itself, because they wait for the
- * program, or if the call is made in a callback. The device has 16 MiB, and no host memory backs it.
+ * commands, of any queue and context. The call is refused only if none of them can end by itself, because they wait for
+ * the program, or if the call is made in a callback. The device has 16 MiB, and no host memory backs it.
  */
 #include "clt.h"
 

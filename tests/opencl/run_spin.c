@@ -14,13 +14,13 @@
 
 static size_t most; /* work-items of a group */
 
-/** How the others look at the flag F, until what they see is not 0. */
+/** The expressions by which work-items read the flag F until it is not 0. */
 static const char *const spins[] = {
     "atomic_add(F, 0)", "*F", "atomic_cmpxchg(F, 0, 0)", "atomic_or(F, 0)", "(mem_fence(FENCE), *F)",
     "(*D = 1, *F)", "(v = v / (*F | 1), *F)",
 };
 
-/** What the 16 do before one of them raises the flag. */
+/** The statements of the 16 work-items before one of them raises the flag. */
 static const char *const acts[] = {
     "v += c[i & 7];",
     "c[16 + (i & 15)] = i;",

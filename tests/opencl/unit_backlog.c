@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which command of a queue starts next, compared with a search of all commands. The steps that it takes are
- * counted. */
+/** The choice of the next command of a queue, compared with a search of all commands. The steps of the choice are
+ *  counted. */
 #include "clt.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ static void test_order(void **state)
     }
 }
 
-/** MANY commands wait for an event, and as many that wait for nothing pass them. Then the event ends. */
+/** MANY commands wait for an event, and as many that wait for nothing pass them until the event ends. */
 static void test_steps(void **state)
 {
     (void)state;

@@ -114,7 +114,7 @@ static void test_sentence(void **state)
     struct tern_fault f = {.has_item = true, .item = {100 + 37, 0, 0}};
     strcpy(f.message, "process 'a': kernel k: work-item (137, 0, 0) of group (2, 0, 0): load from (0)");
     rt_coarse_explain(&kernel, &r, &h, &f, more);
-    /* Hardware work-item 37 is lane 5 of row 2. It runs 256 work-items: 16 in each of 16 rounds, of which the last is
+    /* Hardware work-item 37 is lane 5 of row 2 and runs 256 work-items: 16 in each of 16 rounds, of which the last is
      * full for it. */
     assert_string_equal(f.message, "process 'a': kernel k: one of 256 work-items (x, 0, 0), the first with x = 617: "
                         "load from (0)");

@@ -126,7 +126,7 @@ static void test_others(void **state)
     munmap(top, 64 * MIB);
 }
 
-/** All addresses are taken by others. Then a piece in the middle becomes free, and at last one at the top. */
+/** All addresses are taken by other mappings. A piece in the middle becomes free, and later one at the top. */
 static void test_full(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_full(void **state)
     for (uint32_t i = 0; i < LENGTH(taken); i++) {
         taken[i] = occupy(i == 0 ? RT_LOW_FIRST : i * piece, i == 0 ? piece - RT_LOW_FIRST : piece);
         for (uint32_t from = i * piece; taken[i] == NULL && from < (i + 1) * piece; from += PAGE) {
-            occupy(from, PAGE); /* Maps the pages around other mappings. They stay mapped until the test ends. */
+            occupy(from, PAGE); /* Maps the pages around other mappings, until the test ends. */
         }
     }
     assert_int_equal(rt_low_take(&low, 1, RT_LOW_END, &low, &a), -ENOSPC);

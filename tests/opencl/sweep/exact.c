@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions of float and double that are exact or correctly rounded, relational functions and the common functions.
- * They are compared with the host's C library and arithmetic, which round in the same way.
+ * Functions of float and double that are exact or correctly rounded, relational functions and the common functions, all
+ * compared with the host's C library and arithmetic, which round in the same way.
  */
 #include "sweep.h"
 

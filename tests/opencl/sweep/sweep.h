@@ -3,8 +3,8 @@
  * A sweep runs built-in functions of OpenCL C over all combinations of corner values, and over random ones, in scalar
  * and vector forms, and compares each result with a reference computed on the host.
  *
- * A case is one function with fixed element types. Its code is a statement over the inputs a, b, c and the outputs r,
- * s. In the form of width N these are vectors of N elements, or scalars where the case says so. References compute with
+ * A case is one function with fixed element types, given by a statement over the inputs a, b, c and the outputs r, s.
+ * In the form of width N these are vectors of N elements, or scalars where the case says so. References compute with
  * scalars only.
  *
  * Functions of one argument of at most 16 bits run with all of its values.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A client of the soak test: a plain OpenCL program that runs a random mix of kernels on small data and compares every
- * result with what the host computes, until SIGTERM. It prints a line when SIGTERM may come, and one at the end:
- * {"rounds": how many kernels were checked}.
+ * A client of the soak test: a plain OpenCL program that runs a random mix of kernels on small data until SIGTERM, and
+ * compares each result with what the host computes. The program prints a line when it is ready for SIGTERM, and one at
+ * the end: {"rounds": number of kernels that were checked}.
  *
  *     ternd_soak_client SEED
  *

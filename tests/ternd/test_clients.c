@@ -239,8 +239,8 @@ static void test_kills_its_own_process(void **state)
     nothing_left();
 }
 
-/** ternd does not save checkpoints, which exist only for a program's own device. It refuses with a message that names
- * `tern migrate`. */
+/** ternd refuses to save a checkpoint, which exists only for a program's own device. The message names `tern migrate`.
+ */
 static void save(void)
 {
     struct tern_checkpoint *k = NULL;

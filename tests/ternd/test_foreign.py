@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenCL program that was written without knowledge of Tern, Debian's hashcat, moves back and forth between two
-ternd while it searches for words by their MD5. It finds all of them. The program is extracted from its packages and not
-installed.
+"""Debian's hashcat, an OpenCL program that has no code for Tern, moves back and forth between two ternd while it
+searches for words by their MD5, and finds all of them. The program is extracted from its packages and not installed.
 
     test_foreign.py TERND TERN CLIENT ICD MOVE_CLIENT
 

@@ -208,7 +208,7 @@ static void test_while_one_waits(void **state)
     ok(tern_device_close(dev));
 }
 
-/** A client closes what it has of a dead ternd. Then a new ternd at the same path serves the same program. */
+/** After a client has closed its objects of a dead ternd, a new ternd at the same path serves the same program. */
 static void test_again(void **state)
 {
     (void)state;

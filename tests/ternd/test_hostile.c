@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A client that sends hellos, requests, entries and ring positions that no library would send. It gets an error or is
- * disconnected, and nothing of it is left.
+ * A client that sends hellos, requests, entries and ring positions that no library would send gets an error or is
+ * disconnected, and ternd keeps nothing of it.
  */
 #include "raw.h"
 

@@ -88,8 +88,8 @@ class Life(unittest.TestCase):
             self.assertIn("ends on", self.end(daemon, how))
 
     def test_holds_what_it_held_after_it_has_moved_memory(self):
-        """ternd holds as much as before a client, after it has moved memory. Its thread for that starts with the first
-        move and does not count."""
+        """ternd holds as much as before a client, after it has moved memory. The thread that moves memory starts with
+        the first move and does not count."""
         daemon = self.start("--config", "small,mem=16M", XDG_RUNTIME_DIR=str(self.folder))
         env = self.environment(TERND_SOCKET=str(self.socket), XDG_RUNTIME_DIR=str(self.folder))
         del env["TERN_BACKEND"]

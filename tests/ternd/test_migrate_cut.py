@@ -224,7 +224,7 @@ class Cut(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_forged_sessions(self):
-        """Whether the target refuses a forged session or not, nothing is left of the program after its end."""
+        """Nothing is left of the program after its end, whether the target refuses a forged session or accepts it."""
         rng = random.Random(SEED)
         here, there = self.daemon("a"), self.daemon("b")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}

@@ -151,8 +151,7 @@ class Programs(Far):
                 self.all_end((here,) if who.startswith("ternd") else (here, there), empty)
 
     def test_what_a_killed_proxy_leaves_is_removed(self):
-        """The next proxy, and a new ternd, remove the files of killed proxies. They keep files of living processes and
-        all others."""
+        """The next proxy, and a new ternd, remove the files of killed proxies, and keep all other files."""
         here, there = self.daemon("a"), self.daemon("b")
 
         def names():

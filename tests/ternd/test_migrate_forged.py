@@ -36,7 +36,7 @@ def encode(value):
 
 
 class Message:
-    """The end of a connection to a ternd. It keeps the last message."""
+    """The end of a connection to a ternd, which keeps the last message."""
 
     def __init__(self, s):
         self.s, self.fileno, self.close, self.last = s, s.fileno, s.close, b""
@@ -177,8 +177,8 @@ DESCRIPTORS = [
     (1, memory(0, 0), SHARED), (1, memory(0, GROW | SEAL), SHARED), (1, memory(0, SHRINK | SEAL), SHARED),
     (1, memory(0, SHRINK | GROW), SHARED), (1, memory(4096, SHRINK | GROW | SEAL), SHARED),
     (1, memory(-4096, SHRINK | GROW | SEAL), SHARED),
-    # This happens after the first call has its socket. It is repeated so often that leaked connections would reach the
-    # user's limit.
+    # A wrong descriptor after the first call has its socket. The repetitions would reach the user's limit of
+    # connections if connections leaked.
     *[(3, pipe, "connection is not that")] * 12,
 ]
 

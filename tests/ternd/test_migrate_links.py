@@ -45,7 +45,7 @@ class Mending(Link):
 
     def watch(self, cuts, which):
         """Sets the numbers of bytes after which the links are cut, and the stream in which they count."""
-        self.at_end = self.answer = lambda: False  # Whether to cut after the last record, or instead of an answer.
+        self.at_end = self.answer = lambda: False  # True: cut after the last record; instead of an answer.
         self.cuts, self.which = list(cuts), which
         self.pairs, self.stream, self.fresh, self.sent, self.done = [], 0, False, 0, 0
         self.last = {}  # The last bytes from each socket.

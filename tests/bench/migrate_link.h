@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A link between two devices, and a device whose time passes with the bytes that go over it. What work writes while
- * bytes are sent therefore does not depend on the host. The link carries MIGRATE_LINK_BYTES a device cycle.
+ * A link between two devices, and a device whose time passes with the bytes that go over it. The amount that work
+ * writes while bytes are sent therefore does not depend on the host. The link carries MIGRATE_LINK_BYTES a device
+ * cycle.
  *
  * Functions return 0 or -errno after a message on stderr.
  */
@@ -21,8 +22,8 @@
 
 struct migrate_device;
 /**
- * Opens the device of TERN_BACKEND and TERN_CONFIG, with `keys` added. Its time passes while the driver waits for it,
- * as with other simulated devices, or with a link. tern_device_close closes both.
+ * Opens the device of TERN_BACKEND and TERN_CONFIG, with `keys` added. Device time passes while the driver waits for
+ * the device, as with other simulated devices, or with a link. tern_device_close closes both.
  */
 int migrate_device_open(const char *keys, struct migrate_device **out, struct tern_device **dev);
 
@@ -37,7 +38,7 @@ struct migrate_link {
 
 /** Opens a link. From then on the device's time passes with the link only. */
 int migrate_link_open(struct migrate_device *device, struct migrate_link *out);
-/** Waits until this many bytes have passed since the link was opened. Then device time is paused until the next byte,
+/** Waits until this many bytes have passed since the link was opened. Device time is then paused until the next byte,
  *  except for a few cycles, and for some thousand when an engine is told to stop. */
 void migrate_link_pause(struct migrate_link *l, uint64_t bytes);
 /** Closes the writer's end, so that the reader comes to the end. Device time passes by itself again. */

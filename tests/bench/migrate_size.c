@@ -165,7 +165,7 @@ static int compare(struct run *x)
     return r;
 }
 
-/** Sends the processes and compares what arrived while the source is stopped. Then the source continues. */
+/** Sends the processes, compares what arrived while the source is stopped, and lets the source continue. */
 static int send(struct run *x, int (*how)(struct run *x, struct tern_saving **m))
 {
     struct tern_saving *m = NULL;

@@ -17,8 +17,8 @@ struct migrate_size {
     uint32_t lost;       /**< Pages that arrived with other contents than on the source. */
 };
 
-/** Measures a partition of this many bytes, full of nonzero memory, over a link. Its kernel reads 32 MiB at random and
- *  writes pages of 16 MiB. full: measures a migration without a brownout as well. */
+/** Measures a partition of this many bytes, full of nonzero memory, over a link. A kernel of the partition reads 32 MiB
+ *  at random and writes pages of 16 MiB. full: measures a migration without a brownout as well. */
 int migrate_size(const struct direct_program *program, uint64_t bytes, bool full, struct migrate_size *out);
 
 #endif

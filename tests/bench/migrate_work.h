@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A process that `tern bench migrate` moves. Its kernel reads its data at random and writes a few pages until it is
- * told to end. Then the host computes what memory must hold.
+ * A process that `tern bench migrate` moves. The kernel reads its data at random and writes a few pages until it is
+ * told to end. After the end the host computes the expected memory.
  *
  * Functions return 0 or -errno after a message on stderr.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The host's cost of a decision of the scheduler (sched_decision.h). The scheduler runs on engines without a device,
- * which have always finished the front buffer. So each run takes an indication and chooses the next context.
+ * which have always finished the front buffer. Each run therefore takes an indication and chooses the next context.
  */
 #include <errno.h>
 #include <stdlib.h>

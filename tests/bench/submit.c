@@ -2,7 +2,7 @@
 /**
  * tern bench submit: the host's cost of a submission.
  *
- * It measures the time of a dispatch of one work-item through OpenCL, from clEnqueueNDRangeKernel until clFinish
+ * The bench measures the time of a dispatch of one work-item through OpenCL, from clEnqueueNDRangeKernel until clFinish
  * returns, and the time of a round trip between two threads over a mutex and two condition variables. Both depend on
  * the host and its other work. Their ratio depends much less on these, since the batches of both alternate, and since a
  * dispatch is a chain of threads that wake each other with little work between.
@@ -12,7 +12,7 @@
  *
  * The same dispatch by another program through a ternd is measured beside an empty request to it (submit_ternd.h).
  *
- * The number of threads that run for a dispatch, besides the waiting one, does not depend on the host's speed. It is
+ * The number of threads that run for a dispatch, besides the waiting one, does not depend on the host's speed, and is
  * counted (submit_threads.h).
  */
 #include <dirent.h>

@@ -36,7 +36,8 @@ def examples(text):
 
 class Pages(Case):
     def try_page(self, page):
-        """Runs the examples of a page one after another in one shell. Those of DIAGNOSTICS come last and must fail."""
+        """Runs the examples of a page one after another in one shell. Examples of DIAGNOSTICS come last and must fail.
+        """
         parts = sections(page)
         good, bad = examples(parts["EXAMPLES"]), examples(parts.get("DIAGNOSTICS", ""))
         self.assertTrue(good, page.name)

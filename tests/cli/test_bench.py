@@ -164,7 +164,7 @@ class Progress(Case):
             self.assertNotIn("\r", r.stderr)
 
     def test_terminal(self):
-        """The progress is one line that is rewritten. It is removed before a result is printed, and at the end."""
+        """The progress is one line that is rewritten, and removed before a result is printed and at the end."""
         status, seen = self.on_terminal("bench", "vecadd-16384", "saxpy-65536", "copy-1m")
         self.assertEqual(status, 0, seen)
         text = seen.decode()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of the model continue on the Verilated hardware, with a waveform, and end with the same memory. Those of
-the hardware continue on the model."""
+"""Checkpoints of the model continue on the Verilated hardware, with a waveform, and end with the same memory.
+Checkpoints of the hardware continue on the model."""
 import random
 import struct
 import unittest

@@ -21,7 +21,7 @@ MOST = 8 << 30    # Bytes of address space, so that a read without end does not 
 NOBODY = 65534
 
 KERNEL = "kernel void f(global int *x) { x[get_global_id(0)] = 1; }\n"
-# What a path names, and the expected message. "large" has the maximum size of a file and no blocks.
+# The kinds of files, and the expected message for each. "large" has the maximum size of a file and no blocks.
 KINDS = {"zero": "is a device", "random": "is a device", "full": "is a device", "fifo": "is a named pipe",
          "folder": "is a directory", "socket": "No such device or address", "missing": "No such file or directory",
          "dangling": "No such file or directory", "loop": "Too many levels", "large": "is larger than",

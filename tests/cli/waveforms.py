@@ -51,7 +51,7 @@ class Waveform:
     def __init__(self, path):
         path = pathlib.Path(path)
         data = path.read_bytes()
-        self.same = []  # What two runs of a program have in common: signals and their names.
+        self.same = []  # The blocks that are equal in two runs of a program: signals and their names.
         self.begin = self.end = None
         if pathlib.Path(str(path) + ".hier").exists():
             raise ValueError(f"{path}: it has not ended")

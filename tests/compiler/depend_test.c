@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a cached compilation depends on besides its text. After any change on disk, the next result is as without a
- * cache. If nothing changed, the result comes from the cache.
+ * The dependencies of a cached compilation besides its source text. After any change on disk, the next result is as
+ * without a cache. If nothing changed, the result comes from the cache.
  */
 #include "support.h"
 

@@ -163,8 +163,8 @@ static void test_not_an_object(void **state)
     free(module.data);
 }
 
-/** Which kernels get an entry for several work-items: those whose work-items cannot observe their order, and that only
- *  use the global id. */
+/** A kernel gets an entry for several work-items if its work-items cannot observe their order and use only the global
+ *  id. */
 static void test_coarse(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the demo's programs share: OpenCL objects, error sentences, cycles. */
+/** Functions that the demo's programs share: OpenCL objects, error messages, cycles. */
 #include "demo.h"
 
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An ordinary OpenCL program that computes a picture, a band of rows after the other, and says how far it is. It knows
- * nothing of the device: scripts/demo moves that away from under it, with the 64 MiB that the program has there.
+ * An ordinary OpenCL program that computes a picture, a band of rows after the other, and prints its progress. While it
+ * runs, scripts/demo moves it to another device, with the 64 MiB that the program has there. The program has no code
+ * for that.
  *
  *     tern-picture FOLDER-OF-KERNELS WIDTH HEIGHT ITERATIONS FILE.png
  *

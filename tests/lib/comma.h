@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sets a locale whose decimal point is a comma, as in German. It is made with what every Debian has (localedef of
- * libc-bin); no locale data needs to be installed. comma_locale() returns 0, and the process uses the locale until
- * setlocale is called again, or returns -1 if localedef cannot make it.
+ * Sets a locale whose decimal point is a comma, as in German. localedef, which every Debian has (libc-bin), makes the
+ * locale, so no locale data needs to be installed. comma_locale() returns 0, and the process uses the locale until
+ * setlocale is called again, or returns -1 if localedef fails.
  */
 #ifndef TERN_TEST_COMMA_H
 #define TERN_TEST_COMMA_H

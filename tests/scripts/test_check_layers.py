@@ -57,7 +57,7 @@ CASES = [
 
 
 def said(files):
-    """What check-layers says of a tree of these files, path -> contents, and its exit status."""
+    """Runs check-layers on a tree of these files, {path: contents}. Returns its output and exit status."""
     with tempfile.TemporaryDirectory() as d:
         top = pathlib.Path(d)
         (top / "scripts").mkdir()

@@ -175,7 +175,8 @@ class Synth(unittest.TestCase):
         self.assertRegex(out, r" 0 synthesised")
 
     def test_numbers_of_yosys(self):
-        """What is elaborated before a unit moves all numbers that Yosys makes names of; the unit is as it was."""
+        """Yosys numbers names over the whole elaboration. A change in an earlier module leaves the text of a unit as it
+        was."""
         tree = self.copy()
         tree.write("rtl/engine/mover.sv", """
 module mover (input logic clk_i, input logic [35:0] d_i, output logic [5:0] y_o);

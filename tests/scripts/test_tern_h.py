@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = "".join((ROOT / "driver/include/tern" / name).read_text() for name in ("tern.h", "tern_checkpoint.h"))
 GENERAL = {"ENODEV", "E2BIG"}  # said of all calls, at the top
 
-# What is named below a call, and never comes out of it: why.
+# Errors that functions below a call name and the call never returns, with the reason.
 EXCEPTIONS = {
     ("tern_device_open", "EMLINK"): "likewise",
     ("tern_checkpoint_save", "ESTALE"): "memory that is freed meanwhile is left out",

@@ -25,7 +25,8 @@ def dry_run(*args):
 
 class Vitis(unittest.TestCase):
     def package(self, card, change=lambda text: text, options=()):
-        """What the Tcl of a card does, line by line; change: of the script's text."""
+        """Runs the Tcl script of a card on a stub. Returns exit status, commands and stderr. change: a function that
+        changes the text of the script."""
         vivado = shlex.split(dry_run("--card", card, *options).stdout.splitlines()[0])
         at = vivado.index("-source")
         with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +91,7 @@ class Vitis(unittest.TestCase):
             self.assertIn(["clocked", name, "ap_clk"], did)
 
     def test_a_kernel_with_several_ports(self):
-        """What is made of the RTL for them elaborates, each signal of each port goes to the device."""
+        """The wrapper for several ports elaborates, and connects each signal of each port to the device."""
         for ports in (2, 4):
             _, did, _ = self.package("u55c", options=("--ports", str(ports), "--engines", "4"))
             files = [pathlib.Path(x[1]) for x in did if x[0] == "file"]

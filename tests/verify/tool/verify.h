@@ -157,7 +157,7 @@ int case_build(const struct test_case *c, const struct geometry *g, struct scene
 void scene_free(struct scene *s);
 /** Makes scene.nop and scene.foreign in two free pages. Returns 0, or -1 if a packet is wrong, which is a bug. */
 int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
-/* Functions for builders abort if an address or a number is out of range, which is a bug. They return 0 or -ENOMEM. */
+/* Functions for builders return 0 or -ENOMEM, and abort if an address or a number is out of range, which is a bug. */
 
 /** Copies bytes into the scene's memory. */
 void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);

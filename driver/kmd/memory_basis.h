@@ -87,7 +87,7 @@ struct tern_basis_part {
  * this or another basis changes (D3, D6).
  *
  * The bit of page i of the part goes to bit at + i of the caller's array `bits`; bit k is bit k % 8 of byte k / 8.
- * Ranges follow each other without a gap. Other bits of the array do not change. The array needs no alignment.
+ * Ranges follow each other without a gap. No other bit of the array changes. The array needs no alignment.
  *   -EBADF   there is no such basis
  *   -ENOENT  the basis is not started
  *   -ENXIO   the basis has no such range

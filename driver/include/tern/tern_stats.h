@@ -4,9 +4,9 @@
  * at most ten times a second; other processes of the same user map and read it, as `tern top` does. A file serves
  * because only the driver in that process knows the device: without a daemon there is nobody else to ask.
  *
- * The file is tern_stats_folder()/PID-N.stats, where N counts the devices of the process from 0. Its writer holds an
- * exclusive flock on it while it lives, and removes it when the device is closed. A file that can be locked was left by
- * a process that was killed: ignore it.
+ * The file is tern_stats_folder()/PID-N.stats, where N counts the devices of the process from 0. The writer holds an
+ * exclusive flock on the file while it lives, and removes the file when the device is closed. A file that can be locked
+ * was left by a process that was killed: ignore it.
  *
  * A reader gets the state of one moment so: read `sequence`, copy, read `sequence` again, and repeat if it was odd (the
  * writer was writing) or has changed. struct tern_stats below is the file format, in the byte order and alignment of

@@ -5,7 +5,7 @@
  * each part, have the same effect as the whole packet. Parts follow each other in the order of slice, row, byte.
  * Addresses wrap at 2^32, so a stride may be negative.
  *
- * Example: a copy of 100 bytes x 8 rows x 2 slices is cut after 3 rows. Its parts (byte, row, slice):
+ * Example: a copy of 100 bytes x 8 rows x 2 slices is cut after 3 rows. The parts, as (byte, row, slice):
  *
  *     part   begins at   size
  *     1      0, 0, 0     100 x 3 x 1

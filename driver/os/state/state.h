@@ -221,7 +221,7 @@ struct tern_context {
     struct tern_list absent; /**< Node of partition->absent, while memory of its next work is absent. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;
-    bool gone; /**< Its pages were given back. */
+    bool gone; /**< The pages of the process were given back. */
 };
 
 struct tern_fence {

@@ -32,8 +32,8 @@ typedef struct cl_tern_queue_statistics_s {
     cl_ulong engine_cycles[CL_TERN_ENGINES_MAX]; /**< `cycles` per engine. */
 } cl_tern_queue_statistics;
 
-/** Geometry of the device, and the counters of one engine since the device was opened. Counters only grow. Those
- *  without a comment are the ones of struct tern_engine_counters (tern/tern.h); lanes_active is its `lanes`. */
+/** Geometry of the device, and the counters of one engine since the device was opened. Counters only grow. Counters
+ *  without a comment are those of struct tern_engine_counters (tern/tern.h); lanes_active is its `lanes`. */
 typedef struct cl_tern_counters_s {
     cl_uint engines, lanes, warps; /**< Engines of the device; lanes and warps of an engine's SIMT executor. */
     cl_uint local_bytes;           /**< Local memory of one engine, bytes. */

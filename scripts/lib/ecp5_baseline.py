@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the board without the device took of its ECP5, and the clock that it reached: the baseline of scripts/ecp5.
+"""The baseline of scripts/ecp5: the ECP5 resources of the board without the device, and its clock.
 
-tests/synth/ecp5.json: {"tools": {package: version}, "limits": {"fmax": part by which the clock may be slower, "use":
-part by which the use of a resource may be larger}, and what scripts/ecp5 --json says, without the bitstream}.
+tests/synth/ecp5.json: {"tools": {package: version}, "limits": {"fmax": fraction by which the clock may be slower,
+"use": fraction by which the use of a resource may be larger}, and the output of scripts/ecp5 --json without the
+bitstream}.
 """
 import json
 

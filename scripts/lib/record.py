@@ -80,7 +80,7 @@ class Passed:
             print(f"{command.split()[0]}: {e}", file=sys.stderr)
 
     def has(self, kind, name, now):
-        """Whether it was with this hash that it passed; None: what it depends on cannot be read."""
+        """Returns whether the check passed with this hash. now: None if its dependencies cannot be read."""
         return now is not None and self.found[kind].get(name) == now
 
     def write(self, results, known):

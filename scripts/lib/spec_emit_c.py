@@ -137,7 +137,7 @@ const char *tern_pkt_name(uint32_t opcode);
 uint32_t tern_pkt_lines(uint32_t opcode);
 /** Name of a fault code ("page"), or "unknown". */
 const char *tern_fault_name(uint32_t code);
-/** What a fault code means, as part of a sentence, or "unknown fault". */
+/** Meaning of a fault code, as part of a sentence, or "unknown fault". */
 const char *tern_fault_text(uint32_t code);
 /** Name of a CSR of a work-item ("global_id_x"), or NULL if there is none. */
 const char *tern_csr_name(uint32_t number);

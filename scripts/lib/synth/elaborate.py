@@ -5,7 +5,7 @@ A *unit* is a module that is reported by itself (UNITS). A module that is no uni
 A unit inside a unit is a black box there: it is synthesised once, however often it stands in the device.
 
 The text of a unit names no line and no number that Yosys counts up, so it changes only when the unit itself, its
-parameters or a constant that it uses change. Its hash is the key of the cache and of the baseline.
+parameters or a constant that it uses change. The hash of the text is the key of the cache and of the baseline.
 """
 import hashlib
 import itertools

@@ -151,8 +151,8 @@ def narrowed(steps):
 
 
 def of_pattern(where, pattern):
-    """A step of ctest, for the item `WHERE: PATTERN` of the table. It ends at its first failure: a fault may have many
-    tests hang, each until its time is out, and one is enough to know."""
+    """Returns a step of ctest for the item `WHERE: PATTERN` of the table. The step ends at its first failure, because a
+    fault may make many tests hang until their timeout."""
     kind, _, folder = where.rpartition(" ")
     select = ["--stop-on-failure", "-LE", "^(rtl|whole)", "-R", pattern]
     if kind == "":

@@ -773,7 +773,7 @@ struct tern_executor_arg {
     const char *name, *type; /**< type: as OpenCL gives it, "float*": without qualifiers. */
     uint8_t word, words;     /**< Place in the payload. Of a pointer: its address. */
     uint8_t pointer;         /**< To global memory. */
-    uint8_t constant;        /**< What it points to is only read. */
+    uint8_t constant;        /**< The executor only reads the memory of this pointer. */
 };
 
 /** A word of the payload that the NDRange gives. */
@@ -804,7 +804,7 @@ const char *tern_pkt_name(uint32_t opcode);
 uint32_t tern_pkt_lines(uint32_t opcode);
 /** Name of a fault code ("page"), or "unknown". */
 const char *tern_fault_name(uint32_t code);
-/** What a fault code means, as part of a sentence, or "unknown fault". */
+/** Meaning of a fault code, as part of a sentence, or "unknown fault". */
 const char *tern_fault_text(uint32_t code);
 /** Name of a CSR of a work-item ("global_id_x"), or NULL if there is none. */
 const char *tern_csr_name(uint32_t number);

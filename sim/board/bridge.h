@@ -24,21 +24,22 @@ extern "C" {
 
 struct board;
 
-/** Makes a board. The simulator stays the caller's and must outlive the board. NULL: out of memory. */
+/** Creates a board with the link alone. The caller keeps the simulator, which must outlive the board. NULL: out of
+ *  memory. */
 struct board *board_link(const struct tern_sim_api *api, struct tern_sim *sim);
-/** Makes a whole board. NULL: out of memory. */
+/** Creates a whole board. NULL: out of memory. */
 struct board *board_whole(void);
 void board_destroy(struct board *b);
-/** Runs a cycle of the link. rx is the line from the host; the result is the line to the host. */
+/** Runs a cycle of the link. rx is the level of the line from the host; returns the level of the line to the host. */
 bool board_clock(struct board *b, bool rx);
-/** Runs as many cycles of a device that has a time of its own, after `cycles` cycles of the link. False: the device
- *  failed, and stderr says why. */
+/** Runs a device with a clock of its own for as many cycles as the link has just run. Returns false if the device
+ *  failed, after a message on stderr. */
 bool board_follow(struct board *b, uint64_t cycles);
-/** Runs `cycles` cycles in which the link is idle. False: as above. */
+/** Runs `cycles` cycles in which the link is idle. Returns false as board_follow does. */
 bool board_idle(struct board *b, uint64_t cycles);
-/** Cycles since the last activity, which is a bit on a line or a transfer of the link. */
+/** Returns the cycles since the last bit on a line or transfer of the link. */
 uint64_t board_quiet(const struct board *b);
-/** State of the device's interrupt. */
+/** Returns the state of the device's interrupt. */
 bool board_irq(const struct board *b);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ struct link_board final : board {
     tern_sim *sim;
     uint32_t random = 1;
     bool line = true;
-    // one transfer per master and direction: address or data were accepted; cycles until the answer
+    // one transfer per master and direction: whether address and data were accepted, and cycles until the answer
     bool r_read = false, m_read = false, r_aw = false, r_w = false, m_aw = false, m_w = false;
     unsigned r_wait = 0, m_wait = 0, r_write_wait = 0, m_write_wait = 0;
     uint32_t r_waddr = 0, r_wdata = 0;

@@ -27,7 +27,7 @@
 #define SLICE 256u
 #define QUIET 4096u   /* cycles without a bit on a line after which the link is idle */
 #define AWAKE_MS 500
-#define NOBODY_MS 5   /* time between two checks whether a host has opened the terminal */
+#define NOBODY_MS 5   /* interval at which the server checks whether a host has opened the terminal */
 #define QUEUE 4096u
 
 static const char usage[] =
@@ -67,7 +67,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/** The baud rate that the host has set. If it is not the link's, bits arrive at wrong times. */
+/** Returns the baud rate that the host has set. If it is not that of the link, bits arrive at wrong times. */
 static uint32_t host_baud(int pty)
 {
     static const struct {
@@ -199,7 +199,7 @@ static bool device(struct server *s, const char *library, uint64_t mib)
     return s->board != NULL;
 }
 
-/** Parses a number from 1 to most; 0: it is none. */
+/** Parses a number from 1 to most. Returns 0 if the text is none. */
 static uint64_t number(const char *text, uint64_t most)
 {
     char *end = NULL;

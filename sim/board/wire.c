@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire.h"
 
-/** The next number of the generator splitmix64. */
+/** Returns the next number of the generator splitmix64. */
 static uint64_t next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -17,7 +17,7 @@ static bool wrong(struct wire *w)
     return hit;
 }
 
-/** Runs a cycle. True: a bit begins. */
+/** Runs a cycle. Returns whether a bit begins in it. */
 static bool tick(struct wire *w)
 {
     w->phase += w->baud;

@@ -18,7 +18,7 @@
 #define PAGE 4096u
 #define OKAY 0u
 #define SLVERR 2u
-#define SPREAD 64u /* random extra latency */
+#define SPREAD 64u /* bound of the random extra latency, in cycles */
 
 struct transfer {
     uint64_t address, strobe, due;
@@ -179,7 +179,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/** True: a channel pauses in this cycle. */
+/** Returns whether a channel pauses in this cycle. */
 static bool pauses(struct tern_dram *d)
 {
     return d->config.stall && draw(&d->stalls) % 256 < d->config.stall;
@@ -198,7 +198,7 @@ static uint32_t pop(struct fifo *f)
     return slot;
 }
 
-/** Takes the oldest slot of f, which is complete now, or a free one. */
+/** Returns the oldest slot of f, whose transfer is now complete, or a free slot. */
 static uint32_t slot_of(struct channel *c, struct fifo *f, bool *complete)
 {
     *complete = f->count != 0;
@@ -225,7 +225,7 @@ static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
     c->order[c->waiting++] = (uint16_t)slot;
 }
 
-/** Takes a transfer whose time has come: the oldest, or with reordering the first that overtakes none of its id. */
+/** Takes a transfer whose time has come: the oldest or, with reordering, the first that overtakes none of its id. */
 static struct transfer *next(struct tern_dram *d, struct channel *c)
 {
     for (uint32_t i = 0; i < c->waiting; i++) {

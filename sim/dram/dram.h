@@ -64,22 +64,22 @@ struct tern_dram_in {
     const uint32_t *wdata;
 };
 
-/** Finds the settings of a simulated device: those of its named memory (settings.c), except numbers in *sim that are
- *  not 0. sim NULL: all defaults. -EINVAL: there is no such memory. */
+/** Gives the settings of a simulated device: those of its named memory (settings.c), except numbers in *sim that are
+ *  not 0. sim NULL: all defaults. Returns 0, or -EINVAL if there is no such memory. */
 int tern_dram_configure(const struct tern_sim_config *sim, struct tern_dram_config *out);
 
-/** Creates a memory with one port. 0, -EINVAL, -ENOMEM. */
+/** Creates a memory with one port. Returns 0, -EINVAL or -ENOMEM. */
 int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out);
 /** Adds a port to the memory of `first`. The port has the same settings, and a data bus and outstanding transfers of
  *  its own. Ports are clocked one by one; a write at one port is visible at the others once it has taken effect.
- *  `first` must outlive the ports that join it. 0, -ENOMEM. */
+ *  `first` must outlive the ports that join it. Returns 0 or -ENOMEM. */
 int tern_dram_join(struct tern_dram *first, struct tern_dram **out);
 void tern_dram_destroy(struct tern_dram *dram);
 const struct tern_dram_out *tern_dram_out(const struct tern_dram *dram);
 void tern_dram_clock(struct tern_dram *dram, const struct tern_dram_in *in);
-/** True: no transfer is outstanding. */
+/** Returns whether no transfer is outstanding. */
 bool tern_dram_idle(const struct tern_dram *dram);
-/** Access memory past the port, without a cycle. -EFAULT: the range is beyond the end. */
+/** Access memory past the port, without a cycle. Return 0, or -EFAULT if the range is beyond the end. */
 int tern_dram_read(const struct tern_dram *dram, uint64_t address, void *data, size_t size);
 int tern_dram_write(struct tern_dram *dram, uint64_t address, const void *data, size_t size);
 

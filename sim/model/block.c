@@ -12,7 +12,8 @@ void block_flush(struct engine *e)
     e->simt.blocks.era++;
 }
 
-/** The instruction memory from pc to the end of its page, in the host. NULL and *code: it cannot be fetched. */
+/** Returns the host's address of the instruction at pc, valid to the end of its page. NULL and *code: it cannot be
+ *  fetched. */
 static const uint8_t *fetch(struct engine *e, uint32_t pc, uint32_t *code)
 {
     const struct tlb_entry *t = memory_page(&e->dev->mem, &e->space, pc, ACCESS_EXECUTE, code);

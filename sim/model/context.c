@@ -6,8 +6,8 @@
 #define LINES_PER_PAGE (PAGE / LINE)
 #define NAMES_A_PAGE (TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
 
-/** Completes a fault, unless done. A fault names the area and not the line, because the hardware has many lines
- *  outstanding at once. */
+/** Sets the address of the fault if the access is not done. A fault names the area and not the line, because the
+ *  hardware has many lines outstanding at once. */
 static void check(const struct lines *s, bool done)
 {
     if (!done) {
@@ -15,7 +15,7 @@ static void check(const struct lines *s, bool done)
     }
 }
 
-/** Finds the address of the next line. False: there is a fault, now or before, of that access. */
+/** Finds the address of the next line. Returns false if there is a fault, of this access or of an earlier one. */
 static bool place(const struct lines *s, uint32_t access, uint64_t *at)
 {
     const uint32_t line = s->next ? LIST_LINES + s->next : 0, page = line / LINES_PER_PAGE;

@@ -2,7 +2,7 @@
 /** HW queue, indications, and the execution of the packets of a buffer. */
 #include "model.h"
 
-#define PACKET_CYCLES 80u /* fetch of a packet from memory */
+#define PACKET_CYCLES 80u /* cycles to fetch a packet from memory */
 #define POLL_CYCLES 64u
 
 static bool flag(const struct engine *e, uint32_t mask)
@@ -105,7 +105,7 @@ static void begin(struct engine *e)
     e->phase = PHASE_FETCH;
 }
 
-/** True: the running buffer can be cut at its present state. */
+/** Returns whether the running buffer can be cut at its present state. */
 static bool at_cut(const struct engine *e)
 {
     if (e->phase == PHASE_IDLE || e->phase == PHASE_FETCH || (e->packet[0] & 0xffu) == TERN_PKT_FENCE_WAIT) {
@@ -122,7 +122,7 @@ static bool at_cut(const struct engine *e)
     }
 }
 
-/** Saves the state of the running buffer, and accounts the cycles of that. */
+/** Saves the state of the running buffer, and adds the cycles of the save to the engine's time. */
 static void cut(struct engine *e)
 {
     struct fault f = {0};
@@ -208,7 +208,7 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
     return true;
 }
 
-/** Stops the engine for a page request: as for a request to stop at once, which the engine itself makes. */
+/** Stops the engine for a page request, like a request to stop at instruction granularity. */
 static void stop_for_page(struct engine *e)
 {
     if (e->absent.code) {

@@ -20,7 +20,7 @@ static bool call(struct engine *e, uint64_t budget, uint64_t *cycles, struct fau
     return done;
 }
 
-/** Reads the line of state, in which only the words that the executor knows may be set. */
+/** Reads the line of state. Words that the executor does not define must be 0. */
 static void restore(struct engine *e, uint32_t known, struct lines *state, struct fault *f)
 {
     lines_get(state, e->user_state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Zfinx, one lane at a time: every operation, rounding mode and special value. ops_float.c has a faster way for common
+/** Zfinx, one lane at a time: every operation, rounding mode and special value. ops_float.c is faster for common
  *  operands. */
 #include <math.h>
 
@@ -33,7 +33,7 @@ static uint32_t fclass(uint32_t x)
     return s ? 1u << 1 : 1u << 6;
 }
 
-/** Rounds the magnitude m * 2^e (e < 0 possible) to an integer. */
+/** Rounds the magnitude m * 2^e, where e may be negative, to an integer. */
 static uint64_t to_integer(uint64_t m, int e, bool sign, uint32_t rm, bool *inexact)
 {
     if (e >= 0) {

@@ -6,8 +6,8 @@
 
 static uint8_t zero_page[PAGE];
 
-/** Maps zeroed memory, of which untouched pages use none of the host's. malloc would not do: the device is mapped as
- *  well, so a leak checker would not see pointers in it and would report the memory as lost. */
+/** Maps zeroed memory, whose untouched pages use no host memory. A leak checker would report memory from malloc,
+ *  because it does not see the pointers to it: they are in the device, which is mapped as well. */
 static void *map(uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -45,7 +45,7 @@ void memory_unreserve(struct memory *m, uint64_t pa, uint32_t n)
     }
 }
 
-/** The fault of an entry of the first or second level (pte.yaml); 0: none. */
+/** Returns the fault of an entry of the first or second level (pte.yaml), or 0. */
 static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
 {
     bool r = pte & TERN_PTE_READ_MASK, w = pte & TERN_PTE_WRITE_MASK, x = pte & TERN_PTE_EXEC_MASK;

@@ -154,7 +154,7 @@ void lines_get(struct lines *s, void *line);
 uint32_t context_save(struct engine *e, struct fault *f);
 /** Reads the header of a saved context. False: f is set. */
 bool context_load(struct engine *e, struct tern_ctx *c, struct fault *f);
-/** The executor that runs a packet, TERN_CTX_EXECUTOR_*. */
+/** Returns the executor that runs a packet, TERN_CTX_EXECUTOR_*. */
 uint32_t context_executor(uint32_t opcode);
 
 /* ------------------------------------------------------------- decode.c, block.c */
@@ -172,7 +172,7 @@ struct op;
 typedef int handler(struct core *c, struct warp *w, const struct op *o);
 enum {
     STEP_NEXT, STEP_JUMP, STEP_BARRIER, STEP_EXIT, STEP_FAULT,
-    STEP_PART /* done, except for lanes whose pages are absent; the rest is in simt.unfinished */
+    STEP_PART /* done except for lanes whose pages are absent, which are in simt.unfinished */
 };
 
 /** An instruction that is ready to run. */
@@ -184,7 +184,7 @@ struct op {
 };
 #define SINK 32u
 
-/** Consecutive instructions in one page. Only the last one may jump, wait, exit, or fault in any case. */
+/** Consecutive instructions in one page. Only the last one may jump, wait, exit, or be one that always faults. */
 struct block {
     uint32_t pc, count;
     uint32_t seen;            /* era in which the words were last compared with memory */
@@ -213,9 +213,9 @@ void decode(uint32_t word, struct instruction *out);
 /** False for branches, stores, fences, barrier and exit, whose rd field is not a register. */
 bool writes_register(uint16_t op);
 
-/** The block at pc, valid until the next call. NULL and *code: it cannot be fetched. */
+/** Returns the block at pc, valid until the next call. NULL and *code: it cannot be fetched. */
 struct block *block_find(struct engine *e, uint32_t pc, uint32_t *code);
-/** Called when instruction memory may have changed. */
+/** To be called when instruction memory may have changed. */
 void block_flush(struct engine *e);
 
 /* ----------------------------------------------------------- simt.c, warp.c */
@@ -314,7 +314,7 @@ struct counters {
     uint64_t l1_hit, l1_miss, ic_miss, tlb_hit, tlb_miss, rd_lines, wr_lines;
 };
 
-/** The rest of a copy or fill, as in the state of one that is cut. */
+/** The part of a copy or fill that is not done, as in its saved state. */
 struct box {
     uint32_t width, rows, src_pitch, src_slice_pitch, dst_pitch, dst_slice_pitch;
     uint32_t left, rows_left, slices_left;
@@ -344,7 +344,7 @@ struct engine {
     struct counters count;
     uint32_t dbg_warp;
     struct tern_sim *dev;
-    uint64_t now; /* device time up to which it has run; it may be ahead by the rest of a long packet */
+    uint64_t now; /* device time up to which the engine has run; a long packet may put it ahead of the device's */
 };
 
 struct tern_sim {
@@ -375,7 +375,7 @@ void engine_doorbell(struct engine *e);
 void engine_preempt(struct engine *e, uint32_t granularity);
 void engine_pop(struct engine *e);
 
-/** True while a stop is requested at this granularity, or a finer one. */
+/** Returns whether a stop is requested at this granularity or a finer one. */
 static inline bool engine_stops(const struct engine *e, uint32_t granularity)
 {
     return e->stopping && e->granularity >= granularity;
@@ -392,7 +392,7 @@ void mover_save(const struct engine *e, struct lines *state);
 
 /** Runs a packet of paging buffers that is done at once. Returns the cycles taken. */
 uint64_t paging_run(struct engine *e, struct fault *f);
-/** True: `count` entries from pa on are in one table. */
+/** Returns whether `count` entries from pa on are in one table. */
 bool table_holds(uint64_t pa, uint32_t count);
 
 void executor_start(struct engine *e, struct lines *state, struct fault *f);
@@ -408,8 +408,8 @@ void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3]);
 /** Called when no work-item of a group can run. Opens the barrier if every work-item waits at the same one. Otherwise
  *  it is a fault of the lowest barrier at which work-items wait, and of the first work-item there. */
 void simt_barrier(struct simt *s, struct group *g, struct fault *f);
-/** Finds the lowest barrier at which work-items of a group wait, and the first warp of the group and lane there. False:
- *  none waits. */
+/** Finds the lowest barrier at which work-items of a group wait, and the first warp of the group and lane there.
+ *  Returns false if none waits. */
 bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane,
                 bool *parted);
 /** Requests a page, without which the executor cannot go on. Only the first request counts. */
@@ -423,7 +423,7 @@ void state_restore(struct engine *e, struct lines *state, struct fault *f);
 
 /* ------------------------------------------------------------ ops_*.c, fp*.c */
 
-/** The handler of an instruction, by kind; NULL: the instruction is not of this kind. */
+/** Returns the handler of an instruction, by kind, or NULL if the instruction is not of this kind. */
 handler *int_handler(const struct instruction *i);
 handler *flow_handler(const struct instruction *i);
 handler *memory_handler(const struct instruction *i);
@@ -442,7 +442,7 @@ static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t 
     return STEP_FAULT;
 }
 
-/** op(a, b, c) of one lane. op is arithmetic, a conversion or fclass; rm is 0 to 4. Flags are or-ed into *fl. */
+/** Returns op(a, b, c) of one lane. op is arithmetic, a conversion or fclass; rm is 0 to 4. Flags are ORed into *fl. */
 uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl);
 
 enum fp_kind { FP_ADD, FP_MUL, FP_FMA, FP_DIV, FP_SQRT };

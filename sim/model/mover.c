@@ -114,7 +114,7 @@ static uint32_t box_of(const struct engine *e, struct box *b)
     return reserved ? TERN_FAULT_PACKET_RESERVED : ok ? TERN_FAULT_NONE : TERN_FAULT_PACKET_BOUNDS;
 }
 
-/** Restores the position at which the box of this packet was cut. False: the state is impossible. */
+/** Restores the position at which the box of this packet was cut. Returns false if the state is invalid. */
 static bool box_restore(struct engine *e, struct box *b, const uint32_t *line)
 {
     struct tern_ctx_mover_state s;

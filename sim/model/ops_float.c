@@ -4,7 +4,7 @@
  *
  *   operands                  method
  *   finite, round to nearest  double precision, then a rounding to float
- *   the same, and inexact     the host's float operation, if its result is an ordinary number: no other flag can be
+ *   the same, and inexact     the host's float operation, if its result is a normal number: no other flag can be
  *   was raised in all lanes   raised then
  *   all others                lane by lane, by fp.c
  *
@@ -24,7 +24,7 @@
 #define NX 1u
 #define MINUS 0x80000000u
 #define QNAN 0x7fc00000u
-#define TINY (0x1p-126 - 0x1p-151) /* results below this are tiny after rounding to nearest with any exponent */
+#define TINY (0x1p-126 - 0x1p-151) /* results below this are tiny after rounding to nearest, exponent unbounded */
 
 struct floats {
     float f[LANES];
@@ -53,7 +53,7 @@ static int slowly(struct core *c, struct warp *w, const struct op *o)
     return STEP_NEXT;
 }
 
-/** The lowest lane with an invalid rounding mode, or LANES. */
+/** Returns the lowest lane with an invalid rounding mode, or LANES. */
 static uint32_t bad_rounding(const struct warp *w, const struct op *o)
 {
     uint32_t m = o->rm == 7 && w->any_frm ? w->active : 0;
@@ -87,7 +87,7 @@ static void finish(struct warp *w, const struct op *o, const struct floats *resu
     }
 }
 
-/** True: all active lanes of v are finite. */
+/** Returns whether all active lanes of v are finite. */
 static bool all_finite(const struct warp *w, const vec *v)
 {
     const vec bad = (vec)((*v & 0x7f800000u) == 0x7f800000u) & w->on;
@@ -98,7 +98,7 @@ static bool all_finite(const struct warp *w, const vec *v)
     return !r;
 }
 
-/** True: inexact is raised in all active lanes, and no result has an exponent with which another flag could be
+/** Returns whether inexact is raised in all active lanes and no result has an exponent with which another flag could be
  *  raised. */
 static bool ordinary(const struct warp *w, const struct floats *result)
 {
@@ -154,11 +154,11 @@ struct operands {
 /** The functions by which an operation is computed in all lanes. */
 struct method {
     uint32_t operands;
-    /* it counts as a multiply-add */
+    /* the operation counts as a multiply-add */
     bool counts;
     /* operands that go to fp.c, besides those that are not finite */
     bool (*special)(const struct warp *w, const struct operands *v);
-    void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: not faster */
+    void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: none */
     void (*exact)(const struct operands *v, struct floats *r, uint32_t *flags);
 };
 

@@ -14,7 +14,7 @@ struct place {
 
 /* --------------------------------------------------------- lane by lane */
 
-/** The fault of an address that is wrong before translation; 0: none. */
+/** Returns the fault of an address before its translation, or 0. */
 static uint32_t window_fault(const struct simt *s, uint32_t va, uint32_t size)
 {
     if (va % size) {
@@ -30,7 +30,7 @@ static uint32_t window_fault(const struct simt *s, uint32_t va, uint32_t size)
                                                                                       : TERN_FAULT_NONE;
 }
 
-/** The address in memory of a word of a lane's private window. Words of different lanes lie side by side. */
+/** Returns the address in memory of a word of a lane's private window. Words of different lanes are adjacent. */
 static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
 {
     const struct tern_pkt_dispatch *p = &c->e->simt.p;
@@ -143,7 +143,7 @@ static uint32_t any(const vec *v)
     return r;
 }
 
-/** Finds the span of the accesses. False: they are not in one page, or one of them faults. */
+/** Finds the span of the accesses. Returns false if they are not in one page, or one of them faults. */
 static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
                      struct span *s)
 {
@@ -190,7 +190,7 @@ static bool together(struct core *c, const struct warp *w, const vec *va, uint32
     return true;
 }
 
-/** True: there is a reservation, which a write may end. The lanes must be done one by one then. */
+/** Returns whether there is a reservation, which a write may end. The lanes must then be done one by one. */
 static bool reserved(const struct core *c)
 {
     const struct reservation *r = c->e->dev->mem.reserved;
@@ -410,7 +410,7 @@ static int run_amo(struct core *c, struct warp *w, const struct op *o)
 
 /* ------------------------------------------------------------------ replay */
 
-/** The private-window address that belongs to a lane's address in the backing memory. */
+/** Returns the private-window address of a lane's address in the backing memory. */
 static uint32_t window_address(const struct tern_pkt_dispatch *p, uint32_t warp, uint32_t address)
 {
     uint32_t off = address - p->stack - (warp * LANES << p->stack_log2);
@@ -423,7 +423,7 @@ static uint32_t extend(uint32_t v, uint32_t log2_bytes, bool is_unsigned)
     return is_unsigned ? v : (uint32_t)((int32_t)(v << shift) >> shift);
 }
 
-/** Locates the lanes' addresses. *done is the mask of the lanes whose pages are there. False: there was a fault. */
+/** Locates the lanes' addresses. *done is the mask of the lanes whose pages are present. Returns false on a fault. */
 static bool locate_rest(struct engine *e, const struct unfinished *u, struct place *place, uint32_t *done,
                         struct fault *f)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Work-groups on warps: launch, barriers, ends, and the turns of the warps. */
+/** Work-groups on warps: launch, barriers, ends, and round-robin execution of the warps. */
 #include "model.h"
 
-#define BURST 64u /* instructions of a warp before the next warp's turn */
+#define BURST 64u /* instructions that a warp runs before the next warp does */
 
 static uint32_t ceil_div(uint64_t a, uint64_t b)
 {

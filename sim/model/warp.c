@@ -146,7 +146,7 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/** Number of instructions of a block that may run before lanes or warps must be chosen again. */
+/** Returns the number of instructions of a block that may run before lanes or warps must be chosen again. */
 static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t limit)
 {
     uint32_t n = least(b->count, limit);
@@ -156,7 +156,7 @@ static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t li
     return w->quantum ? least(n, w->quantum) : n;
 }
 
-/** Reports to the observer what an instruction has done, for these lanes. */
+/** Reports an instruction to the observer, for these lanes. */
 static void observe(const struct core *c, const struct warp *w, const struct op *o, uint32_t mask)
 {
     const struct group *g = &c->e->simt.group[w->slot];
@@ -172,7 +172,7 @@ static void observe(const struct core *c, const struct warp *w, const struct op 
     c->e->dev->observer(c->e->dev->observer_user, &r);
 }
 
-/** The block at the warp's pc. Mostly it is the one that followed `last` before, which is remembered. */
+/** Returns the block at the warp's pc. The block that followed `last` before is tried without a lookup. */
 static struct block *follow(struct core *c, const struct warp *w, struct block *last)
 {
     uint32_t code = 0;

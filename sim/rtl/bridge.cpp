@@ -29,11 +29,11 @@
 
 namespace {
 
-constexpr uint64_t limit = 4ull << 30;  // the dirty plane's room
+constexpr uint64_t limit = 4ull << 30;  // greatest number of bytes of memory, which the dirty plane covers
 constexpr uint64_t page = 4096;
-constexpr unsigned access_limit = 256;  // cycles
+constexpr unsigned access_limit = 256;  // greatest number of cycles of a register access
 constexpr unsigned reset_cycles = 8;
-constexpr unsigned settle_cycles = 520;  // in which the fabric clears its hazard table
+constexpr unsigned settle_cycles = 520;  // cycles in which the fabric clears its hazard table
 #ifdef TERN_OLD_CONTENTS
 constexpr int power_on_seed = 1;
 #endif
@@ -41,14 +41,14 @@ constexpr int power_on_seed = 1;
 /** Number of memory ports. A signal has the bits of all ports side by side, port 0 lowest. */
 constexpr unsigned ports = sizeof(std::remove_reference_t<decltype(Vtern_top::m_axi_rdata_i)>) / 64;
 
-/** The bits of a port of a signal with `width` bits per port. */
+/** Returns the bits of a port of a signal with `width` bits per port. */
 template <typename T>
 uint64_t at(const T &signal, unsigned port, unsigned width)
 {
     if constexpr (std::is_integral_v<T>) {
         return static_cast<uint64_t>(signal) >> port * width & (~0ull >> (64 - width));
     } else {
-        return signal.data()[2 * port] | static_cast<uint64_t>(signal.data()[2 * port + 1]) << 32;  // of 64 bits
+        return signal.data()[2 * port] | static_cast<uint64_t>(signal.data()[2 * port + 1]) << 32;  // 64 bits a port
     }
 }
 
@@ -161,7 +161,7 @@ struct tern_sim {
         }
     }
 
-    /** True: no port has an outstanding transfer. */
+    /** Returns whether no port has an outstanding transfer. */
     bool memory_idle() const
     {
         for (const auto &d : dram) {
@@ -181,7 +181,7 @@ struct tern_sim {
         }
     }
 
-    /** Runs cycles until done(). False: access_limit cycles have passed. */
+    /** Runs cycles until done(). Returns false if access_limit cycles have passed before. */
     template <typename F>
     bool until(F done)
     {
@@ -200,7 +200,7 @@ struct tern_sim {
 
 namespace {
 
-/** Switches a seeded bug on. -ENOTSUP: this build has none; -EINVAL: there is no such bug. */
+/** Enables a seeded bug. Returns 0, -ENOTSUP (this build has none) or -EINVAL (there is no such bug). */
 int select_mutant([[maybe_unused]] tern_sim *s, uint32_t mutant)
 {
 #ifdef TERN_MUTANTS
@@ -279,7 +279,7 @@ int create(const tern_sim_config *config, tern_sim **out)
             s->cycle();
         }
 #else
-        *plane = 0;  // the plane is zero when the simulation begins: it need not clear itself
+        *plane = 0;  // the plane's memory is zero when the simulation begins, so its clearing is skipped
 #endif
     }
     for (unsigned i = 0; i < settle_cycles; i++) {
@@ -389,12 +389,12 @@ uint64_t cycles(const tern_sim *s)
 int trace(tern_sim *s, const char *path)
 {
     if (!path) {
-        return s->trace ? -s->trace->end() : 0;  // it may be in use: it goes with the next, or with the device
+        return s->trace ? -s->trace->end() : 0;  // not deleted, since another thread may use it
     }
     if (s->trace && !s->trace->ended()) {
         return -EBUSY;
     }
-    Verilated::threadContextp(s->context.get());  // else the writer makes one of its own
+    Verilated::threadContextp(s->context.get());  // otherwise the writer creates a context
     return -waveform::begin(*s->top, path, &s->trace);
 }
 

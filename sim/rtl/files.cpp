@@ -17,7 +17,7 @@ struct open_file {
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // guards the list; held during a fork
 open_file *files;
-unsigned process;  // how many forks lie between the first process and this one
+unsigned process;  // number of forks between the first process and this one
 thread_local int error;
 
 void before_fork()
@@ -39,7 +39,8 @@ void in_child()
     pthread_mutex_unlock(&lock);
 }
 
-/** Null, with errno, if `file` is null or there is no memory; the file is then closed. */
+/** Adds a file to the list and returns it. Null, with errno, if `file` is null or memory is lacking; the file is then
+ *  closed. */
 FILE *opened(FILE *file);
 
 }  // namespace

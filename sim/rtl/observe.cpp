@@ -27,7 +27,7 @@ public:
     elements_(N)
     {
     }
-    /** The word `word` of element `index`. */
+    /** Returns word `word` of element `index`. */
     uint32_t get(size_t index = 0, size_t word = 0) const
     {
         uint32_t v = 0;
@@ -41,7 +41,7 @@ private:
     size_t bytes_ = 0, elements_ = 1;
 };
 
-/** True: the instruction writes the register in its rd field. */
+/** Returns whether the instruction writes the register in its rd field. */
 bool writes(uint32_t word)
 {
     switch (word & 0x7f) {
@@ -74,7 +74,7 @@ struct observer::engine {
     void issued(uint64_t now)
     {
         const uint32_t w = x_warp.get();
-        const size_t entry = w + (generation.get() >> w & 1 ? member.elements() / 2 : 0);  // of simt_groups
+        const size_t entry = w + (generation.get() >> w & 1 ? member.elements() / 2 : 0);  // in simt_groups
         tern_sim_retired r = {};
         r.time = now;
         r.engine = number;

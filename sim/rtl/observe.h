@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports the instructions that the executors of the Verilated device have run: tern_sim_api.observe.
 //
-// The observer reads registers and memories of the device after each clock edge. The design is not changed for it, and
-// a device without an observer has no cost. An instruction reaches stage X exactly if it was issued; one that was put
-// back or killed before does not. A result counts as written when the scoreboard frees the register. The value is in
-// the register file then, and the next write to the register is cycles away, whichever unit makes it.
+// The observer reads registers and memories of the device after each clock edge. The design is not changed for this,
+// and a device without an observer has no cost. An instruction reaches stage X exactly if it was issued: one that was
+// put back or killed before does not reach it. A result counts as written when the scoreboard frees the register. At
+// that time the value is in the register file, and no unit writes the register again in the next cycles.
 #ifndef TERN_OBSERVE_H
 #define TERN_OBSERVE_H
 

@@ -7,6 +7,6 @@ int tern_rules_print(const char *format, ...);
 
 struct tern_sim_violation;
 
-/** Takes the first assertion that has failed on this thread since the last call. True: *out is set, except the
- *  cycle. */
+/** Takes the first assertion that has failed on this thread since the last call. Returns whether there is one; *out is
+ *  then set, except the cycle. */
 bool tern_rules_take(tern_sim_violation *out);

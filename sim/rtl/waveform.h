@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waveform of a device: every signal, in the FST format.
 //
-// One thread at a time dumps; any thread may end the waveform, as the end of the process does while the device still
-// runs. In the child of a fork nothing of it is written (files.h).
+// One thread at a time dumps. Any thread may end the waveform; the end of the process does so while the device still
+// runs. The child of a fork writes nothing to the file (files.h).
 #pragma once
 #include <pthread.h>
 
@@ -14,15 +14,15 @@ class VerilatedFstC;
 
 class waveform {
 public:
-    /** Of everything from now on: 0, or an errno. */
+    /** Begins a waveform. Returns 0, or an errno. */
     static int begin(Vtern_top &top, const char *path, std::unique_ptr<waveform> *out);
-    /** Ends it. */
+    /** Ends the waveform. */
     ~waveform();
-    /** The signals as they are, one unit of time after the last. */
+    /** Writes the present values of the signals, one unit of time after the last ones. */
     void dump();
     /**
-     * Completes the file; nothing more is written. 0, also if it has ended before. EDEADLK: this thread is within dump,
-     * as the handler of a signal. Another errno: the file is not whole.
+     * Completes the file; nothing more is written. Returns 0, also if the waveform has ended before. EDEADLK: this
+     * thread is within dump, as the handler of a signal. Another errno: the file is not whole.
      */
     int end();
     bool ended();
@@ -31,7 +31,7 @@ private:
     waveform();
     bool inherited() const;
     pthread_mutex_t lock;                 // guards file and ticks
-    std::unique_ptr<VerilatedFstC> file;  // none: the waveform has ended
-    uint64_t ticks = 0;                   // two a cycle
-    unsigned process;                     // that which began it (files.h)
+    std::unique_ptr<VerilatedFstC> file;  // null: the waveform has ended
+    uint64_t ticks = 0;                   // units of time written; two a cycle
+    unsigned process;                     // number of the process that began the waveform (files.h)
 };

@@ -60,7 +60,7 @@ struct device *device_open(const struct device_settings *settings)
     return d;
 }
 
-/** True: the result is no error. If the device has broken a rule, which stops it, the log says which one. */
+/** Returns whether the result is no error. If the device has broken a rule, which stops it, the log names the rule. */
 static bool good(struct device *d, int result)
 {
     struct tern_sim_violation v;

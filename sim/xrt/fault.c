@@ -12,7 +12,7 @@
 #include "tern/tern_hw.h"
 
 #define HEAD 9u
-#define PROMISED 64u /* announced bytes that do not follow; XRT has room for them (calls.h) */
+#define PROMISED 64u /* bytes that a header announces and that do not follow; XRT has room for them (calls.h) */
 #define LATE_S 2
 
 enum what { NONE, KILL, STOP, CLOSE, CUT, PROMISE, SHORT, EMPTY, GARBAGE, LATE, WHATS };
@@ -26,7 +26,7 @@ static enum call call;
 static unsigned long left;   /* number of calls until the fault; 0: it has happened */
 static bool rung;            /* a doorbell was written */
 
-/** The index of the name that the `size` characters of `text` are; n: there is none. */
+/** Returns the index of the name that equals the `size` characters of `text`, or n. */
 static unsigned find(const char *const *names, unsigned n, const char *text, size_t size)
 {
     unsigned i = 0;
@@ -145,7 +145,7 @@ struct fault fault_answer(uint32_t api, const uint8_t *request, size_t request_s
     case EMPTY:
         return sized(answer, 0);
     case GARBAGE:
-        memset(answer + HEAD, 0xff, size); /* a number of a field that never ends */
+        memset(answer + HEAD, 0xff, size); /* a varint without an end */
         return none;
     case LATE:
         nanosleep(&(struct timespec){.tv_sec = LATE_S, .tv_nsec = 0}, NULL);

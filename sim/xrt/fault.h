@@ -30,17 +30,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Reads the environment. False: the text there is no fault, and a sentence on stderr says so. */
+/** Reads the environment. Returns false after a message on stderr if the text there is no fault. */
 bool fault_begin(void);
 
-/** The treatment of an answer, which has been changed in place if it is to be wrong. */
+/** How to send an answer. A wrong answer has been changed in place. */
 struct fault {
     size_t bytes; /**< Number of bytes to send, with the header of 9 bytes. */
-    bool ends;    /**< The connection is to be closed after them. */
+    bool ends;    /**< The connection is to be closed after these bytes. */
 };
 
-/** Called with each answer before it is sent. size: bytes behind the header. registers: address of the device's
- *  registers. Does not return from `kill`. */
+/** Injects the fault, if its time has come; called with each answer before it is sent. size: bytes behind the header.
+ *  registers: address of the device's registers. For `kill` the function does not return. */
 struct fault fault_answer(uint32_t api, const uint8_t *request, size_t request_size, uint64_t registers,
                           uint8_t *answer, size_t size);
 

@@ -35,8 +35,8 @@
 #include "fault.h"
 
 #define SLICE_NS 20000
-#define SLICE_MAX 16384u /* cycles */
-#define CYCLE_NS 4 /* at 250 MHz */
+#define SLICE_MAX 16384u /* greatest number of cycles of a slice */
+#define CYCLE_NS 4 /* a cycle of a card, at 250 MHz */
 #define NEXT_NS 40000
 #define AWAKE_MS 50
 #define RAISED_NS 1000000 /* wait for a request while the interrupt is raised, in which time stands still */
@@ -55,8 +55,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The path of the socket of XRT's library for its own calls, or for those of the device. The path has the user's name;
- *  without a name it is a fixed one. False: the path is too long. */
+/** Gives the path of the socket of XRT's library for its own calls, or for those of the device. The path contains the
+ *  user's name; without a name it is a fixed one. Returns false if the path is too long. */
 static bool socket_path(bool own_calls, struct sockaddr_un *path)
 {
     const char *user = getenv("USER"), *id = getenv("EMULATION_SOCKETID");
@@ -68,8 +68,8 @@ static bool socket_path(bool own_calls, struct sockaddr_un *path)
     return n >= 0 && (size_t)n < sizeof path->sun_path;
 }
 
-/** Connects to one of these sockets, on which XRT may begin to listen up to `ms` milliseconds later. -1: it does not
- *  listen; *path is the socket's path. */
+/** Connects to one of these sockets, on which XRT may begin to listen up to `ms` milliseconds later. Returns -1 if XRT
+ *  does not listen. *path is the socket's path. */
 static int connect_to(bool own_calls, int64_t ms, struct sockaddr_un *path)
 {
     if (!socket_path(own_calls, path)) {
@@ -153,8 +153,8 @@ static bool put(int fd, const void *data, size_t size)
     return true;
 }
 
-/** Serves one request. *read: it was a read of registers. 1: served; 0: XRT has closed; -1: it failed, with a
- *  sentence. */
+/** Serves one request. *read: it was a read of registers. Returns 1; 0 if XRT has closed; -1 after a message if it
+ *  failed. */
 static int serve(int fd, struct device *d, uint64_t registers, bool *read)
 {
     static uint8_t answer[9 + CALLS_ANSWER];

@@ -92,7 +92,7 @@ int main(void)
     if (tern_wait(context, fence, -1)) {
         struct tern_fault fault = {.size = sizeof fault};
         tern_process_status(process, &fault);
-        fprintf(stderr, "%s\n", fault.message); /* which work-item did what, and where */
+        fprintf(stderr, "%s\n", fault.message); /* names the work-item, its access and the address */
         return 1;
     }
     check(tern_allocation_read(ys, 0, y, sizeof y), "tern_allocation_read");

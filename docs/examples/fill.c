@@ -55,7 +55,7 @@ int main(void)
     }
     struct tern_fault fault = {.size = sizeof fault};
     if (done.result != TERN_COMPLETED && tern_process_status(process, &fault)) {
-        fprintf(stderr, "%s\n", fault.message); /* who did what, where, and what lies near */
+        fprintf(stderr, "%s\n", fault.message); /* names the packet, its access, the address and allocations nearby */
         return 1;
     }
     unsigned char got[4096];

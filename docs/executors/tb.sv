@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_NAME: random ranges, over a memory that answers at any time and sometimes with a fault;
-// stopped at random and at every cycle, and resumed in the other one of two instances; resumed behind words that
-// another executor or the model has done, and from states that cannot be. executor_host judges the interface; this, the
-// result.
+// Bench of user_NAME: random ranges, on a memory that answers at any time and sometimes with a fault. Packets are
+// stopped at random and at every cycle, and resumed in the other one of two instances, from states that another
+// implementation could save, or from invalid states. executor_host checks the interface, this bench the results.
 module tb;
   localparam int WORDS = 1 << 12;
 
   executor_host #(
-      .LINES(WORDS / 16),  // of memory
-      .PENDING(32),        // requests in flight at most; this executor has one
-      .SLOW(60),           // cycles that memory takes for an answer, at most
-      .LATE(2),            // requests that follow a stop at most: those of a line, one for each stream
-      .QUIET(20)           // cycles from the last answer behind a stop to the end, at most
+      .LINES(WORDS / 16),  // lines of memory
+      .PENDING(32),        // greatest number of requests in flight; this executor has one
+      .SLOW(60),           // greatest latency of memory, in cycles
+      .LATE(2),            // greatest number of requests after a stop: those of a line, one for each stream
+      .QUIET(20)           // greatest number of cycles from the last answer after a stop to the end
   ) host ();
 `define EXECUTOR user_NAME
 `include "tests/rtl/lib/executor_pair.svh"
 
-  int n, src, dst;  // the last two in words
-  int begun;        // words that were done before it was started
-  logic forged;     // it is resumed from a state that cannot be
+  int n, src, dst;  // src and dst are word indexes
+  int begun;        // number of words that were complete at the start
+  logic forged;     // the packet is resumed from an invalid state
   logic [31:0] key;
-  logic [31:0] first[WORDS];  // what memory holds at first
+  logic [31:0] first[WORDS];  // initial contents of memory
 
   task automatic make();
     begun = 0;

@@ -21,7 +21,7 @@ int tern_file_check(const char *path, uint64_t most);
 /** Reads a whole file and adds a NUL byte. The caller frees *data. Errors as above; -EFBIG also if more than `most`
  *  bytes were read; -ENOMEM. */
 int tern_file_read(const char *path, size_t most, char **data, size_t *size);
-/** The same for an open descriptor, which stays the caller's. path: for the sentence. */
+/** Reads a file in the same way from an open descriptor, which the caller keeps. path: for the sentence. */
 int tern_file_read_from(int fd, const char *path, size_t most, char **data, size_t *size);
 
 #endif

@@ -72,7 +72,7 @@ void tern_file_limit_end(const struct tern_file_limit *l)
     sigset_t limit;
     only_limit(&limit);
     while (!l->pending && sigtimedwait(&limit, NULL, &(struct timespec){0}) == SIGXFSZ) {
-        /* it came from the writes */
+        /* the signal came from the writes */
     }
     pthread_sigmask(SIG_SETMASK, &l->before, NULL);
 }

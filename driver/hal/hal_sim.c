@@ -28,7 +28,7 @@ struct hal_sim {
     const struct tern_sim_api *api;
     struct tern_sim *sim;
     bool reported; /* the broken rule was printed; guarded by the caller's lock, as all of this */
-    char path[256]; /* of the waveform; "": there is none */
+    char path[256]; /* path of the waveform; "": there is none */
     struct tern_waveform waveform;
 };
 

@@ -102,7 +102,7 @@ static int take(struct tern_kmd *kmd, uint32_t first, uint32_t count)
 {
     uint32_t *const taken = kmd->bases.taken;
     const int r = tern_kmd_dirty(kmd, first, count, true, taken);
-    if (r) { /* it is not known which bits the plane has cleared */
+    if (r) { /* the plane may have cleared any of the bits */
         tell_all(kmd, first, count, NULL);
     } else if (tern_bits_any(taken, count)) {
         tell_all(kmd, first, count, taken);

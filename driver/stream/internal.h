@@ -11,7 +11,7 @@
 /** One of a stream's links, and its position in its records. */
 struct tern_stream_link {
     struct tern_link bytes;
-    bool begun, ended;   /* its header, its last record was written or read */
+    bool begun, ended;   /* the header, the last record of the link was written or read */
     bool held;           /* reading: it has reached a barrier that other links have not reached */
     uint64_t next;       /* number of its next record */
     uint64_t barriers;   /* number of barriers written or read */
@@ -51,12 +51,12 @@ struct tern_stream {
     size_t size, room;            /* bytes of body that are used; its size */
     unsigned fields;              /* number of fields */
 
-    /* of a stream that is written */
+    /* a stream that is written */
     bool in_pages;                /* the last record was one of pages */
     struct tern_stream_kept *kept, **kept_end; /* copies of written records, oldest first */
     size_t keep, kept_bytes;      /* bytes of copies: at most; in use */
 
-    /* of a stream that is read */
+    /* a stream that is read */
     bool known;                   /* a header was read */
     struct tern_field field[TERN_RECORD_FIELDS];
     struct tern_stream_piece *pieces;

@@ -26,7 +26,7 @@ bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const v
 void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count);
 
 struct tern_stream_pages {
-    int level;                        /* of tern_stream_compress */
+    int level;                        /* level of compression, as of tern_stream_compress */
     bool remember;                    /* tern_stream_remember was called */
     struct tern_sent sent;
     ZSTD_CCtx *compress;

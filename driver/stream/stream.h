@@ -157,7 +157,7 @@ void tern_stream_again(struct tern_stream *s, int (*again)(void *user, struct te
 /* --- writing */
 
 int tern_record_begin(struct tern_stream *s, enum tern_record_type type);
-/** The same for a record that a reader skips if it does not know the type. */
+/** Begins a record that a reader skips if it does not know the type. */
 int tern_record_begin_skippable(struct tern_stream *s, unsigned type);
 /** Put fields into the record that was begun. A name has at most TERN_FIELD_NAME characters and occurs once. */
 void tern_put_u64(struct tern_stream *s, const char *name, uint64_t value);

@@ -116,7 +116,7 @@ static int make_socket(const char *path)
     snprintf(at.sun_path, sizeof at.sun_path, "%.*s" NEW, (int)(sizeof at.sun_path - sizeof NEW), path);
     unlink(at.sun_path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* everybody may connect to root's ternd, only the user to another one */
+    /* any user may connect to root's ternd, only its user to another one */
     const mode_t mask = umask(geteuid() == 0 ? 0111 : 0177);
     const int r = fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) || listen(fd, 128) ||
         rename(at.sun_path, path) ? -errno : 0;

@@ -15,7 +15,7 @@
 
 #define PAGE 4096u
 #define POSTPONED INT_MIN    /* status of a request that must be served again */
-#define SLICE_MS 20u         /* of a wait for a fence, in ms, after which the request may be postponed */
+#define SLICE_MS 20u         /* slice of a wait for a fence, in ms, after which the request may be postponed */
 #define SPARSE_BYTES (2 * PAGE) /* bytes for the tables at both ends; blocks count when they are committed */
 
 struct request {

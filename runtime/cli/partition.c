@@ -34,7 +34,7 @@ struct request {
 
 static const struct verb {
     const char *name;
-    /* what the verb takes; `share` and `memory` are required, except for create, where only `memory` is */
+    /* options of the verb; `share` and `memory` are required, except for create, which requires only `memory` */
     bool named, memory, host, share;
 } verbs[] = {
     {"list", false, false, false, false}, {"create", true, true, true, true}, {"resize", true, true, false, false},

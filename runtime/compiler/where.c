@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEPTH 64 /* of inlining; deeper functions are left out */
+#define DEPTH 64 /* depth of inlining; deeper functions are left out */
 
 /** The compilation unit that contains the address. All units are searched, because there is no index. */
 static int find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *out)

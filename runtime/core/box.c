@@ -60,7 +60,7 @@ bool rt_boxes_overlap(const struct rt_side *a, const struct rt_side *b, const si
     const size_t distance = a->start < b->start ? b->start - a->start : a->start - b->start;
     const size_t skipped = distance / a->slice;
     const size_t within = distance % a->slice;
-    /* the same for slices, which are at most as large as their pitch */
+    /* slices likewise are at most as large as their pitch */
     return (skipped < region[2] && rows_overlap(within, region[0], region[1], a->row)) ||
            (skipped + 1 < region[2] && rows_overlap(a->slice - within, region[0], region[1], a->row));
 }

@@ -31,7 +31,7 @@ struct rt_mem_hook {
 struct rt_map {
     atomic_uint refs;
     void *pointer;     /**< The pointer that the application has. */
-    void *block;       /**< Its malloc'ed memory; NULL: the memory is the caller's. */
+    void *block;       /**< Memory from malloc; NULL: the caller owns the memory. */
     size_t offset;     /**< Offset in the mapped buffer. */
     size_t start;      /**< Offset in the mapped buffer, or in its parent if it is a sub-buffer. */
     size_t size;
@@ -53,7 +53,7 @@ struct _cl_mem {
     void *host_ptr;     /**< Memory of CL_MEM_USE_HOST_PTR, or the host part of an SVM allocation. */
     cl_mem_properties *properties;
     size_t n_properties;
-    pthread_mutex_t lock; /**< Of a root: guards the creation of `allocation`. Taken before the context's lock. */
+    pthread_mutex_t lock; /**< In a root: guards the creation of `allocation`. Taken before the context's lock. */
     struct tern_allocation *allocation;
     bool svm;                      /**< An SVM allocation, of which the application knows only the pointer. */
     bool given; /**< The application has not freed the SVM allocation. Guarded by the lock of svm.c. */

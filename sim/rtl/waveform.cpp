@@ -43,7 +43,7 @@ int waveform::begin(Vtern_top &top, const char *path, std::unique_ptr<waveform> 
 waveform::~waveform()
 {
     if (end() == EDEADLK || inherited()) {
-        (void)file.release();  // its destructor would write
+        (void)file.release();  // the destructor would write to the file
     } else {
         pthread_mutex_destroy(&lock);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs while `tern bench migrate` moves processes.
+// Kernels that run while `tern bench migrate` moves processes.
 
 // Reads much and writes little, until a word of the host ends it: in each step `reads` words of data at random, then
 // one word of a hot page, at random too, as all words read so far have it. state: the host's word; steps; the sum.

@@ -13,7 +13,7 @@ struct migrate_moves {
     uint32_t wrong;     /**< Wrong words in the memory of those who stand by. */
     /** Buffers of the bystander that ended while nothing moved, and the cycles of that time. */
     uint64_t alone, alone_cycles;
-    uint64_t beside, beside_cycles; /**< The same while a process was sent and ran. */
+    uint64_t beside, beside_cycles; /**< The bystander's buffers and their cycles while a process was sent and ran. */
 };
 
 /**

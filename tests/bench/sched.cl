@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contexts of `tern bench sched` run. Each kernel changes `data` in place, `turns` times over, in a way
+// Kernels of the contexts of `tern bench sched`. Each kernel changes `data` in place, `turns` times over, in a way
 // that depends on nothing else: so a context's memory tells how many of its buffers ran, and that none was
 // harmed by what ran in between.
 

@@ -271,7 +271,7 @@ static void test_given_and_here(void **state)
     free(log);
 }
 
-/** The same program in another current directory. */
+/** A program in another current directory finds other headers. */
 static void test_relative(void **state)
 {
     (void)state;

@@ -69,7 +69,7 @@ static void round_of(const struct setting *s, struct program *p, int n)
     }
 }
 
-/** What ran where: of each program's cycles the part on each engine, by the scheduler's own statistics. */
+/** Prints the part of each program's cycles on each engine, by the scheduler's statistics. */
 static bool print_programs(const struct setting *s, const struct program *p, size_t n)
 {
     bool ok = true;

@@ -10,7 +10,7 @@
 
 struct beside {
     struct actor *other[BESIDE];              /* NULL: there is none */
-    uint64_t cycles[BESIDE], ended[BESIDE];   /* of the others: engine cycles; fence of their last ended buffer */
+    uint64_t cycles[BESIDE], ended[BESIDE];   /* the other contexts: engine cycles; fence of the last ended buffer */
     uint64_t brought;                         /* pages that the pager had brought */
 };
 

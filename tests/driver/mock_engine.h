@@ -22,7 +22,7 @@ struct mock_work {
     uint64_t group;
     int32_t fault_at; /**< Packet that faults; -1: none. */
     bool unstoppable; /**< The work does not answer a preemption while it runs. */
-    uint32_t asks;    /**< How often it stops at the beginning of a packet because it needs a page. */
+    uint32_t asks;    /**< Number of stops at the beginning of a packet for an absent page. */
     uint32_t executed[MOCK_PACKETS];
 };
 
@@ -68,7 +68,7 @@ struct mock {
     bool returns;            /**< Any work may be returned for a page; the scheduler is told so. */
     uint64_t post;           /**< Cycles from a submission until it reaches the queue. */
     uint64_t resumed, moved; /**< Chunks that were resumed, and those of them on another engine. */
-    uint32_t later;          /**< How often a reset is put off. */
+    uint32_t later;          /**< Number of times that a reset is postponed. */
     int fail;                /**< Result of every operation if not 0. */
     bool deaf;               /**< Engine 0 stands still until it is reset. */
     bool refuse_reset;       /**< Engines come out of reset with a queue that is not empty. */

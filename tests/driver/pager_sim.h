@@ -17,7 +17,7 @@
 
 typedef unsigned long long ull;
 
-enum kind { NAMES, ASKS, ALL }; /* which memory a job needs: a named set; pages on request; all of it */
+enum kind { NAMES, ASKS, ALL }; /* the memory that a job needs: a named set; pages on request; all memory */
 
 struct program {
     struct mock_context mock;

@@ -11,7 +11,7 @@
 
 #define POSTED_REGISTERS 64u
 #define POSTED_PIECES 16u    /* pieces of memory in flight at most */
-#define POSTED_BYTES 65536u  /* their bytes in flight at most */
+#define POSTED_BYTES 65536u  /* greatest number of bytes in flight */
 
 struct posted {
     struct tern_hal *to;

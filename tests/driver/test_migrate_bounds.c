@@ -9,7 +9,7 @@
 #include "base/submission.h"
 #include "os/migrate/image.h"
 
-/** What is changed: a number, a number of an array, the length of an array or of bytes, or the type of a record. */
+/** The change: of a number, a number of an array, the length of an array or of bytes, or the type of a record. */
 enum kind { NUMBER, ELEMENT, COUNT, BYTES, TYPE };
 
 struct change {

@@ -310,7 +310,7 @@ static unsigned target_fails(unsigned which, long n, bool any, bool stays)
 struct kind {
     unsigned which;
     const char *name;
-    uint32_t harmless; /* so many failures may leave the move intact */
+    uint32_t harmless; /* number of failures that may leave the move intact */
 };
 
 static void each(const struct kind *kinds, uint32_t count, unsigned (*fails_at)(unsigned, long, bool, bool))

@@ -23,7 +23,7 @@ static bool completed[CLIENTS][JOBS];
 static uint64_t holds[CLIENTS];
 static struct tern_sched_cap cap; /* cap of processes 2 and 3, at times */
 static bool capped;
-static uint64_t held;             /* how often the cap has held their work */
+static uint64_t held;             /* number of times that the cap has held their work */
 static unsigned seed;
 
 static uint32_t pick(uint32_t n)

@@ -245,7 +245,7 @@ static struct {
 struct seen {
     uint32_t word, stamp; /* at the last query: the word, and the stamp of that time */
     bool changed;         /* the word differed from that of the query before */
-    bool due;             /* it was written after the query: its bit must come */
+    bool due;             /* the page was written after the query, so its bit must be reported */
 };
 
 struct watch {

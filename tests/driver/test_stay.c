@@ -288,7 +288,7 @@ static bool ends_beside(struct streamer *focus, const struct actor *normal, uint
     return tern_context_ended(normal->c) >= fence;
 }
 
-/** The same with a FOCUS process that requests its pages. */
+/** A FOCUS process that requests its pages keeps NORMAL out in the same way, and not for ever. */
 static void test_focus_pages(void **state)
 {
     (void)state;

@@ -103,7 +103,7 @@ static void hang(struct actor *guilty, struct actor *wants)
     rig.deaf = 0;
 }
 
-/** The same with so many resets that do not end. Both processes are in error. */
+/** Makes the same happen with so many resets that do not end. Both processes are in error. */
 static void hang_for_good(struct actor *guilty, struct actor *wants, int resets)
 {
     const uint64_t g = actor_spin(guilty);

@@ -144,7 +144,7 @@ static void test_other_interface(void **state)
 struct claim {
     const char *name;
     uint32_t offset, mask;
-    bool zero, one, most; /* whether a device may report 0, 1, and the largest value of the field */
+    bool zero, one, most; /* the device may report 0; 1; the largest value of the field */
 };
 
 #define CLAIM(reg, field, ...) {#field, TERN_REG_DEV_##reg, TERN_DEV_##reg##_##field##_MASK, __VA_ARGS__}

@@ -11,7 +11,7 @@
 #define WATCH (1ull << 30) /* cycles, half a minute or more; a call that does not wait takes none */
 
 static struct actor hog; /* runs until it is told to end */
-static struct tern_allocation *held; /* its memory, whose free waits for its work */
+static struct tern_allocation *held; /* memory of the hog, whose free waits for the hog's work */
 static uint64_t spinning;
 static struct {
     pthread_t thread;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #define LIMIT "200000" /* cycles of a kernel */
-#define WANT 8         /* how often a lock is held */
+#define WANT 8         /* number of times that a lock is taken */
 
 static size_t most; /* work-items of a group */
 

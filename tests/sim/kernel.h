@@ -85,7 +85,7 @@ void poke(struct device *d, uint32_t offset, const void *data, size_t size);
 void peek(struct device *d, uint32_t offset, void *data, size_t size);
 /** Writes code and arguments, makes the address space, whose page 0 holds the DMA buffer, and submits the dispatch. */
 void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
-/** The same in an address space that exists already, so that no paging buffer runs. */
+/** Launches in an address space that exists already, so that no paging buffer runs. */
 void launch_mapped(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
 #define LAUNCH(d, code, ...) launch(d, ROOT, code, sizeof code, (struct range){__VA_ARGS__})
 

@@ -240,7 +240,7 @@ static void test_tail_that_is_impossible(void **state)
     }
 }
 
-/** Nobody reads ternd's messages, and the pipe is full. ternd goes on. */
+/** ternd continues although the pipe of its messages is full and is not read. */
 static void test_nobody_reads_messages(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ __attribute__((visibility("default"))) extern const char *const tern_sim_mutant_
 const char *const tern_sim_mutant_tests[] = {NULL, NULL, NULL, "barriers 40", NULL};
 
 static const struct tern_sim_api *model;
-static uint32_t mutant; /* of the only device that exists at a time */
+static uint32_t mutant; /* seeded bug of the device, of which only one exists at a time */
 static uint64_t changed[4096];
 static size_t changes, steps;
 

@@ -96,11 +96,11 @@ static int set(struct tern_config *c, const struct tern_keys *more, const char *
 static bool is_again(const char *items, const char *item)
 {
     for (const char *at = items; at < item; at += strlen(at) + 1) {
-        at += strspn(at, ","); /* of empty items */
+        at += strspn(at, ","); /* commas of empty items */
         if (at < item && !strcmp(at, item)) {
             return true;
         }
-        at += strlen(at) + 1; /* its value */
+        at += strlen(at) + 1; /* skips the value */
     }
     return false;
 }

@@ -21,7 +21,7 @@ struct tern_caller {
     pthread_mutex_t lock;  /* guards all fields below */
     pthread_cond_t asked, answered;
     pthread_t thread;
-    pid_t tid;                /* of the thread */
+    pid_t tid;                /* id of the thread */
     bool pending, stop, lost; /* a call is to be made or under way; the thread is to end; a call has timed out */
     int result;
     struct tern_call call;         /* the thread's while pending, as are the two strings */

@@ -79,7 +79,7 @@ struct tern_device_info {
     uint32_t executors;
     /** Socket of the ternd that owns the device. Empty: the device belongs to this process. */
     char service[108];
-    uint64_t resident_bytes;   /**< How much of allocatable_bytes fits on the device at once (tern_submit). */
+    uint64_t resident_bytes;   /**< Part of allocatable_bytes that fits on the device at once (tern_submit). */
     bool page_requests;        /**< A kernel that reaches an absent page stops, and goes on once the page is there. */
     uint32_t ports;            /**< Memory ports: each reads and writes up to 64 bytes a cycle. */
 };
@@ -519,12 +519,12 @@ struct tern_context_stats {
     uint64_t preempted;                     /**< Preemptions of its work after that had begun. */
     uint64_t moved;                         /**< Resumptions on another engine. */
     uint64_t cycles;                        /**< Cycles that its buffers ran; the entry that runs now is not in it. */
-    uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< The same per engine: their sum is `cycles`. */
+    uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< The part of `cycles` on each engine. */
     uint64_t waited, longest_wait;          /**< From submission of a buffer to its begin: sum and maximum. */
     uint32_t engine;                        /**< The engine on which it is queued, or ran last. */
     uint32_t weight;
     enum tern_band band;                    /**< As set, without inheritance. */
-    uint64_t page_requests;                 /**< How often a kernel of it stopped because it needed a page (A6). */
+    uint64_t page_requests;                 /**< Number of stops of its kernels for an absent page (A6). */
 };
 /** Reads the statistics of a context. Does not block. */
 TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);

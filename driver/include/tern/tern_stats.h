@@ -68,11 +68,11 @@ struct tern_stats_context {
     uint64_t queued;  /**< Buffers that have not ended. */
     uint64_t submitted, completed, aborted, preempted; /**< As in struct tern_context_stats. */
     uint64_t cycles;       /**< Engine cycles that its buffers ran. */
-    uint64_t engine_cycles[TERN_STATS_ENGINES]; /**< The same per engine. */
+    uint64_t engine_cycles[TERN_STATS_ENGINES]; /**< The part of `cycles` on each engine. */
     uint64_t cycles_here;  /**< The part of `cycles` that ran on this device, not before a migration to it. */
     uint64_t waited;       /**< Cycles from submission to begin, summed. */
     uint64_t longest_wait; /**< The longest of these. */
-    uint64_t page_requests; /**< How often a kernel stopped because it needed a page. */
+    uint64_t page_requests; /**< Number of stops of its kernels for an absent page. */
     char name[32], process_name[32];
 };
 
@@ -89,7 +89,7 @@ struct tern_stats {
     uint32_t pid, device; /**< device: the N of the file's name. */
     uint32_t reserved;
     tern_stats_sequence sequence;
-    uint64_t updates;   /**< How often the file was rewritten. */
+    uint64_t updates;   /**< Number of times that the file was rewritten. */
     uint64_t clock_hz;
     uint64_t time;      /**< Device time; it stands still while nothing runs. */
     uint64_t host_ns;   /**< CLOCK_MONOTONIC of the update. */

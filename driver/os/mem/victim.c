@@ -47,7 +47,7 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_context *s = &c->sched;
-        /* else its state is that of the scheduler's last run, and it may be ready */
+        /* otherwise the state is that of the scheduler's last run, and the context may be ready */
         const bool known = tern_list_empty(&s->update);
         const bool waits = !tern_list_empty(&c->absent), runs = s->state == TERN_SCHED_READY || s->inflight;
         if (tern_list_empty(&s->jobs) || (known && !runs && !waits)) {

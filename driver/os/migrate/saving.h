@@ -15,7 +15,7 @@ struct tern_saving {
     uint32_t n;
     struct tern_saved {
         struct tern_process *proc;
-        bool was; /* it was suspended by its owner before */
+        bool was; /* its owner had suspended the process before */
     } saved[];
 };
 

@@ -51,7 +51,7 @@ struct tern_trace_out {
     bool any, flush, failed, done; /* there is an object; write soon; a write failed; the thread has ended */
     bool dropping;               /* objects are dropped until half of the buffer is free */
     uint64_t dropped, dropped_in_all; /* numbers of dropped objects: since there was room, in all */
-    uint32_t users;              /* of the thread and the owner, those that still use it; the last one frees it */
+    uint32_t users;              /* number of users: the thread and the owner; the last one frees the object */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -31,7 +31,7 @@ struct side {
     const struct tern_sched *s;
     struct tern_sched_engine *engine;
     struct tern_sched_part *part;
-    const struct tern_fair_queue *paging; /* of all partitions */
+    const struct tern_fair_queue *paging; /* paging work of all partitions */
 };
 
 static struct side side_of(struct tern_sched *s, struct tern_sched_partition *p, uint32_t engine)
@@ -152,7 +152,7 @@ static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
     }
     struct tern_sched_context *c = chosen(&from_side, &to_side, band);
     if (!idle && c->moved && lead < most) {
-        return false; /* it runs here before it moves again */
+        return false; /* a context that has moved runs here before it moves again */
     }
     if (!idle && !fits(c, &from_side, &to_side, !both)) {
         const bool most_of_it = 2 * tern_fair_load(c) > load(&from_side, band) + ALIKE;

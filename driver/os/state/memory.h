@@ -118,7 +118,7 @@ struct tern_allocation {
         bool stays; /**< Some of that work is in its stay (mem/stay.c). */
     } wanted;
     /* Freeing (mem/retire.c). The jobs are made with the allocation, so that a free cannot fail. */
-    /** Of the free: proc->seq, and its numbers by dev->frees_asked and dev->frees_begun; 0: not yet. */
+    /** The free's proc->seq, and its numbers in dev->frees_asked and dev->frees_begun; 0: not asked, not begun. */
     uint64_t retire_seq, asked, begun;
     struct tern_job *unmap, *flush[TERN_ENGINES_MAX]; /**< unmap has one packet line for each block, then a flush. */
     uint32_t pending;

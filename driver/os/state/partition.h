@@ -41,7 +41,7 @@ struct tern_partition {
     struct tern_list processes; /**< Processes of the partition, by proc->member. */
     uint32_t process_count;
     struct tern_pages *pages;   /**< The allocator, which has the free pages of its ranges. */
-    struct tern_run *ranges;    /**< Its ranges: sorted, disjoint, not adjacent. */
+    struct tern_run *ranges;    /**< Page ranges of the partition: sorted, disjoint, not adjacent. */
     uint32_t range_count, range_room;
     uint32_t count;     /**< Number of pages of its ranges that can be allocated. */
     uint32_t host;      /**< Number of pages of the host for evicted memory. */

@@ -74,7 +74,7 @@ static BIO *open_file(const char *path)
         b = NULL;
     }
     if (data) {
-        OPENSSL_cleanse(data, size); /* of a key */
+        OPENSSL_cleanse(data, size); /* the data may be a key */
     }
     free(data);
     return b;

@@ -148,7 +148,7 @@ static void mend(struct side side[2], const struct tern_wire_migrate *how, struc
     }
 }
 
-/** How long an answer is awaited. */
+/** The limit of a wait for an answer. */
 struct patience {
     uint64_t until; /* deadline on tern_clock_ns(), in ns; 0: none */
     bool cancelled;

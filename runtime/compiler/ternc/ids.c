@@ -7,7 +7,7 @@
 
 #include "tern/tern_spec.h"
 
-#define MOST_ITEMS 1024u /* of a group: 32 warps of 32 lanes */
+#define MOST_ITEMS 1024u /* work-items of a group: 32 warps of 32 lanes */
 
 /** Sets *first and *end to the range of a CSR. 0: it may have any value. */
 static int range_of(unsigned number, uint32_t *first, uint32_t *end)

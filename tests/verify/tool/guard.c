@@ -12,7 +12,7 @@
 
 #include "verify.h"
 
-/* of this process */
+/* state of this process, read by the signal handler */
 static struct slow *volatile report;
 static const struct backend *volatile device;
 static struct tern_sim *volatile simulated;

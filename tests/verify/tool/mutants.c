@@ -184,7 +184,7 @@ struct sums {
     uint32_t tried, missed, hinted, slow;
     struct campaign unchanged; /* the cases that caught mutants, without the bug */
     uint64_t unchanged_stops;
-    char path[1200];           /* of the hints */
+    char path[1200];           /* path of the hints */
     struct hints hints;
     int status;
 };

@@ -11,7 +11,7 @@ struct denied {
     uint64_t at;
 };
 
-#define PAGER_PACKETS 3u /* of a paging buffer, at most; one line each */
+#define PAGER_PACKETS 3u /* greatest number of packets of a paging buffer, one line each */
 
 /** An entry that was brought and may be taken away again. */
 struct brought {

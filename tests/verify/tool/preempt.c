@@ -29,7 +29,7 @@ struct task {
     bool begun, ended;
     _Atomic uint64_t at;    /* current cycle or seed */
     uint64_t cycles;        /* cycles of the uninterrupted short run */
-    uint32_t granularity;   /* of the stop that differs */
+    uint32_t granularity;   /* granularity of the stop that differs */
     struct tally tally;
 };
 

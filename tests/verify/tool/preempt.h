@@ -61,9 +61,9 @@ struct machine {
 };
 
 struct outcome {
-    uint32_t kind, offset, fault; /**< kind none: it hangs. */
+    uint32_t kind, offset, fault; /**< kind none: the work hangs. */
     uint64_t end;                 /**< Device time. */
-    uint32_t where[4];            /**< Of a fault: access, lane and warp; address; pc; group. */
+    uint32_t where[4];            /**< A fault: access, lane and warp; address; pc; group. */
     bool begun;                   /**< A preempted buffer had begun. */
 };
 
@@ -100,7 +100,7 @@ struct arena {
     struct pair *pair;
     struct work work;
     uint8_t *expected;           /**< Memory after an uninterrupted run. */
-    struct outcome end;          /**< Its indication. */
+    struct outcome end;          /**< Indication of the uninterrupted run. */
     bool stacks;                 /**< Private memory is compared, too. */
 };
 

@@ -5,7 +5,7 @@
  */
 #include "program.h"
 
-#define DEPTH 2u          /* of nested blocks: branches reach over 4 KiB */
+#define DEPTH 2u          /* depth of nested blocks: branches reach over 4 KiB */
 #define FAR_BYTES 0x2000u /* distance of functions that share a line of the instruction cache */
 #define FRAME 16u         /* bytes of a recursive call */
 

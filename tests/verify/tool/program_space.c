@@ -15,7 +15,7 @@
 
 struct area {
     uint32_t va, pages;
-    uint32_t *page;      /* physical, by page of the region */
+    uint32_t *page;      /* physical page numbers, by page of the region */
 };
 
 struct space {
@@ -24,7 +24,7 @@ struct space {
     struct rng random;
     struct rng absent;   /* selects absent pages */
     uint32_t absents;
-    int error;           /* of scene_absent */
+    int error;           /* first error of scene_absent */
     uint32_t next, top;  /* pages [next, top) are free */
     uint32_t root;
     uint32_t table[1024];

@@ -5,7 +5,7 @@
  */
 #include "program.h"
 
-#define LINES 160u /* of 16 instructions: more than the instruction cache holds */
+#define LINES 160u /* lines of 16 instructions: more than the instruction cache holds */
 
 enum { ACT_LOAD, ACT_STORE, ACT_ATOMIC, ACT_SWAP, ACT_FENCE, ACT_STACK, ACT_DIVIDE, ACT_FAR, ACTS };
 

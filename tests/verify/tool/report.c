@@ -9,7 +9,7 @@
 #include "command.h"
 
 #define SHRINK_RUNS 3000u
-#define SHRINK_CYCLES (24 * CASE_CYCLES) /* of the RTL, in all runs together */
+#define SHRINK_CYCLES (24 * CASE_CYCLES) /* greatest number of cycles of the RTL, in all runs together */
 
 enum { APART_SAME, APART_DIFFERS, APART_CANNOT };
 

@@ -71,7 +71,7 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define VA_BAD (VA_WINDOW + WINDOW * PAGE)
 #define BAD 16u                /* pages that cannot be used, each in its own way */
 #define VA_BAD_REGIONS 0x12000000u
-#define BAD_REGIONS 8u         /* the same for entries of the first level */
+#define BAD_REGIONS 8u         /* entries of the first level that cannot be used */
 #define VA_SUPER 0x20000000u   /* the engine's data in one 4 MiB page, then a 4 MiB zero page, then a read-only one */
 #define REGION 0x00400000u
 
@@ -101,7 +101,7 @@ struct stream {
     struct plan plan;
     struct table table[ENGINES][SPACES][TABLES];
     uint64_t constant[PAGE / 8];
-    uint32_t fence; /* of the last submission: the low half */
+    uint32_t fence; /* low half of the last submission's fence */
     uint64_t warm[ENGINES]; /* root and address (the low half) of a buffer of the engine that has run; 0: none */
     int error;
 };
@@ -111,7 +111,7 @@ struct buffer {
     struct stream *st;
     uint32_t place, engine, space, save;
     bool paging;
-    bool placed;          /* it is in memory */
+    bool placed;          /* the buffer is in memory */
     uint64_t address, physical;
     uint32_t words[2 * PAGE / 4], used, room; /* `used` and `room` are words */
     uint32_t fetch_limit; /* bytes that can be fetched */
@@ -127,7 +127,7 @@ struct box {
     uint64_t at, width;
     uint32_t rows, slices, row, slice;
     unsigned use;
-    bool wraps; /* its virtual addresses wrap at 32 bits */
+    bool wraps; /* the addresses are virtual and wrap at 32 bits */
 };
 
 /** A packet and the memory that it accesses. */
@@ -139,7 +139,7 @@ struct packet {
     uint64_t open_first, open_bytes; /* physical, open after it has run; 0: none */
     enum open_reason reason;
     bool open_dirty;
-    bool faults;           /* it faults whatever the boxes say */
+    bool faults;           /* the packet faults, even if no box does */
 };
 
 /** Place of a drawn packet's operands. WILD: one of them faults. */

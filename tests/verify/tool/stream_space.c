@@ -16,7 +16,7 @@
 #define X TERN_PTE_EXEC_MASK
 #define V TERN_PTE_VALID_MASK
 #define Z TERN_PTE_ZERO_MASK
-#define RESERVED (~TERN_PTE_KNOWN | TERN_PTE_ABSENT_MASK) /* of valid entries */
+#define RESERVED (~TERN_PTE_KNOWN | TERN_PTE_ABSENT_MASK) /* bits that must be 0 in valid entries */
 #define MOST_PIECES 256u
 
 static uint32_t pte(uint64_t pa, uint32_t flags)

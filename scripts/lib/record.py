@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of JSON in git that a command writes, not a person: a digest shows an edit by hand, or a merge."""
+"""JSON files in git that only a command writes. A digest in the file shows an edit by hand, or a merge."""
 import contextlib
 import hashlib
 import json
@@ -30,26 +30,26 @@ def code(file):
 
 
 def digest(content):
-    """A hash of all that the content says but its digest."""
+    """Returns a hash of the content without its digest."""
     rest = {k: v for k, v in content.items() if k != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:20]
 
 
 def write(file, content):
-    """Replaces the file as a whole: whoever reads it, or stops this, finds what was there before or what is new."""
+    """Replaces the file atomically: a reader, also after an interruption, finds the old or the new content."""
     part = file.with_name(file.name + ".part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps({**content, "digest": digest(content)}, indent=1) + "\n")
         os.replace(part, file)
     except OSError as e:
-        with contextlib.suppress(OSError):  # the reason for the error may hold for this, too
+        with contextlib.suppress(OSError):  # this may fail for the same reason
             part.unlink()
         raise Error(f"{file}: cannot be written: {e.strerror}; it is as it was before") from e
 
 
 def read(file, kind, keys, command):
-    """What command wrote; kind: what such a file is called, keys: what it says at least."""
+    """Returns the content of a file that `command` wrote. kind: name of such files in messages; keys: required keys."""
     try:
         found = json.loads(file.read_text())
     except (OSError, ValueError) as e:
@@ -64,12 +64,11 @@ def read(file, kind, keys, command):
 
 
 class Passed:
-    """A record of what passed: by kind and name, a hash of all that it depends on. Checks that run side by side write
-    into it."""
+    """A record of checks that passed: by kind and name, a hash of all dependencies. Parallel checks write to it."""
 
     def __init__(self, file, what, kinds, command, again):
-        """what: what such a file is called; again: a record that cannot be used counts as empty, as it is written
-        now."""
+        """what: name of such files in messages; again: the record is written now, so an unusable one counts as empty.
+        """
         self.file, self.lock, self.found = file, threading.Lock(), {k: {} for k in kinds}
         try:
             if file.exists():
@@ -84,7 +83,7 @@ class Passed:
         return now is not None and self.found[kind].get(name) == now
 
     def write(self, results, known):
-        """results: (kind, name) -> hash, or None for what has not passed; known: all names that there are."""
+        """Adds results, {(kind, name): hash, or None if it has not passed}. known: all existing names."""
         with self.lock:
             for kind in self.found.keys() - {"digest"}:
                 new = self.found[kind] | {name: h for (k, name), h in results.items() if k == kind}

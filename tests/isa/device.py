@@ -27,7 +27,7 @@ def build(source, out, march=TERN_ISA, options=()):
 
 
 def section(elf, name):
-    """The bytes of a section; empty if there is no such section."""
+    """Returns the bytes of a section, empty if there is no such section."""
     out = elf.with_suffix(name)
     subprocess.run(["llvm-objcopy-19", f"--dump-section={name}={out}", str(elf), "/dev/null"], capture_output=True,
                    check=False)
@@ -76,7 +76,8 @@ class Loader:
 
 
 class Pool:
-    """Loaders by backend. A test takes one, and returns it for the next test. A loader that ends is replaced."""
+    """A pool of loaders by backend. A test takes one and returns it for the next test. A loader that ends is replaced.
+    """
 
     def __init__(self, build_tree, backends, config):
         self.make = lambda backend: Loader(build_tree, backend, config)

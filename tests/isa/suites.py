@@ -53,7 +53,7 @@ class Test:
 
 
 def ended(answer, where):
-    """The codes of the work-items of a run, which must have completed."""
+    """Returns the codes of the work-items of a run, which must have completed."""
     if answer["end"] != "completed":
         raise Broken(f"{where}: {answer['message']}")
     return answer["codes"]
@@ -112,8 +112,8 @@ class ArchTest(Test):
         self.env, self.qemu = env, qemu
 
     def defines(self):
-        """The definitions of the first RVTEST_CASE whose conditions hold for ARCH_ISA; None: the test is of another
-        extension.
+        """Returns the definitions of the first RVTEST_CASE whose conditions hold for ARCH_ISA; None if the test is of
+        another extension.
         """
         for case in re.findall(r"RVTEST_CASE\(\d+,\s*\"//\s*(.*?)\"", self.source.read_text()):
             parts = [p.strip() for p in case.split(";") if p.strip()]
@@ -198,8 +198,7 @@ class OwnTest(SelfChecking):
 
 
 class FaultTest(Test):
-    """Every row of section .faults (own/faults.S) is a run of its own, which must end by the row's fault and work-item.
-    """
+    """Runs each row of section .faults (own/faults.S) alone, which must end by the row's fault and work-item."""
     suite = "own"
     ROW = struct.Struct("<6I24s")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs named checks side by side and prints one line for each: what tests/rtl/run and tests/formal/run have in common.
+"""Runs named checks in parallel and prints one line for each, for tests/rtl/run and tests/formal/run.
 
-A check is a function name -> (passed, log, rerun); what it raises ends the run. Output order is that of completion.
+A check is a function name -> (passed, log, rerun). An exception in it ends the run. Lines are in order of completion.
 """
 import concurrent.futures
 import subprocess
@@ -23,7 +23,8 @@ def call(argv, cwd, log, timeout):
 
 
 def run_all(names, check, parallel):
-    """Exit code: 0 when every check passed. At least one name is needed, so that a wrong glob does not pass."""
+    """Runs the checks. Returns the exit code: 0 when every check passed. Without a name it is 1, so that a wrong glob
+    does not pass."""
     if not names:
         print("FAIL nothing to run")
         return 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/rtl/run in a tree of its own: which ends of a bench pass, which mutants count as caught, and what is recorded.
+"""Tests of tests/rtl/run in a tree of its own: the ends of a bench that pass, the mutants that count as caught, and the
+record.
 
-Verilator is a script: the program that it builds is the one of ENDS that a line of the sources names. A mutant names
-another one.
+Verilator is a script. It builds the program of ENDS that a line of the sources names. A mutant names another one.
 """
 import os
 import pathlib
@@ -76,7 +76,7 @@ class Caught(unittest.TestCase):
         (self.root / name).write_text(text)
 
     def bench(self, name, ends="GOOD", mutant="FOUND", more="", compares="compares 10\n"):
-        """A bench that ends so, and so with its mutant."""
+        """Writes a bench with this end, and another end with its mutant."""
         self.write(f"tests/rtl/{name}/bench.f", f"rtl/{name}.sv tests/rtl/{name}/tb.sv\n")
         self.write(f"tests/rtl/{name}/tb.sv", f"module tb;\n  {name} u_{name} ();\nendmodule\n")
         self.write(f"rtl/{name}.sv", f"module {name};\nends {ends}\nendmodule\n")
@@ -84,7 +84,7 @@ class Caught(unittest.TestCase):
                    f"{compares}mutant bad rtl/{name}.sv s/ends {ends}/ends {mutant}/\n{more}")
 
     def run_benches(self, *args):
-        """(exit status, lines of results without times, standard error, how often something was built)"""
+        """Runs the command. Returns (exit status, lines of results without times, standard error, number of builds)."""
         (self.root / "calls").unlink(missing_ok=True)
         done = subprocess.run(["/usr/bin/python3", self.root / "tests/rtl/run", *args], cwd=self.root, env=self.env,
                               capture_output=True, text=True, check=False)
@@ -209,7 +209,7 @@ class Caught(unittest.TestCase):
         self.assertEqual((status, lines, said), (2, [], "run: no such bench or mutant: a:worse c\n"))
 
     def test_record_of_the_tree(self):
-        """Nobody has edited it, and what it says is of mutants that there are."""
+        """The record was not edited by hand, and its mutants exist."""
         found = record.read(ROOT / RECORD, "record of mutants", ("mutants",), "tests/rtl/run --record")["mutants"]
         names = {f"{p.parent.name}:{line.split()[1]}" for p in (ROOT / "tests/rtl").glob("*/bench.checks")
                  for line in p.read_text().splitlines() if line.startswith("mutant ")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check-layers finds each kind of violation that it promises to find, and only those."""
+"""check-layers finds each kind of violation that its rules name, and no others."""
 import pathlib
 import shutil
 import subprocess

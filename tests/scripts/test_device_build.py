@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device is compiled by as many processes as JOBS says, one if it is not set: `ninja -j1` runs one."""
+"""A device is compiled by JOBS processes, by one if JOBS is not set."""
 import os
 import pathlib
 import subprocess

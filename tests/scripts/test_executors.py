@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/executors.md alone leads to a new executor: its commands are run as they stand there, in a copy of the tree. The
-template runs through OpenCL on the model, also preempted, and in its RTL bench.
+"""docs/executors.md is enough to make a new executor: the commands of the guide run in a copy of the tree. The template
+runs through OpenCL on the model, also preempted, and in its RTL bench.
 
     test_executors.py [--rtl]
 
-Those of the model, or with --rtl those of the RTL.
+Runs the commands for the model, or with --rtl those for the RTL.
 """
 import contextlib
 import pathlib
@@ -21,7 +21,7 @@ RTL = "--rtl" in sys.argv
 
 
 def commands():
-    """The indented blocks of the guide, each as a list of lines."""
+    """Returns the indented blocks of the guide, each as a list of lines."""
     blocks = re.findall(r"(?:^    \S.*\n)+", (ROOT / "docs/executors.md").read_text(), re.M)
     return [[line.strip() for line in block.splitlines()] for block in blocks]
 
@@ -55,7 +55,7 @@ class Executors(unittest.TestCase):
                 self.assertEqual(self.run_in(d, rtl[0]), "")
                 self.assertIn(f"PASS user_{name}", self.run_in(d, rtl[1]))
                 return
-            # without optimisation: what counts is that it works
+            # without optimisation, which builds faster
             self.run_in(d, model[0] + " -DCMAKE_BUILD_TYPE=Debug")
             for command in model[1:-1]:
                 self.run_in(d, command)
@@ -104,7 +104,7 @@ class Executors(unittest.TestCase):
 
     @unittest.skipIf(RTL, "needs no RTL")
     def test_removal(self):
-        """As the guide says it, of one that others follow."""
+        """An executor before others is removed as the guide describes."""
         with copied() as d:
             before = {f: (pathlib.Path(d) / f).read_text() for f in ("docs/spec/c/tern/tern_spec.h",
                                                                      "rtl/gen/user_executors.sv")}

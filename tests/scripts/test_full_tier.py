@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each test that ctest knows is run by a step of the full or the nightly tier of scripts/test; and what is chosen for a
-change of any file is there.
+"""Each test of ctest runs in a step of the full or the nightly tier of scripts/test. All items that
+scripts/lib/testing/changed.yaml names for a file exist.
 
 usage: test_full_tier.py BUILD
 """
@@ -25,7 +25,7 @@ def names(folder, *select):
 
 
 def selected(step):
-    """The names of the tests that a step of ctest runs, in TREE for the tree of its own; none if it is another."""
+    """Returns the names of the tests that a step of ctest runs in TREE; none if the step uses another tree."""
     folder = pathlib.Path(step.argv[step.argv.index("--test-dir") + 1])
     if not folder.is_relative_to(steps.BUILD / "tests"):
         return set()

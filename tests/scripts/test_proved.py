@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/formal/run in a tree of its own: what is recorded is not proved again, and nothing else is left out.
+"""Tests of tests/formal/run in a tree of its own: recorded proofs are not run again, and no others are skipped.
 
-Yosys and the solver are scripts: yosys joins its sources, and the solver finds what has the word WRONG to fail. A
-mutant that writes this word is noticed, and each call of the two is counted. What is read for a proof is shown with the
-real tools.
+Yosys and the solver are scripts: yosys joins its sources, and the solver fails if they contain the word WRONG. A mutant
+that writes this word is therefore caught. Each call of the two is counted. The real tools show what is read for a proof.
 """
 import os
 import pathlib
@@ -99,7 +98,7 @@ class Proved(unittest.TestCase):
                                 env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
     def run_formal(self, *args, **more):
-        """(exit code, lines of results without times, standard error, calls of the tools)"""
+        """Runs the command. Returns (exit code, lines of results without times, standard error, calls of the tools)."""
         (self.root / "calls").unlink(missing_ok=True)
         process = self.start(*args, **more)
         out, err = process.communicate(timeout=600)
@@ -171,7 +170,7 @@ class Proved(unittest.TestCase):
                 self.expect(0, lines, "--new")
 
     def test_file_that_includes_another(self):
-        """The text of another file is not in the hash, so such a proof is never a recorded one."""
+        """A proof that reads another file is never recorded, since the hash does not include that file."""
         self.proof("b", source='good\n`include "other.svh"')
         self.expect(0, ["PASS a", "PASS b"], "--record")
         self.assertEqual(self.recorded(), ["a"])
@@ -189,7 +188,7 @@ class Proved(unittest.TestCase):
         self.assertEqual(self.recorded(), [])
 
     def test_recorded_and_fails_now(self):
-        """A run of all takes out of the record what fails though nothing has changed."""
+        """A run of all proofs removes a proof from the record that fails although nothing has changed."""
         self.expect(0, ["PASS a", "PASS b"], "--record")
         self.write("bin/yosys-smtbmc", "#!/bin/sh\nexit 3\n")
         self.expect(1, ["FAIL a"], "--record", "a")
@@ -239,7 +238,7 @@ class Proved(unittest.TestCase):
                 self.assertEqual(self.read(RECORD), good)
 
     def test_full_disk(self):
-        """The record stays as it was. A limit for the size of files stands for the disk."""
+        """If the record cannot be written, it stays as it was. A limit of file sizes simulates a full disk."""
         for i in range(60):
             self.proof(f"more{i}")
         record.write(self.root / RECORD, {"proofs": {f"more{i}": "0" * 20 for i in range(60)}, "slow": {}})
@@ -286,7 +285,7 @@ class Proved(unittest.TestCase):
         self.expect(1, ["0 proofs are recorded, 0 are run", "FAIL nothing to run"], "--new")
 
     def test_record_of_the_tree(self):
-        """Nobody has edited it, and what it says is of proofs that there are."""
+        """The record was not edited by hand, and its proofs exist."""
         found = record.read(ROOT / RECORD, "record of proofs", ("proofs", "slow"), "tests/formal/run --record")
         names = {p.stem for p in (ROOT / "tests/formal").glob("*.proof")}
         self.assertEqual((set(found["proofs"]) | set(found["slow"])) - names, set())

@@ -113,7 +113,7 @@ class Tree:
         return json.loads((self.root / "tests/synth/baseline.json").read_text())
 
     def rewrite(self, baseline):
-        """A baseline that says it is one of scripts/synth, whatever its numbers are."""
+        """Writes a baseline with a valid digest and any numbers."""
         self.write("tests/synth/baseline.json", json.dumps({**baseline, "digest": record.digest(baseline)}))
 
     def remove(self):
@@ -157,7 +157,7 @@ class Synth(unittest.TestCase):
         self.assertEqual((unit["mover"]["out"], unit["mmu"]["through"], unit["mover"]["inside"]), (1.0, 1.0, 0.0))
 
     def test_pieces_are_as_deep_as_the_whole(self):
-        """The same engine as one unit: not deeper than in three, and by a level a border at most less deep."""
+        """An engine as one unit is not deeper than as three units, and at most one level less deep for each border."""
         with tempfile.TemporaryDirectory() as work:
             design, tops = elaborate.elaborate(self.first.root, {"alone": ("engine", {})}, pathlib.Path(work),
                                                 {"engine"})
@@ -210,7 +210,7 @@ endmodule
         self.assertEqual(len({h["engine"] for h in hashes}), 4)
 
     def test_order_of_assignments(self):
-        """Yosys orders what a case assigns by its numbers; two assignments to one wire stay in their order."""
+        """Yosys orders the assignments of a case by its own numbers. Two assignments to one wire keep their order."""
         def of(*lines):
             return elaborate.canonical(["  wire \\a", "  wire \\b", *lines, "  end"], {})
         first = of("    assign \\b 1'0", "    assign \\a 1'0", "    assign \\a 1'1")
@@ -261,7 +261,7 @@ endmodule
         self.assertNotIn("whole device", err)
 
     def test_stage_in_a_sibling(self):
-        """Logic is added to mmu, which has no register; the path from mover to engine is too deep by it."""
+        """Logic that is added to mmu, which has no register, makes the path from mover to engine too deep."""
         tree = self.copy()
         baseline = tree.baseline()
         baseline["limits"]["levels"] = 3.0
@@ -276,7 +276,7 @@ endmodule
         self.assertNotIn("mover -> engine", tree.run("--check")[1])
 
     def test_changed_by_hand(self):
-        """A baseline that its tool did not write is refused at once; one with the digest of what it says, by --all."""
+        """A changed baseline with a wrong digest is refused at once; one with the right digest is refused by --all."""
         tree = self.copy()
         tree.change("tests/synth/baseline.json", '"growth": 0.02', '"growth": 0.5')
         status, _, err = tree.run("--check")
@@ -365,7 +365,7 @@ endmodule
         self.assertEqual((status, "nothing" in err and "mmu" in err), (2, True), err)
 
     def test_loop(self):
-        """Outputs that follow each other through two modules are no path but an error."""
+        """A combinational loop through two modules is an error and not a path."""
         tree = self.copy()
         tree.change("rtl/engine/engine.sv", "u_mmu (.y_i(y)", "u_mmu (.y_i({z, y[4:0]})")
         status, _, err = tree.run("engine")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tern.h and tern_checkpoint.h name each error of their calls; structs begin with their sizes; forks try each call.
 
-Errors are looked for in driver/os: those that a function names itself, and those of the functions that it calls. A call
-that gives an error which its comment does not name fails here; so does an exception below that is needed no more.
+The test collects errors in driver/os: those that a function names itself, and those of the functions that it calls. The
+test fails if a call gives an error that its comment does not name, or if an exception below is no longer needed.
 """
 import pathlib
 import re
@@ -63,7 +63,8 @@ EXCEPTIONS = {
 
 
 def declared():
-    """Comments of the functions that give an int: the one above, and where it says so that of another function."""
+    """Returns the comments of the functions that return an int, with the comment of another function if one refers to
+    it."""
     comments, last = {}, ""
     for m in re.finditer(r"(/\*\*.*?\*/)|TERN_API\s+([^;]*?)\b(tern_\w+)\([^;]*\);", HEADER, re.S):
         if m[1]:
@@ -77,7 +78,7 @@ def declared():
 
 
 class Source:
-    """The functions of driver/os: file and body by name, of static ones by file and name."""
+    """Returns the functions of driver/os: file and body, by name, or by file and name if static."""
 
     def __init__(self):
         self.found = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/test: order and results of steps, what is printed of tests that failed, parts of the nightly tier and their
-results, what a change can break, and wrong use. The steps here are shell commands, and tests of a small ctest tree.
+"""Tests of scripts/test: order and results of steps, the output of failed tests, parts of the nightly tier and their
+results, the steps for a change, and wrong usage. The steps here are shell commands, and tests of a small ctest tree.
 """
 import contextlib
 import io
@@ -37,7 +37,7 @@ class InFolder(unittest.TestCase):
         steps.LOGS.mkdir()
 
     def run_steps(self, *some, jobs=2, kept=None):
-        """(exit status, what was printed) of a run."""
+        """Returns (exit status, output) of a run."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             status = schedule.run(list(some), jobs, kept)
@@ -55,7 +55,7 @@ class Steps(InFolder):
         self.assertTrue(out.endswith("\n4 passed, 0 failed\n"), out)
 
     def test_two_run_at_a_time_and_not_what_holds_the_same(self):
-        """Each of the first two ends only when it has seen the other; the third writes nothing beside the second."""
+        """Steps a and b end only after each has seen the other. Steps c and d hold the same tree and do not overlap."""
         a, b, log = self.folder / "a", self.folder / "b", self.folder / "log"
         meet = "touch {0}; while ! test -e {1}; do sleep 0.01; done"
         alone = f"mkdir {log}.now && sleep 0.2 && rmdir {log}.now"
@@ -74,7 +74,7 @@ class Steps(InFolder):
         self.assertTrue(out.endswith("1 passed, 3 failed\n"), out)
 
     def test_jobs(self):
-        """Two at a time have half of the cores each; the last one, alone, has all."""
+        """The first step has half of the cores. The last one, which runs alone, has all of them."""
         said = [shell(n, f"echo {{jobs}} $JOBS > {self.folder / n}", needs) for n, needs in
                 [("a", ()), ("b", ("a",))]]
         self.run_steps(*said, jobs=8)
@@ -89,7 +89,7 @@ class Steps(InFolder):
         self.assertNotIn("Traceback", out)
 
     def test_interrupt_ends_what_runs(self):
-        """In a process of its own, which gets the signal when its step has begun; a request to end is one, too."""
+        """SIGINT and SIGTERM end the running step. Each is sent to a separate process when its step has begun."""
         for number in signal.SIGINT, signal.SIGTERM:
             with self.subTest(number):
                 self.interrupts(number)
@@ -123,7 +123,7 @@ sys.exit(schedule.run([s], 1))
 
 class Counting(InFolder):
     def ctest(self, tests):
-        """{name: command} through ctest."""
+        """Returns a step that runs {name: command} through ctest."""
         with open(self.folder / "CTestTestfile.cmake", "w", encoding="utf-8") as f:
             for name, command in tests.items():
                 print(f'add_test([=[{name}]=] "/bin/sh" "-c" [=[{command}]=])', file=f)
@@ -277,7 +277,7 @@ class Changed(unittest.TestCase):
                          ["driver/all", "runtime/all", "runtime/cli/all", "sim/model/all", "tests/driver/all"])
 
     def test_files_that_differ(self):
-        """One that has moved counts at both places."""
+        """A file that has moved counts at both places."""
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(changed, "ROOT", folder):
             def git(*words):
                 subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", *words], cwd=folder, check=True)

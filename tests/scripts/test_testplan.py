@@ -22,7 +22,7 @@ ITEM = re.compile(r"`(?P<command>[^`]+)`|(?P<group>[a-z_]+)\.(?P<name>[\w.*{},-]
 
 
 def registered(build):
-    """The names of all tests: ctest's, and those of the other groups."""
+    """Returns the names of all tests: ctest's, and those of the other groups."""
     shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True)
     names = {test["name"] for test in json.loads(shown.stdout)["tests"]}
     for group, pattern in OTHERS.items():
@@ -31,7 +31,7 @@ def registered(build):
 
 
 def tables(page):
-    """(number of the line, titles of the columns, cells) of each row."""
+    """Yields (number of the line, titles of the columns, cells) of each row."""
     titles = None
     for number, line in enumerate(page.split("\n"), 1):
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else None
@@ -44,7 +44,7 @@ WORDS_OF_TEST = "".join((ROOT / "scripts/lib/testing" / f).read_text() for f in 
 
 
 def expanded(name):
-    """a.{b,c} is a.b and a.c."""
+    """Expands a.{b,c} to a.b and a.c."""
     m = re.fullmatch(r"([^{}]*)\{([^{}]*)\}([^{}]*)", name)
     return [m[1] + part + m[3] for part in m[2].split(",")] if m else [name]
 
@@ -96,7 +96,7 @@ def rule_faults(page, rules):
 
 
 def reference_faults(page, names):
-    """No line is too long, and what the column `tests` names exists."""
+    """No line is too long, and all names in the column `tests` exist."""
     sources = {cells[0].strip("`").removesuffix(".X"): cells[1] for _, titles, cells in tables(page)
                if titles == ["name", "source"]}
     for number, line in enumerate(page.split("\n"), 1):
@@ -131,7 +131,7 @@ class TestPlan(unittest.TestCase):
         self.assertEqual([], [*reference_faults(self.page, self.names), *rule_faults(self.page, self.rules)])
 
     def with_row(self, tests, names=None):
-        """Faults of a page of which one row names these tests."""
+        """Returns the faults of a page with a row that names these tests."""
         head = self.page[:re.search(r"^\| rule ", self.page, re.M).start()]
         return list(reference_faults(f"{head}| case | tests |\n|---|---|\n| one | {tests} |\n", names or self.names))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Levels of logic from register to register, in a unit and through all units that it contains.
 
-A unit is reduced to a *model*: for each bit of an output what arrives there from registers inside, for each bit of an
-input what it still has to pass to registers inside, and the logic by which outputs follow inputs. A unit that contains
+A unit is reduced to a *model*: for each bit of an output the levels from registers inside, for each bit of an input the
+levels to registers inside, and the logic from inputs to outputs. A unit that contains
 others is its own logic with their models in it, so a path that leaves a unit by an output and goes on in another one,
 or in several, is followed to its end. The longest path is kept for each pair of *stages*: a stage is the unit in which
 a path starts or ends, and in the units of PIPELINES the letter that names of registers begin with.
@@ -41,8 +41,8 @@ def keep(best, label, levels, name):
 
 
 class Model:
-    """arrive: output bit -> {stage: (levels, register)}. need: input bit -> the same. feed: edges from inputs to
-    outputs.
+    """The model of a unit. arrive: output bit -> {stage: (levels, register)}. need: likewise for input bits. feed:
+    edges from inputs to outputs.
 
     Bits are numbered as in the unit's own netlist. Bits of units inside get the numbers after these.
     """

@@ -83,8 +83,8 @@ def synthesise(design, wanted, cache, jobs, quiet):
 
 
 class Measure:
-    """The figures of a Design. roots: {configuration: key}. only: {configuration: modules}; of a configuration in it,
-    only the units of these modules are counted."""
+    """The figures of a Design. roots: {configuration: key}. only: {configuration: modules}; in these configurations
+    only units of these modules are counted."""
 
     def __init__(self, design, roots, only, cache, jobs=os.cpu_count() or 1, quiet=False):
         self.design, self.cache, self.jobs, self.quiet = design, cache, jobs, quiet

@@ -66,8 +66,8 @@ def problems(figures, baseline):
 
 
 def invented(figures, baseline):
-    """Returns a message for each number of the baseline that its sources do not give. `figures` must be measured in
-    full."""
+    """Returns a message for each number of the baseline that the sources do not reproduce. `figures` must be complete.
+    """
     found, same = [], True
     for group in "units", "parts":
         for label, new in figures[group].items():

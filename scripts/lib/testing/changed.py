@@ -32,7 +32,7 @@ class Bad(Exception):
 
 
 def files_since(rev):
-    """Names of the files that differ from the commit, new ones and those that are gone included."""
+    """Returns the names of the files that differ from the commit, with new and deleted ones."""
     known = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"], cwd=ROOT, check=False,
                            stdout=subprocess.PIPE)
     if known.returncode:
@@ -45,13 +45,13 @@ def files_since(rev):
 
 @functools.cache
 def table():
-    """{path: [item]}, the rows of changed.yaml."""
+    """Returns the rows of changed.yaml as {path: [item]}."""
     rows = yaml.safe_load(TABLE.read_text())
     return {row["path"]: row["run"] for row in rows}
 
 
 def items_for(file, rows):
-    """The items of a file's row. A file without a row is an error, so that a new folder gets one."""
+    """Returns the items of a file's row. A file without a row is an error, so that a new folder gets one."""
     paths = [p for p in rows if file == p or p.endswith("/") and file.startswith(p)]
     if not paths:
         raise Bad(f"{TABLE.relative_to(ROOT)} has no row for {file}: add one")
@@ -59,7 +59,7 @@ def items_for(file, rows):
 
 
 def itself(file):
-    """The item of the tests that a file of tests/FOLDER is, by the names that CMake gives them."""
+    """Returns the item of the tests in a file of tests/FOLDER, by the names that CMake gives them."""
     folder, stem = pathlib.Path(file).parts[1], pathlib.Path(file).stem
     test = re.fullmatch(r"test_(\w+)|(\w+)_test|((?:api|app|run|unit)_\w+)", stem)
     if not test:
@@ -69,13 +69,13 @@ def itself(file):
 
 @functools.cache
 def read_by_benches():
-    """{name: the files that it is made of} of all unit benches."""
+    """Returns {name: files of the bench} of all unit benches."""
     return {name: bench.files(name) for name in bench.names()}
 
 
 def of_benches(files):
-    """The unit benches of the default tier that read one of these files; of the others those that have changed
-    themselves."""
+    """Returns the unit benches of the default tier that read one of these files, and the other benches of which a file
+    has changed."""
     every = {"tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/runtime.mk", "tests/lib/jobs.py"} & set(files)
     return [name for name, read in read_by_benches().items()
             if any(f.startswith(f"tests/rtl/{name}/") for f in files)
@@ -83,7 +83,7 @@ def of_benches(files):
 
 
 def steps_for(files):
-    """The steps of a run, for the names of the files that changed."""
+    """Returns the steps of a run for the names of the changed files."""
     rows = table()
     items = {}
     for file in files:
@@ -106,7 +106,7 @@ def steps_for(files):
             _, modules = rtl_files.sources()
             names = sorted(m for m, f in modules.items() if str(f) in files)
             if any(f.startswith("rtl/") and pathlib.Path(f).stem not in modules for f in files):
-                names = []  # a package, a waiver, or a file that is gone: all
+                names = []  # a package, a waiver, or a deleted file: all modules
             chosen["lint-rtl"] = dataclasses.replace(known["lint-rtl"], argv=["scripts/lint-rtl", *names], cost=20)
         elif item == "mutants":
             chosen[item] = suites.new_mutants()
@@ -132,7 +132,7 @@ TARGETS = {**{folder: [*suites.LIBRARIES, f"tests/{folder}/all"] for folder in (
 
 
 def targets_for(builder, steps):
-    """The targets of a tree, which the step `builder` builds, that these steps need; none: all of it."""
+    """Returns the targets that these steps need of a tree, which the step `builder` builds; none: all."""
     found = set()
     for s in steps:
         if builder in s.needs:
@@ -144,7 +144,8 @@ def targets_for(builder, steps):
 
 
 def narrowed(steps):
-    """Has each tree built as far as these steps need it: linking every test takes longer than most tests."""
+    """Limits the build of each tree to the targets that these steps need: linking all tests takes longer than most
+    tests."""
     wanted = {name: targets_for(name, steps) for name in ("build-software", "build-sanitize")}
     return [dataclasses.replace(s, argv=s.argv[:s.argv.index("{jobs}") + 1] + wanted[s.name])
             if wanted.get(s.name) else s for s in steps]

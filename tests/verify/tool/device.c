@@ -8,13 +8,7 @@
 #define BLOCK_PAGES 512u /* pages whose dirty bits fill a line */
 #define BUSY_POLLS 8192u
 #define RESET_STREAM 0x7265736574ull
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define PACE 8u /* cycles of latency at most for each outstanding transfer, so that lines come often enough */
-
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 void device_memory(uint64_t seed, struct tern_sim_config *c)
 {
@@ -31,7 +25,7 @@ void device_memory(uint64_t seed, struct tern_sim_config *c)
     c->dram_latency = latency[rng_below(&r, COUNT(latency))];
     c->dram_reads = outstanding[rng_below(&r, COUNT(outstanding))];
     c->dram_writes = outstanding[rng_below(&r, COUNT(outstanding))];
-    c->dram_latency = lesser(c->dram_latency, PACE * lesser(c->dram_reads, c->dram_writes));
+    c->dram_latency = least(c->dram_latency, PACE * least(c->dram_reads, c->dram_writes));
     c->dram_stall = stall[rng_below(&r, COUNT(stall))];
     c->dram_reorder_seed = rng_one_in(&r, 2) ? 1 + rng_below(&r, 1000000) : 0;
     if (rng_one_in(&r, 2)) {

@@ -19,7 +19,6 @@
 
 #include "pager.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define MOST_TAKEN 12u
 
 static bool is_absent(uint32_t entry)

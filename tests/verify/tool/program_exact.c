@@ -7,8 +7,7 @@
  */
 #include "program.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
-#define QUOTIENT_BITS 25u /* of binary32, with the rounding bit */
+#define QUOTIENT_BITS 25u /* bits of a binary32 quotient, with the rounding bit */
 
 enum { ADD = 0x00, SUB = 0x04, MUL = 0x08, DIV = 0x0c, SQRT = 0x2c };
 enum { RNE = 0, DYNAMIC = 7 };

@@ -6,7 +6,6 @@
  */
 #include "program.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define PICK(c, a) ((a)[rng_below((c)->r, COUNT(a))])
 
 enum access { READ, WRITE, ATOMIC, EXECUTE, ACCESSES };

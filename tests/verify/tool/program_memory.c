@@ -5,7 +5,6 @@
  */
 #include "program.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define REPLACE 8u /* addresses of item_replace that are in registers at a time */
 
 /** A load of 1 << size bytes, signed or unsigned. */

@@ -10,7 +10,6 @@
 
 #include "program.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 
 void emit(struct code *c, uint32_t word)
 {

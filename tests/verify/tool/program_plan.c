@@ -20,17 +20,12 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-static uint32_t at_most(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /** Splits n into `dims` factors, each at least 1, whose product is about n. */
 static void factors(struct rng *r, uint32_t n, uint32_t dims, uint32_t out[3])
 {
     out[0] = out[1] = out[2] = 1;
     for (uint32_t d = 0; d < dims; d++) {
-        out[d] = d == dims - 1 ? n : 1 + rng_below(r, at_most(n, d ? 4 : n));
+        out[d] = d == dims - 1 ? n : 1 + rng_below(r, least(n, d ? 4 : n));
         n /= out[d];
         n = n ? n : 1;
     }
@@ -50,9 +45,9 @@ static uint32_t group_size(struct rng *r, const struct geometry *g, bool stopped
         return 1 + rng_below(r, g->lanes);
     case 4:
     case 5:
-        return at_most(most, 1 + rng_below(r, 3 * g->lanes));
+        return least(most, 1 + rng_below(r, 3 * g->lanes));
     case 6:
-        return at_most(most, g->lanes * (1 + rng_below(r, 3)));
+        return least(most, g->lanes * (1 + rng_below(r, 3)));
     default:
         return rng_one_in(r, 4) ? most : 1 + rng_below(r, most);
     }
@@ -61,11 +56,11 @@ static uint32_t group_size(struct rng *r, const struct geometry *g, bool stopped
 static void plan_range(struct rng *r, const struct geometry *g, bool small, bool stopped, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
-    uint32_t local[3], groups[3], edge[3], offset[3], dims = 1 + at_most(2, rng_below(r, 4));
+    uint32_t local[3], groups[3], edge[3], offset[3], dims = 1 + least(2, rng_below(r, 4));
     factors(r, small ? 1 + rng_below(r, g->lanes) : group_size(r, g, stopped), dims, local);
     k->full = local[0] * local[1] * local[2];
     p->group_warps = ceil_div(k->full, g->lanes);
-    uint32_t many = k->full <= g->lanes && rng_one_in(r, 24) ? 24 : at_most(5, 1 + 4 / p->group_warps);
+    uint32_t many = k->full <= g->lanes && rng_one_in(r, 24) ? 24 : least(5, 1 + 4 / p->group_warps);
     factors(r, 1 + rng_below(r, small ? 2 : many), dims, groups);
     k->records = groups[0] * groups[1] * groups[2] * k->full;
     while (1u << k->records_log2 < k->records) {
@@ -106,7 +101,7 @@ static void plan_kernel(struct rng *r, const struct geometry *g, bool small, boo
     p->group_slots = 1 + rng_below(r, g->warps / p->group_warps);
     if (k->local) {
         uint32_t need = ceil_div(k->area_at + (SHARED_WORDS + SAME_WORDS + k->full) * 4, LINE) * LINE;
-        p->group_slots = at_most(p->group_slots, g->local_bytes / need);
+        p->group_slots = least(p->group_slots, g->local_bytes / need);
         p->local_bytes = rng_one_in(r, 4) ? g->local_bytes / p->group_slots / LINE * LINE : need;
     }
     p->stack_log2 = 6 + rng_below(r, 8);

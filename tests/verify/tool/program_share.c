@@ -6,7 +6,6 @@
  */
 #include "program.h"
 
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define SHARED_COUNTERS 64u  /* byte offset in the shared region of words that are only incremented */
 #define LOCK_SAME 1024u      /* byte offset in the lock region of words that all write with one value */
 #define LOCAL_SAME (SHARED_WORDS * 4u)

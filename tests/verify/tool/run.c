@@ -64,8 +64,7 @@ struct runner {
 
 #define HW_QUEUE 2u
 #define MEETS 4u    /* with one seed in so many, doorbells are rung near the ends of buffers */
-#define MEETING 12u /* cycles before the end of a buffer from which the time of such a doorbell is drawn */
-#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+#define MEETING 12u /* cycles around the end of a buffer from which the time of such a doorbell is drawn */
 #define NEVER UINT64_MAX
 
 /** Keeps the first error of the run. */

@@ -125,11 +125,6 @@ void stream_kernel_init(struct stream *st)
 
 /* ------------------------------------------------------------------ geometry */
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /** Draws a range whose groups have at most `items` work-items, and with at most so many groups. Returns its
  * work-items. */
 static uint32_t draw_range(struct rng *r, uint32_t items, uint32_t groups, struct tern_pkt_dispatch *p)

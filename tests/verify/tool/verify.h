@@ -38,6 +38,13 @@
 #include "tern/tern_spec.h"
 #include "tern_sim/tern_sim.h"
 
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+
+static inline uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* ------------------------------------------------------------------ random.c */
 
 /** A generator of random numbers that depend only on its seed. */

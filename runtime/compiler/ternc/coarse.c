@@ -4,11 +4,11 @@
  * work-items. Ids, arguments, addresses and the launch of a warp are then paid once for all of them, and their loads
  * overlap.
  *
- * A round of the code runs `copies` work-items, STRIDE apart in x, so that lanes access neighbouring words, and the
- * address of copy k is that of copy 0 plus a constant. Hardware work-item h in x, without the offset, begins its first
- * round at
+ * A round of the code runs `copies` work-items, S = CC1_COARSE_STRIDE apart in x, so that lanes access neighbouring
+ * words, and the address of copy k is that of copy 0 plus a constant. Hardware work-item h in x, without the offset,
+ * begins its first round at
  *
- *   h / STRIDE * STRIDE * copies + h % STRIDE
+ *   h / S * S * copies + h % S
  *
  * and each further round `step` later, while that is less than the global size. Thus the warps of an engine access
  * neighbouring memory at any time. CSR user0 has the end of the ids in x, with the offset, at most 2^31; user1 has
@@ -29,7 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHORT 12u     /* up to this many instructions of a copy, without addresses: MOST copies */
+#define SHORT 12u     /* up to this many instructions of a copy, without addresses: COARSE_COPIES copies */
 #define LONG 40u      /* up to this many: half as many copies */
 #define REACH 2048u   /* offset range of a load or store, in bytes */
 #define MOST_BATCH 4u /* copies whose loads overlap; more would exceed the cache */
@@ -112,7 +112,7 @@ static void make_copy(struct coarse *c, struct step *s, unsigned k)
     if (s->kind == ONCE && k > 0) {
         s->copy[k] = s->copy[0];
     } else if (k > 0 && LLVMIsAGetElementPtrInst(s->of) && coarse_grows(c, s->of, &by)) {
-        LLVMValueRef distance = constant(c, by * STRIDE * k);
+        LLVMValueRef distance = constant(c, by * CC1_COARSE_STRIDE * k);
         s->copy[k] = LLVMBuildGEP2(c->b, LLVMInt8TypeInContext(c->cc->context), s->copy[0], &distance, 1, "");
     } else {
         s->copy[k] = clone(c, s->of, k);
@@ -231,7 +231,7 @@ static void make_exit(struct coarse *c)
 static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end,
                       LLVMBasicBlockRef behind)
 {
-    const uint32_t length = STRIDE * c->copies;
+    const uint32_t length = CC1_COARSE_STRIDE * c->copies;
     LLVMBasicBlockRef body = add_block(c), latch = add_block(c);
     LLVMPositionBuilderAtEnd(c->b, slow);
     LLVMValueRef first = LLVMBuildAdd(c->b, begin, constant(c, length), ""), skip = NULL, limit = NULL;
@@ -249,20 +249,20 @@ static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef beg
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];
         if (s->kind == ITEM) {
-            s->copy[SLOW] = item;
+            s->copy[COARSE_SLOW] = item;
         } else if (s->kind == GUARD) {
             LLVMBasicBlockRef next = add_block(c);
-            LLVMValueRef condition = get(c, LLVMGetCondition(s->of), SLOW);
+            LLVMValueRef condition = get(c, LLVMGetCondition(s->of), COARSE_SLOW);
             LLVMBuildCondBr(c->b, condition, s->passes_if ? next : latch, s->passes_if ? latch : next);
             LLVMPositionBuilderAtEnd(c->b, next);
         } else if (s->kind == ONCE || s->kind == EACH) {
-            s->copy[SLOW] = clone(c, s->of, SLOW);
+            s->copy[COARSE_SLOW] = clone(c, s->of, COARSE_SLOW);
         }
     }
     LLVMBuildBr(c->b, latch);
 
     LLVMPositionBuilderAtEnd(c->b, latch);
-    LLVMValueRef next = LLVMBuildAdd(c->b, item, constant(c, STRIDE), "");
+    LLVMValueRef next = LLVMBuildAdd(c->b, item, constant(c, CC1_COARSE_STRIDE), "");
     if (step) {
         LLVMValueRef over = LLVMBuildICmp(c->b, LLVMIntEQ, next, limit, "");
         next = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, next, skip, ""), next, "");
@@ -293,7 +293,7 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
     LLVMPositionBuilderAtEnd(c->b, head);
     LLVMValueRef round = LLVMBuildPhi(c->b, LLVMTypeOf(begin), ""), last = round;
     for (unsigned k = 0; k < c->copies; k++) {
-        last = k == 0 ? round : LLVMBuildAdd(c->b, round, constant(c, k * STRIDE), "");
+        last = k == 0 ? round : LLVMBuildAdd(c->b, round, constant(c, k * CC1_COARSE_STRIDE), "");
         for (unsigned i = 0; i < c->n; i++) {
             if (c->steps[i].kind == ITEM) {
                 c->steps[i].copy[k] = last;
@@ -326,19 +326,20 @@ static void make_entry(struct coarse *c)
     LLVMPositionBuilderAtEnd(c->b, add_block(c));
     LLVMValueRef id = read_csr(c, TERN_CSR_GLOBAL_ID_X), offset = read_csr(c, TERN_CSR_OFFSET_X);
     LLVMValueRef end = read_csr(c, TERN_CSR_USER0), step = read_csr(c, TERN_CSR_USER1);
-    LLVMValueRef row = LLVMBuildAnd(c->b, LLVMBuildSub(c->b, id, offset, ""), constant(c, ~(STRIDE - 1)), "");
+    LLVMValueRef row = LLVMBuildSub(c->b, id, offset, "");
+    row = LLVMBuildAnd(c->b, row, constant(c, ~(CC1_COARSE_STRIDE - 1)), "");
     LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, constant(c, c->copies - 1), ""), "");
     LLVMValueRef size = LLVMBuildSub(c->b, end, offset, "");
     if (c->parts) { /* the lanes of a row execute each other's words, so a round runs for all of them or for none */
         LLVMValueRef lane = LLVMBuildSub(c->b, LLVMBuildSub(c->b, id, offset, ""), row, "");
         c->to_word = LLVMBuildMul(c->b, lane, constant(c, 0u - 4 * (c->parts - 1)), "");
-        c->to_last = LLVMBuildSub(c->b, constant(c, STRIDE - 1), lane, "");
+        c->to_last = LLVMBuildSub(c->b, constant(c, CC1_COARSE_STRIDE - 1), lane, "");
     }
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];
         if (s->kind == ENTRY || s->kind == SIZE) {
             LLVMValueRef v = s->kind == SIZE ? size : clone(c, s->of, 0);
-            for (unsigned k = 0; k <= SLOW; k++) {
+            for (unsigned k = 0; k <= COARSE_SLOW; k++) {
                 s->copy[k] = v;
             }
         }
@@ -352,7 +353,7 @@ static int in_reach(struct coarse *c, unsigned copies)
     for (unsigned i = 0; i < c->n; i++) {
         uint32_t by;
         if (LLVMIsAGetElementPtrInst(c->steps[i].of) && coarse_grows(c, c->steps[i].of, &by) &&
-            (uint64_t)by * STRIDE * copies > REACH && by >> 31 == 0) {
+            (uint64_t)by * CC1_COARSE_STRIDE * copies > REACH && by >> 31 == 0) {
             return 0;
         }
     }
@@ -370,7 +371,10 @@ static unsigned choose(struct coarse *c)
             own += LLVMIsAStoreInst(v) ? words(c, LLVMGetOperand(v, 0)) : words(c, v);
         }
     }
-    return c->stores == 0 || own > LONG ? 0 : own > SHORT || !in_reach(c, MOST) ? MOST / 2 : MOST;
+    if (c->stores == 0 || own > LONG) {
+        return 0;
+    }
+    return own > SHORT || !in_reach(c, COARSE_COPIES) ? COARSE_COPIES / 2 : COARSE_COPIES;
 }
 
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to)

@@ -5,11 +5,10 @@
 
 #include "cc1.h"
 
-#define STRIDE CC1_COARSE_STRIDE
-#define MOST 16u      /* copies in a round */
-#define SLOW MOST     /* index of the copy in the slow loop */
-#define MAX_STEPS 160u
-#define WORDS 4u /* words of a split vector that are processed together */
+#define COARSE_COPIES 16u         /* largest number of copies in a round */
+#define COARSE_SLOW COARSE_COPIES /* index of the copy in the slow loop */
+#define COARSE_STEPS 160u         /* largest number of steps */
+#define COARSE_WORDS 4u           /* words of a split vector that are processed together */
 
 /** Where an instruction of the plain entry goes. */
 enum kind {
@@ -30,10 +29,10 @@ struct step {
     int grows;      /**< The growth of the value from one id in x to the next is known. */
     uint32_t by;    /**< That growth. */
     int is_index;   /**< The value is used for addresses only, which are computed from those of copy 0. */
-    LLVMValueRef copy[MOST + 1];
+    LLVMValueRef copy[COARSE_COPIES + 1];
     int split;                /**< EACH: executed with words (coarse_split.c). */
-    LLVMValueRef word[WORDS]; /**< Values of the words that are processed now. */
-    LLVMValueRef first;       /**< Of an address: the address of the lane's first word in the round. */
+    LLVMValueRef word[COARSE_WORDS]; /**< Values of the words that are processed now. */
+    LLVMValueRef first;       /**< An address: the address of the lane's first word in the round. */
 };
 
 struct coarse {
@@ -48,7 +47,7 @@ struct coarse {
     unsigned parts;        /**< Components of the split vectors; 0: none are split. */
     LLVMValueRef to_word;  /**< Bytes from the address of a lane's first vector to that of its first word. */
     LLVMValueRef to_last;  /**< Distance from a lane's work-item to the last one of its row. */
-    struct step steps[MAX_STEPS];
+    struct step steps[COARSE_STEPS];
 };
 
 /** The step of an instruction of the plain entry; NULL: it has none. */

@@ -171,7 +171,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
     int waits = 0; /* the step cannot run at the begin */
-    if (c->n == MAX_STEPS || is_local_pointer(i) || is_library(i)) {
+    if (c->n == COARSE_STEPS || is_local_pointer(i) || is_library(i)) {
         return 0;
     }
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
@@ -272,7 +272,7 @@ static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
     struct step *from = coarse_find(c, condition);
     LLVMBasicBlockRef to[2] = {LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1)};
     int away = is_exit(LLVMGetFirstInstruction(to[0])) ? 0 : 1;
-    if (!from || from->loaded || c->stores || c->n == MAX_STEPS || !is_exit(LLVMGetFirstInstruction(to[away])) ||
+    if (!from || from->loaded || c->stores || c->n == COARSE_STEPS || !is_exit(LLVMGetFirstInstruction(to[away])) ||
         (c->leave && c->leave != to[away]) || !is_likely(c, condition, away == 1)) {
         return NULL;
     }

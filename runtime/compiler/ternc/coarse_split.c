@@ -154,7 +154,7 @@ static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
 static LLVMValueRef address(struct coarse *c, LLVMValueRef vectors, unsigned t)
 {
     LLVMTypeRef byte = LLVMInt8TypeInContext(c->cc->context);
-    LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), t * STRIDE * WORD, 0);
+    LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), t * CC1_COARSE_STRIDE * WORD, 0);
     struct step *s = coarse_find(c, vectors);
     if (!s->first) {
         s->first = LLVMBuildGEP2(c->b, byte, s->copy[0], &c->to_word, 1, "");
@@ -219,10 +219,10 @@ void coarse_make_words(struct coarse *c)
     for (unsigned i = 0; i < c->n; i++) {
         c->steps[i].first = NULL;
     }
-    for (unsigned first = 0; first < c->copies * c->parts; first += WORDS) {
+    for (unsigned first = 0; first < c->copies * c->parts; first += COARSE_WORDS) {
         for (unsigned i = 0; i < c->n; i++) {
             struct step *s = &c->steps[i];
-            for (unsigned t = 0; s->split && t < WORDS; t++) {
+            for (unsigned t = 0; s->split && t < COARSE_WORDS; t++) {
                 s->word[t] = make_word(c, s->of, first + t, t);
             }
         }

@@ -2,13 +2,15 @@
 """JSON files in git that only a command writes. A digest in the file shows an edit by hand, or a merge."""
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
 import sys
 import threading
+import tokenize
 
-COMMENTED = (".sv", ".svh", ".v", ".vlt", ".c", ".h", ".cpp")
+COMMENTED = (".sv", ".svh", ".v", ".vlt", ".c", ".h", ".cpp", ".cl", ".ld")
 # A string, which may have the signs of a comment in it, or a comment.
 STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
 # Comments that tools obey: "verilator lint_off", "synthesis translate_off".
@@ -19,14 +21,38 @@ class Error(Exception):
     """The file cannot be used; the text says why, and which command makes it."""
 
 
+def python(text):
+    """Returns Python source without comments, docstrings and blank lines."""
+    lines, statement, held = text.splitlines(), True, None
+    drop = []  # tokens that are comments or docstrings
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            drop.append(token)
+        elif token.type != tokenize.NL:
+            if held and token.type == tokenize.NEWLINE:
+                drop.append(held)
+            held = token if statement and token.type == tokenize.STRING else None
+            statement = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    for token in reversed(drop):
+        (first, begin), (last, end) = token.start, token.end
+        lines[first - 1:last] = [lines[first - 1][:begin] + lines[last - 1][end:]]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
 def code(file):
-    """What a tool reads of a source file: no comments, blank lines or indentation, so that whoever rewrites a comment
-    leaves what was recorded as it was. The whole text of a file of another language."""
+    """Returns what a tool reads of a source file: no comments, docstrings, blank lines or indentation, so that a record
+    stays valid when a comment is rewritten. Python keeps its indentation. Of other languages it returns the whole text.
+    """
     text = file.read_text()
-    if file.suffix not in COMMENTED:
+    if file.suffix == ".py":
+        return python(text)
+    if file.suffix == ".f":
+        text = re.sub(r"(^|\s)(//|#).*", "", text, flags=re.M)
+    elif file.suffix in COMMENTED:
+        text = STRING_OR_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' or OBEYED.match(m[0]) else " ", text)
+    else:
         return text
-    kept = STRING_OR_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' or OBEYED.match(m[0]) else " ", text)
-    return "\n".join(line.strip() for line in kept.splitlines() if line.strip())
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def digest(content):

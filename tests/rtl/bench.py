@@ -125,8 +125,8 @@ def tools():
         version = subprocess.run(["verilator", "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as e:
         raise BadBench(f"verilator cannot be run ({e}); scripts/setup test installs it") from e
-    return [version, pathlib.Path(__file__).read_text(), inspect.getsource(jobs.call),
-            inspect.getsource(prover.mutate)]
+    return [version, record.code(pathlib.Path(__file__)),
+            *(record.python(inspect.getsource(f)) for f in (jobs.call, prover.mutate))]
 
 
 def digest(name, mutant, tools_used):

@@ -176,7 +176,7 @@ class Caught(unittest.TestCase):
                             ("tests/rtl/bench.py", both)):
             with self.subTest(name):
                 text = (self.root / name).read_text()
-                self.write(name, text + ("# more\n" if name.endswith((".f", ".py")) else "more\n"))
+                self.write(name, text + {".f": "-Wall\n", ".py": "MORE = 1\n"}.get(pathlib.Path(name).suffix, "more\n"))
                 self.expect(0, lines, "--new", "--record")
         checks = (self.root / "tests/rtl/a/bench.checks").read_text()
         self.write("tests/rtl/a/bench.checks", checks.replace("FOUND", "STOPPED"))
@@ -185,6 +185,24 @@ class Caught(unittest.TestCase):
         self.expect(0, both, "--new", "--record")
         self.write("tests/rtl/run", (self.root / "tests/rtl/run").read_text() + "# what is around the benches\n")
         self.expect(0, ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"], "--new")
+
+    def test_comments(self):
+        """A record does not depend on comments and docstrings. A string that is no docstring counts."""
+        both = ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"]
+        recorded = ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"]
+        self.expect(0, both, "--record")
+        for name, more in (("tests/rtl/a/bench.f", "# a comment // with two signs\n\n// another one\n"),
+                           ("tests/rtl/a/tb.sv", "\n// a comment\n"), ("tests/rtl/bench.py", "\n# a comment\n")):
+            with self.subTest(name):
+                self.write(name, (self.root / name).read_text() + more)
+                self.expect(0, recorded, "--new")
+        bench = (self.root / "tests/rtl/bench.py").read_text()
+        self.write("tests/rtl/bench.py", bench.replace('    """Returns the words of bench.f,', '    """The words,', 1))
+        self.expect(0, recorded, "--new")
+        for more in ('"a statement" + ""\n', 'MORE = """\na string"""\n', '"# no comment".strip()\n'):
+            with self.subTest(more):
+                self.write("tests/rtl/bench.py", bench + more)
+                self.expect(0, both, "--new")
 
     def test_failure_is_not_hidden(self):
         self.expect(0, ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"], "--record")

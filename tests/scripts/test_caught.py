@@ -2,7 +2,7 @@
 """Tests of tests/rtl/run in a tree of its own: the ends of a bench that pass, the mutants that count as caught, and the
 record.
 
-Verilator is a script. It builds the program of ENDS that a line of the sources names. A mutant names another one.
+Verilator is a script, which builds the program of ENDS that a line of the sources names. A mutant names another one.
 """
 import os
 import pathlib

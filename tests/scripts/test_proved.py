@@ -153,7 +153,7 @@ class Proved(unittest.TestCase):
         self.expect(0, ["2 proofs are recorded, 0 are run", "PASS a (recorded)", "PASS b (recorded)"], "--new")
 
     def test_comments(self):
-        """What tools do not read may change; a comment that one obeys may not."""
+        """A record does not depend on comments, except those that tools obey."""
         recorded = ["2 proofs are recorded, 0 are run", "PASS a (recorded)", "PASS b (recorded)"]
         one = ["1 proofs are recorded, 1 are run", "PASS a (recorded)", "PASS b"]
         source = self.read("rtl/b.sv")

@@ -2,7 +2,8 @@
 """Tests of tests/formal/run in a tree of its own: recorded proofs are not run again, and no others are skipped.
 
 Yosys and the solver are scripts: yosys joins its sources, and the solver fails if they contain the word WRONG. A mutant
-that writes this word is therefore caught. Each call of the two is counted. The real tools show what is read for a proof.
+that writes this word is therefore caught. Each call of the two is counted. The real tools show what is read for a
+proof.
 """
 import os
 import pathlib

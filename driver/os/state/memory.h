@@ -48,7 +48,7 @@ struct tern_block {
     uint32_t *at;          /**< First page of each run, counted from the start of the block. */
     uint32_t run_count, run_capacity;
     bool resident;     /**< The block has device pages, and they are mapped. */
-    bool committed;    /**< Of sparse memory: the block counts in m->committed (mem/sparse.c). */
+    bool committed;    /**< In sparse memory: the block counts in m->committed (mem/sparse.c). */
     uint64_t used;     /**< Value of dev->pager.uses when the block last became resident or absent. */
     bool on_host; /**< The bytes of the block are on the host, not in its device pages. Guarded by `dev->hal_lock`. */
     /** Bytes on the host; NULL: the block reads zero while it is on the host. Guarded by `dev->hal_lock`. */

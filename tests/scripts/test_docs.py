@@ -216,7 +216,7 @@ class Docs(unittest.TestCase):
                 ('/*\n * docs/other.md, "A\n * part, of two" */', None), ("docs/none.md", "names docs/none.md")):
             self.found(quoted_sections(page, text, pages.get), fault, text)
         for text, fault in (
-                ("see driver/os/device.c.", None), ("driver/os/devise.c", "names driver/os/devise.c"),
+                ("see driver/os/service.h.", None), ("driver/os/servise.h", "names driver/os/servise.h"),
                 ("`tests/driver/test_*.c`", None), ("tests/driver/tset_*.c", "tset_"), ("(seeds/)", "folder seeds/"),
                 ("`seeds/`", "folder seeds/"), ("`os/` and `driver/`, or and/or", None),
                 ("hardware/software, 3/4", None), ("docs/{rules,status}.md", None)):

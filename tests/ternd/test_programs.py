@@ -135,9 +135,9 @@ class Programs(unittest.TestCase):
         refused = {"little memory": f"would be more than user {USERS['little memory']} may have: 8 of 8 KiB are in use",
                    "few contexts": f"no queue: user {USERS['few contexts']} has 1 contexts, and may have no more"}
         daemon = self.serve("--limits", str(limits))
+        before = daemon.look()
         # This run fills the cache of compiled kernels for the others.
         self.expect_demo(self.demo(self.output("first")), self.folder / "first")
-        before = daemon.look()
         starts, outputs = [], {}
         for user, uid in USERS.items():
             cache = self.folder / f"cache of {user}"

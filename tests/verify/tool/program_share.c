@@ -251,7 +251,7 @@ void item_gate(struct code *c)
 void item_histogram(struct code *c)
 {
     uint32_t op = commutative[rng_below(c->r, COUNT(commutative))], value = any_value(c), at = any_value(c);
-    code_say(c, "accumulate in %u local words", SHARED_WORDS);
+    code_say(c, "accumulate in %u local words, up to four times", SHARED_WORDS);
     emit(c, asm_lw(X7, RECORD_LID, X5));
     uint32_t other = code_hole(c);
     share_local(c, X7, 0);
@@ -261,9 +261,16 @@ void item_histogram(struct code *c)
     code_branch(c, other, BNE, X7, X0);
     emit(c, ASM_BARRIER);
     share_local(c, X8, 0);
-    emit(c, asm_andi(X7, value, rng_one_in(c->r, 3) ? 0 : SHARED_WORDS - 1));
-    emit(c, asm_shadd(2, X7, X7, X8));
-    emit(c, asm_amo(op, rng_below(c->r, 4), X0, any_source(c), X7));
+    for (uint32_t n = 1 + rng_below(c->r, 4); n; n--) {
+        const uint32_t where = rng_below(c->r, 4);
+        if (where >= 2) { /* each fourth word, for instance: a unit for atomics then serves one lane after the other */
+            emit(c, asm_lw(X7, RECORD_LID, X5));
+            emit(c, asm_slli(X7, X7, rng_below(c->r, 4)));
+        }
+        emit(c, asm_andi(X7, where >= 2 ? X7 : value, where == 0 ? 0 : SHARED_WORDS - 1));
+        emit(c, asm_shadd(2, X7, X7, X8));
+        emit(c, asm_amo(op, rng_below(c->r, 4), X0, any_source(c), X7));
+    }
     arrive_late(c);
     emit(c, ASM_BARRIER);
     emit(c, asm_lw(X7, RECORD_LID, X5));

@@ -21,7 +21,7 @@ shift
 while [ "${1#--}" = "$1" ]; do names="$names $1"; shift; done
 echo $names > asked
 for n in ${names:-$(sed -n 's/: .*//p' tests/verify/mutants.list)}; do cat says/$n; done
-if [ -e late ]; then echo "// more" >> rtl/a.sv; fi
+if [ -e late ]; then echo "more" >> rtl/a.sv; fi
 exit $(cat status)
 """
 LIST = "".join(f"{name}: wrong\n{path}\n- {old}\n+ 1'b0\n\n" for name, path, old in (
@@ -77,11 +77,12 @@ class Caught(unittest.TestCase):
 
     def test_what_a_mutant_depends_on(self):
         self.expect(0, ["PASS one", "PASS two", "PASS three"], "--record", asked=[])
-        for name, more, new in (("rtl/a.sv", "// more\n", ["one", "two"]), ("rtl/b.sv", "// more\n", ["three"]),
+        for name, more, new in (("rtl/a.sv", "more\n", ["one", "two"]), ("rtl/b.sv", "more\n", ["three"]),
+                                ("rtl/a.sv", "// a comment\n", []), ("tests/verify/tool/run.c", "/* one */\n", []),
                                 ("tests/verify/mutants.hints", "small two stream 9\n", ["two"]),
                                 ("tests/verify/mutants.hints", "default two stream 9\n", []),
-                                ("tests/verify/tool/run.c", "// more\n", ["one", "two", "three"]),
-                                ("tests/verify/tool/new.h", "// more\n", ["one", "two", "three"]),
+                                ("tests/verify/tool/run.c", "more\n", ["one", "two", "three"]),
+                                ("tests/verify/tool/new.h", "more\n", ["one", "two", "three"]),
                                 ("tests/verify/mutate", "# more\n", ["one", "two", "three"])):
             with self.subTest(name + more):
                 file = self.root / name

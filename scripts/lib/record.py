@@ -11,8 +11,8 @@ import threading
 import tokenize
 
 COMMENTED = (".sv", ".svh", ".v", ".vlt", ".c", ".h", ".cpp", ".cl", ".ld")
-# A string, which may have the signs of a comment in it, or a comment.
-STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
+# A string, which may have the signs of a comment in it, a character, which may be a quotation mark, or a comment.
+LITERAL_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/', re.S)
 # Comments that tools obey: "verilator lint_off", "synthesis translate_off".
 OBEYED = re.compile(r"(?://|/\*)\s*(?:verilator|synthesis|synopsys|yosys|pragma)\b")
 
@@ -49,7 +49,7 @@ def code(file):
     if file.suffix == ".f":
         text = re.sub(r"(^|\s)(//|#).*", "", text, flags=re.M)
     elif file.suffix in COMMENTED:
-        text = STRING_OR_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' or OBEYED.match(m[0]) else " ", text)
+        text = LITERAL_OR_COMMENT.sub(lambda m: m[0] if m[0][0] != "/" or OBEYED.match(m[0]) else " ", text)
     else:
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())

@@ -170,6 +170,14 @@ class Proved(unittest.TestCase):
                 self.write("rtl/b.sv", source + more)
                 self.expect(0, lines, "--new")
 
+    def test_character_that_is_a_quotation_mark(self):
+        """It begins no string, so the signs of a comment in the next string are no comment."""
+        source = self.read("rtl/b.sv") + "c = '\"'; d = \"//\" + e;\n"
+        self.write("rtl/b.sv", source)
+        self.expect(0, ["PASS a", "PASS b"], "--record")
+        self.write("rtl/b.sv", source.replace("+ e", "+ f"))
+        self.expect(0, ["1 proofs are recorded, 1 are run", "PASS a (recorded)", "PASS b"], "--new")
+
     def test_file_that_includes_another(self):
         """A proof that reads another file is never recorded, since the hash does not include that file."""
         self.proof("b", source='good\n`include "other.svh"')

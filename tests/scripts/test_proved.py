@@ -68,20 +68,14 @@ mutant inverts rtl/child.sv s/q_o = kept_q/q_o = !kept_q/
 """}
 
 
-class Proved(unittest.TestCase):
+class Tree(unittest.TestCase):
+    """A tree with tests/formal/run and what it needs."""
+
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.root)
-        self.env = {"PATH": f"{self.root}/bin:{os.environ['PATH']}", "YOSYS": "Yosys 1", "Z3": "Z3 1",
-                    "PYTHONDONTWRITEBYTECODE": "1"}
         for name in COPIED:
             self.write(name, (ROOT / name).read_text())
-        for name, text in TOOLS.items():
-            self.write(f"bin/{name}", text)
-            (self.root / "bin" / name).chmod(0o755)
-        self.write("rtl/check/check_channel.sv", "module check_channel; endmodule\n")
-        for name in "a", "b":
-            self.proof(name)
 
     def write(self, name, text):
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +83,19 @@ class Proved(unittest.TestCase):
 
     def read(self, name):
         return (self.root / name).read_text()
+
+
+class Proved(Tree):
+    def setUp(self):
+        super().setUp()
+        self.env = {"PATH": f"{self.root}/bin:{os.environ['PATH']}", "YOSYS": "Yosys 1", "Z3": "Z3 1",
+                    "PYTHONDONTWRITEBYTECODE": "1"}
+        for name, text in TOOLS.items():
+            self.write(f"bin/{name}", text)
+            (self.root / "bin" / name).chmod(0o755)
+        self.write("rtl/check/check_channel.sv", "module check_channel; endmodule\n")
+        for name in "a", "b":
+            self.proof(name)
 
     def proof(self, name, more="", source="good"):
         self.write(f"tests/formal/{name}.proof", PROOF.format(name) + more)
@@ -300,20 +307,14 @@ class Proved(unittest.TestCase):
         self.assertEqual((set(found["proofs"]) | set(found["slow"])) - names, set())
 
 
-class Sources(unittest.TestCase):
-    """What Yosys reads for a proof."""
+class Sources(Tree):
+    """The prover gives Yosys the RTL as synthesis reads it, and the properties inside the modules."""
 
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.root)
-        for name in (*COPIED, "rtl/check/check_channel.sv"):
-            self.write(name, (ROOT / name).read_text())
+        super().setUp()
+        self.write("rtl/check/check_channel.sv", (ROOT / "rtl/check/check_channel.sv").read_text())
         for name, text in DESIGN.items():
             self.write(name, text)
-
-    def write(self, name, text):
-        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).write_text(text)
 
     def prove(self):
         done = subprocess.run(["/usr/bin/python3", self.root / "tests/formal/run"], cwd=self.root, capture_output=True,
@@ -337,7 +338,7 @@ class Sources(unittest.TestCase):
         self.assertIn("parent/u_child.f_sane", out)
 
     def test_assertions_for_simulation(self):
-        """They are proved if the proof says so."""
+        """Assertions for simulation are proved if the proof has a statement `checks`."""
         self.change("tests/formal/parent.proof", "bmc", "checks rtl/child.sv\nbmc")
         code, out = self.prove()
         self.assertEqual(code, 1)

@@ -250,30 +250,33 @@ fail:
     return r;
 }
 
-/** The link of the list that points to the basis. NULL, with the sentence for -EBADF: there is no such basis. */
-static struct tern_basis **find(struct tern_kmd *kmd, uint64_t id)
+/** Returns the basis. NULL, with the sentence for -EBADF: there is no such basis. */
+static struct tern_basis *find(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_basis **at = &kmd->bases.first;
-    while (*at && (*at)->id != id) {
-        at = &(*at)->next;
+    struct tern_basis *b = kmd->bases.first;
+    while (b && b->id != id) {
+        b = b->next;
     }
-    if (!*at) {
+    if (!b) {
         const char *why = id && id <= kmd->bases.last_id ? "was destroyed" : "was never made";
         tern_error(-EBADF, "memory basis %llu %s", (unsigned long long)id, why);
-        return NULL;
     }
-    return at;
+    return b;
 }
 
 int tern_basis_destroy(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
     }
     if (b->starts) {
         return tern_error(-EBUSY, "memory basis %llu is started: stop it before it is destroyed",
                           (unsigned long long)id);
+    }
+    struct tern_basis **at = &kmd->bases.first;
+    while (*at != b) {
+        at = &(*at)->next;
     }
     *at = b->next;
     free_base(b);
@@ -300,7 +303,7 @@ static void begin(struct tern_basis *b)
 
 int tern_basis_start(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
     }
@@ -317,7 +320,7 @@ int tern_basis_start(struct tern_kmd *kmd, uint64_t id)
 
 int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id)
 {
-    struct tern_basis **const at = find(kmd, id), *const b = at ? *at : NULL;
+    struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
     }
@@ -331,9 +334,9 @@ int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id)
 /** Finds a basis that must be started. *out is NULL on failure. */
 static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_basis **out)
 {
-    struct tern_basis **const at = find(kmd, id);
-    *out = at && (*at)->starts ? *at : NULL;
-    if (!at) {
+    struct tern_basis *const b = find(kmd, id);
+    *out = b && b->starts ? b : NULL;
+    if (!b) {
         return -EBADF;
     }
     return *out ? 0 : tern_error(-ENOENT, "memory basis %llu is not started", (unsigned long long)id);

@@ -18,8 +18,9 @@ ROOT = HERE.parents[1]
 README, BENCHES, MIGRATION = ROOT / "README.md", ROOT / "docs/benches.md", ROOT / "docs/migration.md"
 BASELINE, PREEMPT, SYNTH = HERE / "baseline.json", HERE / "baseline_preempt.json", ROOT / "tests/synth/baseline.json"
 
-# Vortex, a core of 16 lanes and 4 warps: ci/baselines/perf/core.json of its repository, at the commit that README.md
-# links to. Its core of 16 lanes and 16 warps on an Alveo U55C: ci/baselines/synthesis/xilinx/core.json.
+# Figures of Vortex at the commits that README.md links to. Cycles are of a core of 16 lanes and 4 warps
+# (ci/baselines/perf/core.json), LUTs and MHz of one of 16 lanes and 16 warps on an Alveo U55C
+# (ci/baselines/synthesis/xilinx/core.json).
 VORTEX = {"vecadd-16384": 75335, "sgemm-128": 1821882, "LUT": 174612, "MHz": 274.7}
 
 

@@ -55,7 +55,7 @@ assign f_after_2 = f_read_2 ? f_part_2_q + 1'b1 : f_words_q;
 assign f_after_1 = f_read_1 ? f_part_1_q + 1'b1 : f_after_2;
 assign f_runs = state_q != S_IDLE && state_q != S_CHECK && state_q != S_SUM && state_q != S_START;
 assign f_ends = got_last && got_tag_i[LINE_W-1:0] == p_rel;
-// What the contract says of a legal command
+// A legal command, as the contract of dirty_command defines it
 assign f_sections = LINE_W'((to_q - from_q) >> SECT_W) + 1'b1;
 always_comb begin
   f_lines = empty_q ? '0 : (16'(end_q) - 16'd1) / 16'(LINE) - 16'(first_q) / 16'(LINE) + 16'd1;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md, CONTRIBUTING.md and docs: what a page names is there (files, folders, sections, links, manual pages), each
-page is in the index and begins with its purpose and a line to type, tables are whole, no sentence stands twice on a
-page, README.md fits on two screens, and its figures are those of the baselines. Invented pages have each fault.
+"""Tests of README.md, CONTRIBUTING.md and docs. All that a page names is there: files, folders, sections, links and
+manual pages. Each page is in the index, and begins with its purpose and a line to type. Tables are whole, and no
+sentence stands twice on a page. README.md fits on two screens, and its figures are those of the baselines. Invented
+pages have each fault.
 """
 import collections
 import glob

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a process, a context and the device keep for residency and page requests (mem/mem.h explains them). */
+/** State of processes, contexts and the device for residency and page requests, which mem/mem.h explains. */
 #ifndef TERN_OS_STATE_RESIDENCY_H
 #define TERN_OS_STATE_RESIDENCY_H
 

@@ -133,7 +133,8 @@ class CheckLayers(unittest.TestCase):
         high = "void tern_high(void)\n{\n    tern_low();\n    use(&tern_ops, tern_n);\n}\n"
         self.check_driver({**low, "os/proc/y.c": high})
         up = {**low, "os/proc/y.c": high + "int tern_count = 1;\nstatic int tern_low_too(void)\n{\n}\n"}
-        for text in "void f(void)\n{\n    tern_high();\n}\n", "\n\nstruct ops o = {.high = tern_high};\n":
+        for text in ("void f(void)\n{\n    tern_high();\n}\n", "\n\nstruct ops o = {.high = tern_high};\n",
+                     "void f(void)\n{\n    g('\"'), tern_high(\"x\");\n}\n"):
             self.check_driver({**up, "os/mem/z.c": text}, "driver/os/mem/z.c:4: uses tern_high of driver/os/proc/y.c: "
                               "driver/os/proc/ is above driver/os/mem/")
         self.check_driver({**up, "os/mem/mem.h": "void tern_high(void);\nextern int tern_count;\n"},

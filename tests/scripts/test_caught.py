@@ -190,8 +190,11 @@ class Caught(unittest.TestCase):
         """A record does not depend on comments and docstrings. A string that is no docstring counts."""
         both = ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"]
         recorded = ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"]
+        self.write("rtl/lint.vlt", "`verilator_config\n")
+        self.write("tests/rtl/a/bench.f", "rtl/lint.vlt rtl/a.sv tests/rtl/a/tb.sv\n")
         self.expect(0, both, "--record")
-        for name, more in (("tests/rtl/a/bench.f", "# a comment // with two signs\n\n// another one\n"),
+        for name, more in (("rtl/lint.vlt", "// a comment\n"),
+                           ("tests/rtl/a/bench.f", "# a comment // with two signs\n\n// another one\n"),
                            ("tests/rtl/a/tb.sv", "\n// a comment\n"), ("tests/rtl/bench.py", "\n# a comment\n")):
             with self.subTest(name):
                 self.write(name, (self.root / name).read_text() + more)

@@ -171,7 +171,8 @@ class Proved(Tree):
                             ('// w "\n\n  x = y\n/*\n * "\n\n*/+ "//" + "\\"/*";', recorded),
                             ('x = y\n+ "/ /" + "\\"/*";', one),
                             ('x = y\n+ "//" + "\\"/*"; "/* 1 */"', one),
-                            ('x = y\n+ // verilator lint_off\n"//" + "\\"/*";', one),
+                            ('x = y // verilator lint_off\n+ "//" + "\\"/*";', one),
+                            ('x = y /* synthesis keep */\n+ "//" + "\\"/*";', one),
                             ('xx = y\n+ "//" + "\\"/*";', one)):
             with self.subTest(more):
                 self.write("rtl/b.sv", source + more)

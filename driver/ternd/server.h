@@ -48,8 +48,8 @@ struct ternd_user {
 
 struct ternd;
 
-/** Migrations between two ternd (docs/decisions/migration-sessions.md), which ternd/move/ has. Each function serves a
- *  connection of the kind SEND or RECEIVE, after its welcome, until it ends. */
+/** Migrations between two ternd (docs/decisions/migration-sessions.md), which migration/session/ has. Each function
+ *  serves a connection of the kind SEND or RECEIVE, after its welcome, until it ends. */
 struct ternd_moves {
     void (*send)(struct ternd *t, int control, const char *partition);
     void (*receive)(struct ternd *t, int control, const char *partition);

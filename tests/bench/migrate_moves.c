@@ -12,8 +12,8 @@
 #include "base/thread.h"
 #include "migrate_bystander.h"
 #include "migrate_link.h"
-#include "os/migrate/image.h"
-#include "os/migrate/migrate.h"
+#include "migration/state/image.h"
+#include "migration/state/migrate.h"
 
 #define MIB (1u << 20)
 #define MOVES "moves"

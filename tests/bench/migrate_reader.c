@@ -10,9 +10,9 @@
 #include <xxhash.h>
 
 #include "base/thread.h"
-#include "os/migrate/image.h"
+#include "migration/format/stream.h"
+#include "migration/state/image.h"
 #include "os/service.h"
-#include "stream/stream.h"
 
 #define PAGE TERN_PAGE_BYTES
 #define PAGES 64u /* Pages that are compared at once. */

@@ -9,7 +9,7 @@
 
 #include "migrate_link.h"
 #include "migrate_reader.h"
-#include "os/migrate/migrate.h"
+#include "migration/state/migrate.h"
 
 #define MIB (1u << 20)
 #define OTHERS (64u * MIB)  /* Device memory besides the partition. */

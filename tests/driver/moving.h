@@ -5,7 +5,7 @@
 #define MOVING_H
 
 #include "free_pages.h"
-#include "os/migrate/migrate.h"
+#include "migration/state/migrate.h"
 #include "pausing.h"
 
 /** Single pages of a device that are taken, with gaps between them, so that arriving memory lies elsewhere and in

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "stream/stream.h"
+#include "migration/format/stream.h"
 
 struct ends {
     int to[TERN_STREAM_LINKS], from[TERN_STREAM_LINKS];

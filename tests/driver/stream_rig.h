@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "stream/stream.h"
+#include "migration/format/stream.h"
 #include "tern/tern.h"
 
 #define ok(call) assert_int_equal((call), 0)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream/internal.h"
+#include "migration/format/internal.h"
 
 static void example(struct tern_stream *s)
 {

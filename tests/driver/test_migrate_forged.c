@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Images that no device could have written (M3). One property of a valid image is changed, and the image is refused
- * with the sentence about it. Each change violates one condition of driver/os/migrate/check.c and no other.
+ * with the sentence about it. Each change violates one condition of driver/migration/state/check.c and no other.
  */
 #include "moving_scene.h"
 
+#include "migration/state/image.h"
 #include "os/mem/box.h"
-#include "os/migrate/image.h"
 
 static struct tern_image *im;
 

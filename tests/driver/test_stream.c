@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "stream/internal.h"
+#include "migration/format/internal.h"
 #include "tern/tern_spec.h"
 
 enum { MANY = 20000 };

@@ -3,7 +3,7 @@
  * asks for. */
 #include "stream_rig.h"
 
-#include "stream/format.h"
+#include "migration/format/format.h"
 
 static struct bytes sample(void)
 {

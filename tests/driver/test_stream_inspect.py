@@ -56,7 +56,7 @@ class Reader(unittest.TestCase):
     def test_types_are_those_of_the_description(self):
         text = (ROOT / "docs/migration-stream.md").read_text()
         table = re.findall(r"^\| (\w+) \| (\d+) \|", text[text.index("## Records of the stream"):], flags=re.M)
-        header = (ROOT / "driver/stream/stream.h").read_text()
+        header = (ROOT / "driver/migration/format/stream.h").read_text()
         known = {(name, number) for number, name in re.findall(r"X\(\w+, (\d+), \"(\w+)\"\)", header)}
         self.assertGreater(len(table), 2)
         self.assertLessEqual(set(table), known)
@@ -70,7 +70,7 @@ class Reader(unittest.TestCase):
         told = {(kind, name) for names, kind in rows for name in re.findall(r"`(\w+)`", names)}
         kinds = {"tern_put_u64": "number", "tern_put_u64s": "numbers", "tern_put_text": "text",
                  "tern_put_bytes": "bytes", "put_bytes_of": "bytes"}
-        put = {(kinds[function], name) for folder in ("os/migrate", "ternd/move")
+        put = {(kinds[function], name) for folder in ("migration/state", "migration/session")
                for path in (ROOT / "driver" / folder).glob("*.c") for function, name in
                re.findall(r"\b(tern_put_\w+|put_bytes_of)\(\w+, \"(\w+)\"", path.read_text())}
         self.assertGreater(len(put), 50)

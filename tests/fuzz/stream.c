@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/internal.h"
+#include "migration/format/internal.h"
 #include "tern/tern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "migration/session/move.h"
 #include "model_device.h"
-#include "ternd/move/move.h"
 #include "ternd/server.h"
 #include "wire/ring.h"
 

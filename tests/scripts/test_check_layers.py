@@ -17,6 +17,12 @@ CASES = [
     ("runtime/core/x.c", SPDX + '#include "tern_sim/tern_sim.h"\n', "x.c:2: includes tern_sim"),
     ("driver/os/proc/x.c", SPDX + "\n#include <tern/tern_hw.h>\n", "x.c:3: includes tern/tern_hw.h"),
     ("driver/os/proc/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
+    ("driver/migration/state/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
+    ("driver/migration/state/x.c", SPDX + "#include <tern/tern_hw.h>\n", "x.c:2: includes tern/tern_hw.h"),
+    ("driver/migration/proxy/x.c", SPDX + '#include "migration/state/a.h"\n', "x.c:2: includes migration/state/a.h"),
+    ("driver/ternd/x.c", SPDX + '#include "migration/state/a.h"\n', "x.c:2: includes migration/state/a.h"),
+    ("driver/client/x.c", SPDX + '#include "migration/format/a.h"\n', "x.c:2: includes migration/format/a.h"),
+    ("runtime/core/x.c", SPDX + '#include "migration/state/a.h"\n', "x.c:2: includes migration/state/a.h"),
     ("driver/kmd/x.c", SPDX + '#include "os/sched/sched.h"\n', "x.c:2: includes os/sched/sched.h"),
     ("driver/kmd/x.c", SPDX + '#include "tern/tern_hw.h"\n', None),
     ("driver/hal/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
@@ -104,10 +110,24 @@ class CheckLayers(unittest.TestCase):
         self.check_driver({"os/state/x.c": '\n#include "os/job/job.h"\n', "os/job/job.h": ""},
                           "driver/os/state/x.c:3: includes driver/os/job/job.h: "
                           "driver/os/job/ is above driver/os/state/")
-        self.check_driver({"base/x.h": '#include "stream/stream.h"\n', "stream/stream.h": ""},
-                          "driver/base/x.h:2: includes driver/stream/stream.h: driver/stream/ is above driver/base/")
-        self.check_driver({"ternd/x.c": '#include "move/move.h"\n', "ternd/move/move.h": ""},
-                          "driver/ternd/x.c:2: includes driver/ternd/move/move.h: ")
+        self.check_driver({"base/x.h": '#include "wire/wire.h"\n', "wire/wire.h": ""},
+                          "driver/base/x.h:2: includes driver/wire/wire.h: driver/wire/ is above driver/base/")
+        self.check_driver({"ternd/x.c": '#include "daemon/main.h"\n', "ternd/daemon/main.h": ""},
+                          "driver/ternd/x.c:2: includes driver/ternd/daemon/main.h: ")
+
+    def test_places_of_migration(self):
+        """Each folder of migration/ lies between the folder that it builds on and the one that uses it."""
+        chains = [["wire", "migration/format", "hal", "os/proc", "migration/state", "os/device", "client", "ternd",
+                   "migration/session", "ternd/daemon"], ["migration/session", "migration/proxy", "migration/tool"]]
+        for chain in chains:
+            calls = "".join(f"    tern_f{n}();\n" for n in range(len(chain)))
+            out, _ = said({f"driver/{folder}/x.c": f"{SPDX}void tern_f{n}(void)\n{{\n{calls}}}\n"
+                           for n, folder in enumerate(chain)})
+            uses = [(a, b) for n, a in enumerate(chain) for b in chain[n + 1:]]
+            for low, high in uses:
+                self.assertRegex(out, f"driver/{low}/x.c:[0-9]+: uses tern_f[0-9]+ of driver/{high}/x.c: "
+                                 f"driver/{high}/ is above driver/{low}/")
+            self.assertIn(f" {len(uses)} violations", out)
 
     def test_headers_for_other_folders(self):
         files = {"os/mem/victim.h": "", "os/mem/x.c": '#include "victim.h"\n'}

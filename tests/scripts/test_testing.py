@@ -271,8 +271,8 @@ class Changed(unittest.TestCase):
         self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/fixture.h"))
         self.assertNotIn("tests/all", targets("driver/kmd/save.c"))
         self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
-        self.assertEqual(targets("driver/stream/pages.c", tree="sanitize")[-1:], ["fuzz"])
-        self.assertNotIn("sim/model/all", targets("driver/stream/pages.c", tree="sanitize"))
+        self.assertEqual(targets("driver/migration/format/pages.c", tree="sanitize")[-1:], ["fuzz"])
+        self.assertNotIn("sim/model/all", targets("driver/migration/format/pages.c", tree="sanitize"))
         self.assertEqual(targets("driver/os/sched/cap.c", tree="sanitize")[-5:],
                          ["driver/all", "runtime/all", "runtime/cli/all", "sim/model/all", "tests/driver/all"])
 

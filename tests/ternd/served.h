@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "migration/session/move.h"
 #include "os/state/state.h"
-#include "ternd/move/move.h"
 #include "ternd/server.h"
 #include "tests/driver/descriptors.h"
 #include "tests/driver/free_pages.h"

@@ -10,10 +10,10 @@
 #include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "migration/state/autosave.h"
 #include "os/device/device.h"
 #include "os/job/job.h"
 #include "os/mem/mem.h"
-#include "os/migrate/autosave.h"
 #include "os/observe/observe.h"
 #include "os/part/part.h"
 

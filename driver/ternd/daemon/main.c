@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "migration/session/move.h"
 #include "os/service.h"
 #include "ternd/listen.h"
-#include "ternd/move/move.h"
 #include "ternd/server.h"
 
 enum { OK = 0, FAILED = 1, USAGE = 2 };

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Frames over a link of any kind: a pair of pipes, or a socket (far.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/wait.h"
+#include "migration/proxy/far.h"
+
+#define SAY_NS 5000000000u      /* interval of the signs of life */
+#define LOST_NS 60000000000u    /* silence after which the link is lost */
+#define READ 65536u
+#define FINISH_MS 2000            /* longest silence of the other side at the end */
+
+_Static_assert(sizeof(struct far_frame) == 32, "it has no holes");
+
+size_t far_bytes_left(const struct far_bytes *b)
+{
+    return b->end - b->start;
+}
+
+bool far_bytes_room(struct far_bytes *b, size_t n)
+{
+    if (b->start == b->end) {
+        b->start = b->end = 0;
+    }
+    if (b->room - b->end >= n) {
+        return true;
+    }
+    if (b->start) {
+        memmove(b->data, b->data + b->start, b->end - b->start);
+        b->end -= b->start;
+        b->start = 0;
+    }
+    if (b->room - b->end < n) {
+        const size_t room = (b->end + n) * 2;
+        uint8_t *data = realloc(b->data, room);
+        if (!data) {
+            return false;
+        }
+        b->data = data;
+        b->room = room;
+    }
+    return true;
+}
+
+void far_link_open(struct far_link *l, int in, int out)
+{
+    *l = (struct far_link){.in = in, .out = out};
+    fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
+    fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+    l->heard = l->said = tern_clock_ns();
+}
+
+void far_link_close(struct far_link *l)
+{
+    if (l->out != l->in) {
+        close(l->out);
+    }
+    close(l->in);
+    free(l->received.data);
+    free(l->sending.data);
+}
+
+void far_link_finish(struct far_link *l)
+{
+    struct pollfd p = {.fd = l->in, .events = POLLIN};
+    uint8_t rest[4096];
+    far_flush(l);
+    if (!l->lost && !far_bytes_left(&l->sending) && !shutdown(l->out, SHUT_WR)) {
+        while (poll(&p, 1, FINISH_MS) > 0 && read(l->in, rest, sizeof rest) > 0) {
+        }
+    }
+}
+
+void far_lose(struct far_link *l, const char *format, ...)
+{
+    va_list args;
+    if (!l->lost) {
+        va_start(args, format);
+        vsnprintf(l->why, sizeof l->why, format, args);
+        va_end(args);
+    }
+    l->lost = true;
+}
+
+void far_send(struct far_link *l, struct far_frame f, const void *a, size_t na, const void *b, size_t nb)
+{
+    f.length = (uint32_t)(na + nb);
+    if (l->lost) {
+        return;
+    }
+    if (!far_bytes_room(&l->sending, sizeof f + na + nb)) {
+        far_lose(l, "there is no memory for what goes over it");
+        return;
+    }
+    uint8_t *to = l->sending.data + l->sending.end;
+    memcpy(to, &f, sizeof f);
+    if (na) {
+        memcpy(to + sizeof f, a, na);
+    }
+    if (nb) {
+        memcpy(to + sizeof f + na, b, nb);
+    }
+    l->sending.end += sizeof f + na + nb;
+}
+
+void far_flush(struct far_link *l)
+{
+    while (!l->lost && far_bytes_left(&l->sending)) {
+        const ssize_t n = write(l->out, l->sending.data + l->sending.start, far_bytes_left(&l->sending));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0 && errno == EAGAIN) {
+            return;
+        }
+        if (n < 0) {
+            far_lose(l, "%s", errno == EPIPE ? "the other side has closed it" : strerror(errno));
+            return;
+        }
+        l->sending.start += (size_t)n;
+        l->said = tern_clock_ns();
+    }
+}
+
+void far_fill(struct far_link *l)
+{
+    if (l->lost) {
+        return;
+    }
+    if (!far_bytes_room(&l->received, READ)) {
+        far_lose(l, "there is no memory for what comes over it");
+        return;
+    }
+    const ssize_t n = read(l->in, l->received.data + l->received.end, READ);
+    if (n > 0) {
+        l->received.end += (size_t)n;
+        l->heard = tern_clock_ns();
+    } else if (n == 0) {
+        far_lose(l, "the other side has closed it");
+    } else if (errno != EINTR && errno != EAGAIN) {
+        far_lose(l, "%s", strerror(errno));
+    }
+}
+
+bool far_next(struct far_link *l, struct far_frame *f, const uint8_t **bytes)
+{
+    l->received.start += l->shown;
+    l->shown = 0;
+    if (far_bytes_left(&l->received) < sizeof *f) {
+        return false;
+    }
+    memcpy(f, l->received.data + l->received.start, sizeof *f);
+    if (!f->type || f->type >= FAR_TYPES || f->length > FAR_FRAME_MAX) {
+        far_lose(l, "what comes over it is no frame of Tern's: type %u, %u bytes", f->type, f->length);
+        l->received.start = l->received.end;
+        return false;
+    }
+    if (far_bytes_left(&l->received) < sizeof *f + f->length) {
+        return false;
+    }
+    *bytes = l->received.data + l->received.start + sizeof *f;
+    l->shown = sizeof *f + f->length;
+    return true;
+}
+
+void far_tick(struct far_link *l, bool reads)
+{
+    const uint64_t now = tern_clock_ns();
+    if (!reads) {
+        l->heard = now;
+    }
+    if (now - l->said > SAY_NS && !far_bytes_left(&l->sending)) {
+        far_send(l, (struct far_frame){.type = FAR_ALIVE}, NULL, 0, NULL, 0);
+    }
+    if (now - l->heard > LOST_NS) {
+        far_lose(l, "nothing has come for %u s", (unsigned)(LOST_NS / 1000000000u));
+    }
+}

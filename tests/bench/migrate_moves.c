@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "migrate_bystander.h"
 #include "migrate_link.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 #include "migration/state/migrate.h"
 
 #define MIB (1u << 20)

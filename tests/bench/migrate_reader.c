@@ -11,7 +11,7 @@
 
 #include "base/thread.h"
 #include "migration/format/stream.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 #include "os/service.h"
 
 #define PAGE TERN_PAGE_BYTES

@@ -7,7 +7,7 @@
 #include "moving_scene.h"
 
 #include "base/submission.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 
 /** The change: of a number, a number of an array, the length of an array or of bytes, or the type of a record. */
 enum kind { NUMBER, ELEMENT, COUNT, BYTES, TYPE };

@@ -5,7 +5,7 @@
  */
 #include "moving_scene.h"
 
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 #include "os/mem/box.h"
 
 static struct tern_image *im;

@@ -6,7 +6,7 @@
  */
 #include "moving_actors.h"
 
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 
 #define MIB (1u << 20)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)

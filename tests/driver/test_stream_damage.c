@@ -3,7 +3,7 @@
  * asks for. */
 #include "stream_rig.h"
 
-#include "migration/format/format.h"
+#include "migration/format/stream.h"
 
 static struct bytes sample(void)
 {

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "migration/session/move.h"
+#include "migration/session/session.h"
 #include "model_device.h"
 #include "ternd/server.h"
 #include "wire/ring.h"

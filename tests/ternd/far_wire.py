@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link between two proxies (driver/migration/proxy/far.h) whose data a test can see, change and cut."""
+"""A link between two proxies (driver/migration/proxy/internal.h) whose data a test can see, change and cut."""
 import select
 import socket
 import struct

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "migration/session/move.h"
+#include "migration/session/session.h"
 #include "os/state/state.h"
 #include "ternd/server.h"
 #include "tests/driver/descriptors.h"

@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "migration/tool/report.h"
+#include "migration/tool/tool.h"
 
 #define MANY 40u
 #define AXIS 172.0 /* Distance of a chart's axis from its top. */

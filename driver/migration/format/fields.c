@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parsing of fields from CBOR (fields.h). This uses libcbor's streaming decoder, which allocates nothing. libcbor's
+ * Parsing of fields from CBOR (stream.h). This uses libcbor's streaming decoder, which allocates nothing. libcbor's
  * tree of items would allocate as much as a length field claims.
  */
-#include "migration/format/fields.h"
+#include "migration/format/stream.h"
 
 #include <cbor.h>
 #include <stdbool.h>

@@ -3,10 +3,67 @@
 #ifndef TERN_STREAM_INTERNAL_H
 #define TERN_STREAM_INTERNAL_H
 
-#include "migration/format/fields.h"
-#include "migration/format/format.h"
-#include "migration/format/link.h"
+#include <zstd.h>
+
 #include "migration/format/stream.h"
+
+/* --- link.c: bytes over one file descriptor, or in memory */
+
+/** Limits of waiting, the same for all links of a stream. */
+struct tern_link_wait {
+    int timeout; /* milliseconds without a byte; negative: no limit */
+    int cancel;  /* descriptor that ends a wait as soon as it can be read; negative: none */
+};
+
+struct tern_link {
+    int fd;                       /* descriptor; negative: the link is in memory */
+    bool socket, fifo;            /* kind of the descriptor */
+    uint64_t bytes;               /* number of bytes that were written or read */
+    const unsigned char *from;    /* memory that is read, of `size` bytes */
+    unsigned char *to;            /* memory that is written, the link's own, of `room` bytes */
+    size_t size, room;            /* size: bytes of `from`, or bytes of `to` in use */
+};
+
+/** Begins a link over an open descriptor, which stays the caller's. */
+int tern_link_open(struct tern_link *l, int fd);
+void tern_link_free(struct tern_link *l);
+/** Writes all n bytes. -EIO, -EPIPE, -ETIMEDOUT, -ECANCELED, -ENOMEM, with the system's words in *why. */
+int tern_link_write(struct tern_link *l, const struct tern_link_wait *w, const void *data, size_t n, const char **why);
+/** Reads n bytes. *got is the number read; it is less than n only at the end of the stream. Errors as of a write. */
+int tern_link_read(struct tern_link *l, const struct tern_link_wait *w, void *data, size_t n, size_t *got,
+                   const char **why);
+/** Waits until one of n links can go on without waiting (events: POLLIN or POLLOUT). NULL entries are ignored. Links
+ *  behind `after` come first, so that all get their turn. Returns the link's index, or an error. */
+int tern_link_any(struct tern_link *const *links, unsigned n, short events, unsigned after,
+                  const struct tern_link_wait *w, const char **why);
+
+/* --- pages.c, sent.c: state of a stream for its pages */
+
+/** A hash of the last sent content of each page: a hash table, with open addressing, of spans of 64 pages. */
+struct tern_sent {
+    struct tern_sent_span **spans;
+    size_t room, used; /* entries of spans, a power of two or 0; entries in use */
+    uint64_t seed;
+};
+
+void tern_sent_init(struct tern_sent *t, uint64_t seed);
+void tern_sent_free(struct tern_sent *t);
+/** True: the page is as it was sent last. False: the caller sends it, and its hash is remembered if memory allows. */
+bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const void *data);
+
+/** Forgets the hashes of pages, because sending them has failed. */
+void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count);
+
+struct tern_stream_pages {
+    int level;                        /* level of compression, as of tern_stream_compress */
+    bool remember;                    /* tern_stream_remember was called */
+    struct tern_sent sent;
+    ZSTD_CCtx *compress;
+    ZSTD_DCtx *decompress;
+    unsigned char *packed, *gathered; /* buffers for the content of a record: compressed; of the pages with content */
+};
+
+/* --- a stream */
 
 /** One of a stream's links, and its position in its records. */
 struct tern_stream_link {

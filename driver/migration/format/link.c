@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Complete reads and writes on file descriptors, with limits of waiting and without SIGPIPE (link.h). */
-#include "migration/format/link.h"
+/** Complete reads and writes on file descriptors, with limits of waiting and without SIGPIPE (internal.h). */
+#include "migration/format/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "migration/format/stream.h"
 
 #define PIECE (1u << 20) /* largest number of bytes of a system call */
 

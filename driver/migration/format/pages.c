@@ -4,7 +4,7 @@
  * were sent before, and the content of the others, raw or compressed together. A run of 64 or more pages of zeros is
  * one record without content.
  */
-#include "migration/format/pages.h"
+#include "migration/format/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "migration/format/internal.h"
 
 #define CONTENT_BYTES (TERN_PAGES_OF_RECORD * TERN_PAGE_BYTES)
 #define BITMAP_BYTES (TERN_PAGES_OF_RECORD / 8)

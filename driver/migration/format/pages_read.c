@@ -6,7 +6,6 @@
 #include <zstd.h>
 
 #include "migration/format/internal.h"
-#include "migration/format/pages.h"
 
 /** The field `name`, a bitmap of the record's pages; bits behind the last page must be 0. NULL: no page. */
 static const unsigned char *bitmap(struct tern_stream *s, const char *name, uint64_t count)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hashes of the last sent contents of pages (pages.h). */
+/** Hashes of the last sent contents of pages (internal.h). */
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "migration/format/pages.h"
-#include "migration/format/stream.h"
+#include "migration/format/internal.h"
 
 #define FIRST_ROOM 64u
 #define SPAN 64u

@@ -224,4 +224,60 @@ struct tern_page_run {
 int tern_get_pages(struct tern_stream *s, uint64_t most_memory, uint64_t most_page, struct tern_pages *out);
 bool tern_pages_next(struct tern_pages *p, struct tern_page_run *run);
 
+/* --- the bytes of a link, for code that parses them itself (docs/migration-stream.md). Numbers are little-endian */
+
+#define TERN_FORMAT_MAJOR 1u
+#define TERN_FORMAT_MINOR 0u
+#define TERN_HEADER_BYTES 40u
+#define TERN_HEAD_BYTES 32u
+#define TERN_HEAD_SKIPPABLE 1u
+
+/** The header, which precedes the records of a link. */
+struct tern_stream_header {
+    uint16_t major, minor; /* version of the format */
+    uint32_t spec;        /* TERN_SPEC_HASH of the writer */
+    uint64_t id;          /* number of the migration, the same on all links */
+    uint64_t next;        /* number of the record that follows: 0, or more after a reconnection */
+    uint16_t link, links; /* number of this link, from 0, and of all links */
+};
+
+/** The head, which precedes the fields of a record. */
+struct tern_record_head {
+    uint16_t type, flags;
+    uint32_t length;      /* bytes of the fields */
+    uint64_t number;      /* number of the record on its link, from 0 */
+    uint64_t check;       /* XXH3-64 of the fields */
+};
+
+void tern_header_pack(const struct tern_stream_header *h, unsigned char to[TERN_HEADER_BYTES]);
+/** NULL, or a sentence that says what is wrong. */
+const char *tern_header_unpack(const unsigned char from[TERN_HEADER_BYTES], struct tern_stream_header *h);
+/** Sets h->check, and encodes the head. */
+void tern_head_pack(struct tern_record_head *h, const void *fields, unsigned char to[TERN_HEAD_BYTES]);
+/** NULL, or a sentence that says what is wrong. */
+const char *tern_head_unpack(const unsigned char from[TERN_HEAD_BYTES], struct tern_record_head *h);
+/** True: the checksum of the fields is h->check. */
+bool tern_head_fits(const struct tern_record_head *h, const void *fields);
+
+enum tern_field_kind { TERN_FIELD_U64, TERN_FIELD_TEXT, TERN_FIELD_BYTES, TERN_FIELD_U64S, TERN_FIELD_OTHER };
+
+/** A field. Pointers are into the bytes of the record. */
+struct tern_field {
+    const char *name;           /* without a NUL */
+    size_t name_length;
+    enum tern_field_kind kind;  /* OTHER: a well-formed item of a kind that this version does not know */
+    uint64_t value;             /* the value of U64 */
+    const unsigned char *data;  /* TEXT, BYTES: the content; U64S: the first element, in CBOR; OTHER: the item */
+    size_t size;                /* TEXT, BYTES: bytes; U64S: number of elements; OTHER: bytes of the item */
+};
+
+/** Parses n bytes, which must be one map, into fields. NULL, or a sentence that says what is wrong. */
+const char *tern_fields_parse(const unsigned char *bytes, size_t n, struct tern_field fields[TERN_RECORD_FIELDS],
+                              unsigned *count);
+/** Decodes the elements of a field of the kind U64S; values has room for f->size of them. */
+void tern_field_u64s(const struct tern_field *f, uint64_t *values);
+
+/** How a `pages` record has the content of its pages. */
+enum tern_pages_encoding { TERN_PAGES_RAW, TERN_PAGES_ZSTD, TERN_PAGES_ZERO };
+
 #endif

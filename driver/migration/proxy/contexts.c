@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/proxy/source.h"
+#include "migration/proxy/internal.h"
 
 int far_context_add(struct far_session *s, uint32_t handle, uint32_t process, uint64_t cookie, uint64_t ended,
                     uint64_t submitted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Number of bytes of requests and replies in their slot (wire.h), never more than a slot. */
-#include "migration/proxy/far.h"
+#include "migration/proxy/internal.h"
 
 #define PAGE 4096u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Frames over a link of any kind: a pair of pipes, or a socket (far.h). */
+/** Frames over a link of any kind: a pair of pipes, or a socket (proxy.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/wait.h"
-#include "migration/proxy/far.h"
+#include "migration/proxy/internal.h"
 
 #define SAY_NS 5000000000u      /* interval of the signs of life */
 #define LOST_NS 60000000000u    /* silence after which the link is lost */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/wait.h"
-#include "migration/proxy/source.h"
+#include "migration/proxy/internal.h"
 #include "wire/hello.h"
 #include "wire/socket.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs at the source: the proxy takes the place of their ternd (far.h). ternd checks what they write; the proxy
+ * Programs at the source: the proxy takes the place of their ternd (proxy.h). ternd checks what they write; the proxy
  * checks only positions and lengths, which it needs itself.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "migration/proxy/source.h"
+#include "migration/proxy/internal.h"
 #include "wire/futex.h"
 #include "wire/hello.h"
 #include "wire/ring.h"

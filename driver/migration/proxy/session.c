@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "migration/proxy/far.h"
+#include "migration/proxy/internal.h"
 #include "wire/shared.h"
 
 struct far_session *far_session_create(void)

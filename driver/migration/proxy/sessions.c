@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sessions at the target: the proxy takes the place of their programs (far.h). */
+/** Sessions at the target: the proxy takes the place of their programs (proxy.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/patience.h"
-#include "migration/proxy/target.h"
+#include "migration/proxy/internal.h"
 #include "wire/hello.h"
 #include "wire/ring.h"
 #include "wire/socket.h"

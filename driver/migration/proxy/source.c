@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The proxy at the source (far.h). For the source's ternd it is the other ternd of a migration: it takes sockets and
+ * The proxy at the source (proxy.h). For the source's ternd it is the other ternd of a migration: it takes sockets and
  * memories, and passes the bytes of the stream on. After GO of the source's ternd the programs belong to the proxy.
  */
-#include "migration/proxy/source.h"
+#include "migration/proxy/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

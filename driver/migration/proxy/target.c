@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The proxy at the target (far.h). For the target's ternd it is the other ternd of a migration, with sockets and
+ * The proxy at the target (proxy.h). For the target's ternd it is the other ternd of a migration, with sockets and
  * memories of its own for each program. Bytes that come over the link are written into these.
  */
-#include "migration/proxy/target.h"
+#include "migration/proxy/internal.h"
 
 #include <errno.h>
 #include <stdio.h>

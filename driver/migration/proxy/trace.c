@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/format/format.h"
 #include "migration/format/stream.h"
-#include "migration/proxy/source.h"
-#include "migration/session/record_sizes.h"
+#include "migration/proxy/internal.h"
+#include "migration/session/session.h"
 
 #define STREAMS 3u
 

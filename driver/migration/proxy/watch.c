@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "migration/proxy/far.h"
+#include "migration/proxy/internal.h"
 
 void far_watch_begin(struct far_watch *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The link between two ternd, and the connection of the tool that asked for the migration (move.h). */
+/** The link between two ternd, and the connection of the tool that asked for the migration (session.h). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 #include "wire/socket.h"
 
 /** Receives one message with a descriptor. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 
 #define SESSIONS_MAX 4096u
 #define QUEUE_MAX ((uint64_t)1 << 40) /* bytes of submissions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The target of a migration between two ternd (move.h). */
+/** The target of a migration between two ternd (session.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/wait.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 
 /** The owner of a process that is loaded. */
 static int find_owner(void *user, uint32_t process, struct tern_owner *owner)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Continues the processes' stream of a migration over other links when links are lost (move.h). Each ternd closes its
- * links, so that the other one notices as well, tells the tool, and waits for other links. Over the first of these the
- * target says which records it has (`ready`), and the source sends the others again.
+ * Continues the processes' stream of a migration over other links when links are lost (session.h). Each ternd closes
+ * its links, so that the other one notices as well, tells the tool, and waits for other links. Over the first of these
+ * the target says which records it has (`ready`), and the source sends the others again.
  *
  * A source that has written everything does not know how much has arrived. Therefore it waits until the target says
  * that it has everything (`acknowledged`, or `ready` with all records). From then on nothing of this stream is in
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 #include "wire/socket.h"
 
 /* bytes kept for each link, more than the buffers of sockets and relays between the two hold */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The source of a migration between two ternd (move.h). */
+/** The source of a migration between two ternd (session.h). */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/wait.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 #include "wire/socket.h"
 
 /** Finds whether the session has processes in the partition. -EBUSY: some of its processes are in it and some are

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "migration/format/stream.h"
-#include "migration/session/move.h"
+#include "migration/session/internal.h"
 
 static int write_program(const struct ternd_session *s, uint32_t number, struct tern_stream *to)
 {

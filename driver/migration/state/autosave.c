@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The checkpoint of a program that does not call the checkpoint functions (autosave.h). */
-#include "migration/state/autosave.h"
+/** The checkpoint of a program that does not call the checkpoint functions (migrate.h). */
+#include "migration/state/migrate.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/submission.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 #include "os/mem/box.h"
 #include "os/part/part.h"
 

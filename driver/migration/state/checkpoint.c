@@ -16,8 +16,7 @@
 #include "base/sized.h"
 #include "base/thread.h"
 #include "base/wait.h"
-#include "migration/state/autosave.h"
-#include "migration/state/saving.h"
+#include "migration/state/internal.h"
 #include "os/proc/proc.h"
 
 #define ZSTD_LEVEL 3

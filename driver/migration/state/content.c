@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Access to the contents of a memory, on the device or on the host. The pager may move blocks between two pieces. */
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "migration/state/end.h"
+#include "migration/state/internal.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,7 @@
  * if some allocation of it is at the same address of the same process. Such a memory keeps its slot on the source and
  * its contents on the target. All other memories are new, and are sent in full.
  */
-#include "migration/state/end.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 
 static struct tern_image_process *find(const struct tern_image *image, uint32_t id)
 {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/submission.h"
-#include "migration/state/records.h"
+#include "migration/state/internal.h"
 #include "os/job/job.h"
 
 #define ANY UINT32_MAX

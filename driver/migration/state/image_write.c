@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/state/records.h"
+#include "migration/state/internal.h"
 
 static void put_bytes_of(struct tern_stream *s, const char *name, const char *text)
 {

@@ -5,9 +5,7 @@
 
 #include "base/completions.h"
 #include "base/error.h"
-#include "migration/state/end.h"
-#include "migration/state/migrate.h"
-#include "migration/state/records.h"
+#include "migration/state/internal.h"
 
 struct tern_loading {
     struct tern_device *dev;

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/state/image.h"
-#include "migration/state/migrate.h"
+#include "migration/state/internal.h"
 #include "os/mem/mem.h"
 #include "os/service.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/state/image.h"
+#include "migration/state/internal.h"
 #include "os/job/job.h"
 #include "os/mem/mem.h"
 #include "os/proc/proc.h"

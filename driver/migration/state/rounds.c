@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/wait.h"
-#include "migration/state/saving.h"
+#include "migration/state/internal.h"
 #include "os/state/state.h"
 
 typedef unsigned long long ull;

@@ -5,10 +5,7 @@
 
 #include "base/completions.h"
 #include "base/error.h"
-#include "migration/state/end.h"
-#include "migration/state/migrate.h"
-#include "migration/state/records.h"
-#include "migration/state/saving.h"
+#include "migration/state/internal.h"
 
 /** Takes a process into the saving. Processes that were killed are left out. -EIO: it was killed. Takes dev->lock. */
 static int hold(struct tern_saving *m, struct tern_process *proc)

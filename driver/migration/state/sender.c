@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "migration/state/sender.h"
+#include "migration/state/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "migration/state/image.h"
 #include "os/mem/mem.h"
 
 #define PAGES 64u /* pages read at once */

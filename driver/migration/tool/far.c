@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * `tern migrate` to another machine, and `tern migrate serve` there: the links between the proxies
- * (migration/proxy/far.h). A link is a socket to a child process, which is a TLS relay (relay.c) or a command, or an
+ * (migration/proxy/proxy.h). A link is a socket to a child process, which is a TLS relay (relay.c) or a command, or an
  * inherited socket.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <openssl/ssl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +19,7 @@
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/patience.h"
-#include "migration/proxy/far.h"
-#include "migration/tool/move.h"
+#include "migration/proxy/proxy.h"
 #include "migration/tool/tool.h"
 
 #define TLS "tls://"

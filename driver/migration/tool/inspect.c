@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "migration/format/pages.h"
 #include "migration/tool/tool.h"
 
 struct inspection {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "migration/tool/move.h"
 #include "migration/tool/tool.h"
 
 static const char text[] =

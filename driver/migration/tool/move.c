@@ -21,7 +21,6 @@
 #include "base/keys.h"
 #include "base/patience.h"
 #include "base/wait.h"
-#include "migration/tool/move.h"
 #include "migration/tool/tool.h"
 #include "wire/hello.h"
 #include "wire/socket.h"

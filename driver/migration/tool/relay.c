@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 
 #include "base/patience.h"
-#include "migration/tool/tls.h"
 #include "migration/tool/tool.h"
 
 #define BUFFER 65536u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The data of a migration report, and its JSON (report.h). */
-#include "migration/tool/report.h"
+/** The data of a migration report, and its JSON (tool.h). */
+#include "migration/tool/tool.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A migration report as one page of HTML (report.h): the result, three charts, and all numbers. */
+/** A migration report as one page of HTML (tool.h): the result, three charts, and all numbers. */
 #include <inttypes.h>
 #include <math.h>
 
-#include "migration/tool/report.h"
+#include "migration/tool/tool.h"
 
 #define MIB 1048576.0
 #define LEFT 64.0    /* left end of the axes of each chart, and its sizes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** TLS connections (tls.h): files, addresses, handshakes, and sentences for their errors. */
-#include "migration/tool/tls.h"
+/** TLS connections (tool.h): files, addresses, handshakes, and sentences for their errors. */
+#include "migration/tool/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include "base/error.h"

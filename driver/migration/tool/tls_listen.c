@@ -13,13 +13,14 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "migration/tool/tls.h"
+#include "migration/tool/tool.h"
 
 #define HANDSHAKES_MAX 128u /* largest number of handshakes */
 #define MOST_OF_ADDRESS 32u /* largest number of handshakes from one address */

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Parts of tern-migrate. */
-#ifndef TERN_STREAM_TOOL_H
-#define TERN_STREAM_TOOL_H
+/**
+ * Parts of tern-migrate: a file for each of its commands (migrate: move.c, far.c; inspect.c; relay.c), and what they
+ * share.
+ */
+#ifndef TERN_MIGRATION_TOOL_H
+#define TERN_MIGRATION_TOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "migration/format/fields.h"
-#include "migration/format/format.h"
+#include "migration/format/stream.h"
+#include "wire/wire.h"
+
+struct ssl_st; /* SSL of OpenSSL, and SSL_CTX */
+struct ssl_ctx_st;
 
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNTOLD = 3 /* done, but its report could not be written */ };
 
@@ -22,7 +29,6 @@ int inspect_command(int argc, char **argv);
 int relay_command(int argc, char **argv);
 /** Passes bytes between standard input and output and a connection, which it takes over, until both directions have
  *  ended. DONE or FAILED. */
-struct ssl_st;
 int relay_run(struct ssl_st *ssl, const char *peer);
 
 /** A file or a pipe that is read from its beginning to its end. */
@@ -85,5 +91,114 @@ const char *type_name(unsigned type);
  *  printed. */
 bool print_quoted(const unsigned char *text, size_t n);
 void print_hex(const unsigned char *data, size_t n);
+
+/* ---------------------------------------------------------------------- TLS: tls.c, tls_listen.c */
+
+/* TLS 1.3 connections in which both sides have a certificate. A call that fails says why on standard error. */
+
+struct tls_options {
+    const char *cert, *key, *ca; /* PEM files: this side's certificates and key, and the trusted authorities */
+    const char *name;            /* required name of the other side's certificate; NULL, if it listens: any name */
+    const char *address;         /* HOST:PORT */
+    bool listens;                /* this side accepts connections, and does not connect */
+};
+
+/** Loads the files. NULL: a file is missing or invalid. */
+struct ssl_ctx_st *tls_context(const struct tls_options *o);
+/** Connects, or listens until it has accepted one connection. The socket does not block. NULL: it failed. */
+struct ssl_st *tls_open(struct ssl_ctx_st *context, const struct tls_options *o);
+
+/** Returns a socket that is connected to HOST:PORT or listens there, and the host of it. Negative: it failed. */
+int tls_reach(const struct tls_options *o, char host[256]);
+/** Prepares a handshake over a connected socket, which it takes over and makes non-blocking. NULL: out of memory. */
+struct ssl_st *tls_begin(struct ssl_ctx_st *context, int s, const char *name, const char *peer);
+/** Continues a handshake without waiting. 1: it has succeeded; 0: it waits for *events (as in poll()); negative: it has
+ *  failed. */
+int tls_go_on(struct ssl_st *ssl, bool listens, const char *peer, short *events);
+/** Milliseconds of the monotonic clock: the present time, and the time at which a handshake that begins now is given
+ *  up, after 10 s or TERND_PATIENCE, which must be valid. */
+int64_t tls_now(void);
+int64_t tls_deadline(void);
+/** Prints that a handshake was given up for its time. */
+void tls_say_late(const char *peer);
+__attribute__((format(printf, 2, 3))) void tls_tell(const char *peer, const char *format, ...);
+
+/* tls_listen.c */
+struct tls_listener;
+/** Begins to listen, and prints the address. NULL: it failed. */
+struct tls_listener *tls_listen(struct ssl_ctx_st *context, const struct tls_options *o);
+/** Waits until a handshake has succeeded. Handshakes of other connections continue meanwhile, and during the next call.
+ *  One that fails is reported, and does not keep others out. NULL: no connection can be accepted any more. */
+struct ssl_st *tls_accept(struct tls_listener *l);
+/** Frees the listener and its handshakes. In a child of a fork the parent's handshakes are not affected. */
+void tls_listener_free(struct tls_listener *l);
+
+/** Prints the error of the last call on the connection. */
+void tls_say(struct ssl_st *ssl, const char *peer, int result);
+void tls_free(struct ssl_st *ssl);
+
+/* ---------------------------------------------------------------------- the report: report.c, report_html.c */
+
+/* The report of a migration between two ternd, printed as JSON or as a page of HTML. */
+
+#define MOVE_PAGE 4096.0 /* bytes of a page */
+
+/** The report. The caller owns all texts, which must live as long as the report. */
+struct move_report {
+    const char *from, *to, *partition;
+    uint64_t downtime_ns;              /**< Allowed downtime, in ns. */
+    struct tern_wire_progress *rounds; /**< Array of n rounds, in order; freed by move_report_free. */
+    size_t n;
+    uint32_t mended;                   /**< Number of times that lost links were replaced. */
+    bool moved;
+    struct tern_wire_progress end;     /**< The last message of the source. */
+    const char *why;                   /**< The reason if `moved` is false, never NULL then. */
+};
+
+/** Adds a round. False: no memory. */
+bool move_report_round(struct move_report *r, const struct tern_wire_progress *round);
+void move_report_free(struct move_report *r);
+
+/** Rate at which the programs wrote to new pages during the round, in bytes a second. */
+double move_report_rate(const struct tern_wire_progress *round);
+/** Bytes of the stream that were sent during the downtime; 0: the programs have not moved. */
+uint64_t move_report_last_bytes(const struct move_report *r);
+
+/** Prints one JSON object and a newline. False: no memory, or f has an error. */
+bool move_report_json(const struct move_report *r, FILE *f);
+/** Prints one page of HTML that needs no other file. False: f has an error. */
+bool move_report_html(const struct move_report *r, FILE *f);
+
+/* ---------------------------------------------------------------------- migrate --from, serve: move.c, far.c */
+
+struct move_options {
+    const char *from, *to, *partition;
+    const char *report; /* name of the report's file; NULL: none */
+    bool json, foreground;
+    struct tls_options tls;
+    struct tern_wire_migrate how;
+};
+
+/** tern migrate --from, which is the first argument. */
+int move_command(int argc, char **argv);
+/** tern migrate serve */
+int serve_command(int argc, char **argv);
+
+/** Prints an error with its place. Returns FAILED. */
+int move_say(const char *where, const char *why);
+/** Adds a round to the report, and prints it if `show`. */
+void move_round(struct move_report *report, const struct tern_wire_progress *p, bool show);
+
+/** True: the address is that of another machine. */
+bool move_is_far(const char *to);
+/** Checks that the options for another machine are complete. DONE or USAGE. */
+int move_far_check(const struct move_options *o);
+struct far_source;
+/** Migrates to another machine, and completes the report. DONE: the caller serves *out with move_far_stay. FAILED. */
+int move_far(const struct move_options *o, struct move_report *report, struct far_source **out);
+/** Serves the programs that have moved, in the background unless the options say otherwise. Returns the exit status. */
+int move_far_stay(const struct move_options *o, struct far_source *s);
+/** Where the value of a TLS option is stored; NULL: it is no TLS option. */
+const char **move_tls_option(struct tls_options *o, const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "migration/state/autosave.h"
+#include "migration/state/migrate.h"
 #include "os/device/device.h"
 #include "os/job/job.h"
 #include "os/mem/mem.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "migration/session/move.h"
+#include "migration/session/session.h"
 #include "os/service.h"
 #include "ternd/listen.h"
 #include "ternd/server.h"

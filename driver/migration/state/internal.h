@@ -12,10 +12,11 @@
  * buffers and data of chunks follow from jobs. The scheduler's waits, signals and states follow from packets and from
  * the values of fences, which are memory. Virtual runtime begins anew.
  */
-#ifndef TERN_OS_MIGRATE_IMAGE_H
-#define TERN_OS_MIGRATE_IMAGE_H
+#ifndef TERN_MIGRATION_STATE_INTERNAL_H
+#define TERN_MIGRATION_STATE_INTERNAL_H
 
 #include "kmd/save.h"
+#include "migration/state/migrate.h"
 #include "os/state/state.h"
 
 /** Requirements on the target device and its memory (M3). */
@@ -169,7 +170,6 @@ int tern_content_write(struct tern_memory *m, uint32_t page, uint32_t count, con
 /* restore.c */
 /** Makes the processes and allocations of an image in a partition. The processes are suspended, their memory reads
  *  zero. On failure every object that was made has its `real` set. */
-struct tern_migrate_owner;
 int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition,
                        const struct tern_migrate_owner *owner);
 /** Sets the rest of the state of allocations: fences, committed blocks, handles. Called once, after the last image.
@@ -184,5 +184,99 @@ void tern_image_follow(struct tern_image *image, const struct tern_image *before
 /* restore_work.c */
 /** Makes contexts and jobs. Called once the memory has its contents. -errno, with a sentence. */
 int tern_restore_work(struct tern_image *image);
+
+/* ---------------------------------------------------------------------- image_write.c, image_read.c */
+
+/*
+ * An image as records of a migration stream, in this order:
+ *
+ *   device
+ *   memory ...                              in ascending order of slot
+ *   process, of each:
+ *       mapping ...                         in ascending order of address
+ *       context, of each: [state] job ...   in order of submission
+ */
+
+/** Writes all records of an image. Errors of the stream; -ENOMEM. */
+int tern_image_write(const struct tern_image *image, struct tern_stream *s);
+/** Reads the first record of a stream into a new image, and checks that the device can take the image. The caller
+ *  owns *out, also on failure if it is set. -EPROTO, -ENOENT, -ENOSPC, -ENOMEM. */
+int tern_image_read_device(struct tern_stream *s, struct tern_device *dev, const char *partition,
+                           struct tern_image **out);
+/** As tern_image_read_device for a later image, whose device record was just read. before: the earlier image. */
+int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const char *partition,
+                          const struct tern_image *before, struct tern_image **out);
+/** Reads the other records, up to the first record that belongs to no image: *next is its type, or 0 at the end of
+ *  the stream. The image stays the caller's on failure. */
+int tern_image_read(struct tern_image *image, struct tern_stream *s, const struct tern_device *dev, uint32_t *next);
+
+/* ---------------------------------------------------------------------- sender.c */
+
+/**
+ * Sends the contents of memories to a stream, any number of times: each time only pages that have changed since they
+ * were sent. Changed are pages whose dirty bit is set in a memory basis. The bit is cleared before the page is copied,
+ * so that a later write is sent the next time (D2). All pages of a block count as changed if the block moved between
+ * device and host, or was written on the host.
+ */
+struct tern_sender {
+    struct tern_device *dev;
+    struct tern_stream *stream;
+    bool follows;      /* there is a basis, which records writes */
+    uint64_t basis;
+    uint64_t sent;     /* pages given to the stream, including zero pages */
+    uint32_t count;
+    struct tern_sender_memory {
+        struct tern_memory *m;
+        uint64_t *changes; /* b->changes of each block when it was last sent; UINT64_MAX: never sent */
+    } *memories;       /* indexed by slot */
+    void *buffer;
+};
+
+/** Makes a sender that sends all pages each time. -ENOMEM. */
+int tern_sender_begin(struct tern_device *dev, struct tern_stream *s, struct tern_sender **out);
+/** Starts to record writes. -ENOTSUP: a dirty bit of the device covers more than 4 KiB; -ENOMEM; errors of the hal.
+ *  Takes dev->hal_lock. */
+int tern_sender_follow(struct tern_sender *v);
+/** Adds a memory as the next slot, with a reference until the end. Requires dev->lock. -ENOMEM. */
+int tern_sender_add(struct tern_sender *v, struct tern_memory *m);
+/** Sends the changed pages of a block; none if the memory is gone. Errors of the stream and the hal. */
+int tern_sender_send(struct tern_sender *v, uint32_t slot, uint32_t block);
+/** Counts the pages that have changed since they were sent. */
+int tern_sender_left(struct tern_sender *v, uint64_t *pages);
+void tern_sender_end(struct tern_sender *v);
+
+/* ---------------------------------------------------------------------- save.c, and rounds.c during the brownout */
+
+/** The source side of a migration. */
+struct tern_saving {
+    struct tern_device *dev;
+    struct tern_sender *sender; /* sender of the stream that is written; NULL: none is */
+    struct tern_image *image;   /* the image that was last written to the stream */
+    struct tern_sched_cap cap;  /* the cap of all processes during the brownout */
+    uint32_t n;
+    struct tern_saved {
+        struct tern_process *proc;
+        bool was; /* its owner had suspended the process before */
+    } saved[];
+};
+
+/** Takes the processes into a new saving. proc->making keeps them alive until tern_migrate_go_on or
+ *  tern_migrate_end. -EIO, -ENOMEM. */
+int tern_saving_open(struct tern_process *const *procs, uint32_t n, struct tern_saving **out);
+/** Suspends (`all`) or resumes the processes that were not suspended before. -EIO. */
+int tern_saving_suspend(struct tern_saving *m, bool all);
+/** Begin a stream to which nothing was written yet, and end it. */
+int tern_saving_begin(struct tern_saving *m, struct tern_stream *s);
+void tern_saving_end(struct tern_saving *m);
+/** Writes an image, of memory only or (work) of everything. The memories get slots of the sender. */
+int tern_saving_image(struct tern_saving *m, bool work, struct tern_stream *s);
+
+/* ---------------------------------------------------------------------- end.c: both sides; they take dev->lock */
+
+/** Drops the completions of the process that have not been delivered, and delivers no more: its work goes on
+ *  elsewhere, or was never submitted. */
+void tern_migrate_silence(struct tern_process *proc);
+/** Kills and destroys a process that was made by a migration and has not run. proc may be NULL. */
+void tern_migrate_discard(struct tern_process *proc);
 
 #endif

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Programs whose ternd is on another machine (docs/decisions/migration-proxy.md). Two proxies carry over one link the
- * messages and memory contents that a program and its ternd exchange:
- *
- *   program - sockets, memory - *source* = link = *target* - sockets, memory - ternd
- *
- * For the program the source is its ternd; for the ternd the target is its program. Each proxy has a copy of the
- * session's memory. Bytes that its peer writes into one copy are copied to the same place in the other: entries and
- * positions of the rings, and the parts of slots that a request or a reply uses (data.c).
- *
- * Each proxy has one thread, which blocks in poll() only.
- *
- * Trust. Input from the link is checked like that of a client: lengths, slots, positions, and at the source that a
- * completion is the next one of a context of the program (contexts.c). ternd checks everything else. An invalid message
- * ends its session. An invalid frame, or one for no session, ends the link. When the link ends, all sessions end: for a
- * program its ternd is gone, for ternd its program.
- */
-#ifndef TERND_FAR_FAR_H
-#define TERND_FAR_FAR_H
+/** Parts of the proxies (proxy.h), of both first, then those of the source, then those of the target. */
+#ifndef TERN_MIGRATION_PROXY_INTERNAL_H
+#define TERN_MIGRATION_PROXY_INTERNAL_H
 
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "migration/proxy/proxy.h"
+#include "ternd/listen.h"
 #include "wire/wire.h"
 
 #define FAR_MAGIC 0x46726554u             /* "TerF" */
@@ -165,6 +151,19 @@ void far_session_free(struct far_session *s);
 size_t far_request_data(const struct tern_wire_request *q);
 size_t far_reply_data(const struct tern_wire_request *q, const struct tern_wire_reply *a);
 
+/** Kinds of descriptors in the poll list. S: of the source, T: of the target, else of both. */
+enum far_watched {
+    FAR_LINK,
+    FAR_CONTROL,    /* the connection of the proxy to its ternd */
+    FAR_TERND,      /* the migration link of its ternd */
+    FAR_SIGNALS,    /* S */
+    FAR_LISTENER,   /* S */
+    FAR_GUEST,      /* S: a new connection, which has not said its session */
+    FAR_OPENING,    /* T: a new connection, whose welcome has not come */
+    FAR_CONNECTION, /* the connection of a session */
+    FAR_CALL        /* a connection for calls of a session */
+};
+
 /** Identity of a descriptor in the poll list. */
 struct far_tag {
     int what;
@@ -188,29 +187,137 @@ void far_watch_link(struct far_watch *w, const struct far_link *l, bool reads, i
 int far_watch_wait(struct far_watch *w, int ms);
 void far_watch_end(struct far_watch *w);
 
-/* source.c */
-struct far_source_options {
-    const char *from;                 /**< Path of the source's ternd. */
-    const char *to;                   /**< Name of the other side, for messages. */
-    const char *partition;
-    struct tern_wire_migrate how;
-    int in, out;                      /**< Descriptors of the link, which the source takes. */
+/* ---------------------------------------------------------------------- the source: source.c, programs.c, guests.c */
+
+#define FAR_GUESTS 64u /* new connections at a time that are not yet for calls */
+
+/** A new connection, which waits for its hello, and then for the answer of the target. */
+struct far_guest {
+    int fd; /* -1: the entry is free */
+    bool asked;
+    uid_t uid;
+    uint32_t session;
+    uint64_t since;
+};
+
+/** Parser of the migration streams of the source's ternd that pass through the proxy (trace.c). */
+struct far_trace {
+    unsigned streams;                 /* streams that have ended */
+    bool inside, last;                /* inside: the stream header has passed; last: in the last record of a stream */
+    uint8_t head[40];
+    size_t have;                      /* bytes in `head` */
+    uint64_t left;                    /* bytes of the record's fields that follow */
+    struct far_bytes kept;            /* contents of the third stream */
+};
+
+struct far_source {
+    struct far_link link;
+    struct far_watch watch;
+    const char *to, *from;
     void (*round)(void *user, const struct tern_wire_progress *p);
     void *user;
-};
-struct far_source;
-/** Migrates the programs of a partition over the link. *moved has the result. 0: the programs are on the other
- *  machine, and the caller calls far_source_run. -errno, with a sentence: nothing has to be freed. */
-int far_source_move(const struct far_source_options *o, struct far_source **out, struct tern_wire_progress *moved);
-/** Serves the programs until the last one ends (0), the link is lost (-EIO, with a sentence) or a signal comes
- *  (-ECANCELED). Frees s. */
-int far_source_run(struct far_source *s);
-/** Frees what this process has of the source, which a child process goes on to serve. */
-void far_source_leave(struct far_source *s);
+    int signals;
+    struct ternd_listener listener;
+    char where[108];                  /* absolute path at which it listens */
+    struct far_guest guest[FAR_GUESTS];
 
-/* target.c */
-/** Serves a link until it ends, and takes in and out. `to` is the path of the target's ternd. The programs run as
- *  `user`, which only root may choose. Errors as of far_source_run; -EPERM. */
-int far_target_run(const char *to, uid_t user, int in, int out);
+    int control, ternd; /* sockets of the source's ternd: the connection that asked, and the migration link */
+    /* the target has answered; READY was passed on; GO was passed on; the source has reported its end */
+    bool greeted, ready, gone, ended;
+    bool told, cancelled;             /* the target has reported its end; a signal has come */
+    uint64_t until;                   /* deadline of an awaited answer, on tern_clock_ns(), in ns; 0: none */
+    struct tern_wire_progress last, result;
+    char refused[256];                /* reason for which the proxy itself gave up */
+    struct far_trace trace;
+    uint8_t scratch[TERN_WIRE_SUBMISSION_BYTES];
+
+    uint32_t n;
+    struct far_session **session;
+};
+
+/* programs.c */
+/** Takes a descriptor that came from the source's ternd. -EPROTO, -ENOMEM. */
+int far_program_add(struct far_source *a, const struct tern_wire_descriptor *what, int fd);
+/** Takes the programs over: sends the positions of their rings to the target, and tells them where the proxy
+ *  listens. */
+void far_programs_start(struct far_source *a);
+/** Sends new bytes of the programs' rings, then marks the proxy as sleeping. False: there is more to send. */
+bool far_programs_pump(struct far_source *a);
+void far_programs_watch(struct far_source *a);
+/** Handles input on the session's connection, or on a connection for calls. */
+void far_program_ready(struct far_source *a, const struct far_tag *t, int fd);
+/** Handles a frame of a session. */
+void far_program_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes);
+void far_program_end(struct far_source *a, uint32_t session, bool tell);
+uint32_t far_programs_left(const struct far_source *a);
+
+/* trace.c */
+/** Parses bytes that pass through. -EPROTO, -ENOMEM. */
+int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n);
+/** Called when all streams have passed: sets the contexts of the sessions. -EPROTO, -ENOMEM. */
+int far_trace_end(struct far_source *a);
+
+/* contexts.c: false means that the message is invalid */
+int far_context_add(struct far_session *s, uint32_t handle, uint32_t process, uint64_t cookie, uint64_t ended,
+                    uint64_t submitted);
+/** Update the contexts by entries of the submission ring, by the entry that a request has in its slot, by a reply,
+ *  and by a completion. */
+bool far_contexts_submit(struct far_session *s, const uint8_t *bytes, size_t n);
+bool far_contexts_request(struct far_session *s, struct far_call *c, const void *slot, size_t size);
+bool far_contexts_reply(struct far_session *s, const struct far_call *c, const struct tern_wire_reply *a);
+bool far_contexts_complete(struct far_session *s, const struct tern_wire_completion *e);
+
+/* guests.c */
+void far_guest_accept(struct far_source *a);
+void far_guests_watch(struct far_source *a);
+void far_guest_ready(struct far_source *a, uint32_t id, int fd);
+void far_guest_opened(struct far_source *a, const struct far_frame *f, const struct far_opened *o);
+/** Ends the new connections of a session; and those that have waited too long. */
+void far_guests_end(struct far_source *a, uint32_t session);
+void far_guests_tick(struct far_source *a);
+
+/* ---------------------------------------------------------------------- the target: target.c, sessions.c */
+
+#define FAR_OPENS 64u /* new connections at a time whose welcome has not come */
+
+struct far_open {
+    int fd; /* -1: the entry is free */
+    uint32_t id, session, moves;
+};
+
+struct far_target {
+    struct far_link link;
+    struct far_watch watch;
+    char to[108];             /* path of the target's ternd */
+    uid_t user, own;          /* user of the programs; user of this process */
+    struct far_open open[FAR_OPENS];
+
+    int control, ternd;       /* sockets of the target's ternd: the connection that asked, and the migration link */
+    struct far_bytes stream;  /* bytes for the link that were not written yet */
+    /** Descriptor that is sent with the last bytes of `stream`; -1: none. */
+    int descriptor;
+    bool greeted, gone, ended; /* the source's hello has come; GO has come; ternd has reported its end */
+
+    char refused[512];        /* reason for which the migration failed here */
+
+    uint32_t n;
+    struct far_session **session;
+};
+
+/** Set the effective user for making and connecting sockets, so that SO_PEERCRED shows the programs' user, and set
+ *  it back. */
+void far_target_as_user(const struct far_target *b);
+void far_target_as_self(const struct far_target *b);
+
+/* sessions.c */
+/** Makes the object that the descriptor stands for: *fd is ternd's end of it. -EPROTO, -ENOMEM. */
+int far_session_add(struct far_target *b, const struct tern_wire_descriptor *what, int *fd);
+/** Handles a frame of a session. */
+void far_session_frame(struct far_target *b, const struct far_frame *f, const uint8_t *bytes);
+/** Sends new bytes of the rings, then marks the proxy as sleeping. False: there is more to send. */
+bool far_sessions_pump(struct far_target *b);
+void far_sessions_watch(struct far_target *b);
+void far_session_ready(struct far_target *b, const struct far_tag *t, int fd);
+uint32_t far_sessions_left(const struct far_target *b);
 
 #endif

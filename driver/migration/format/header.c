@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Encoding and decoding of headers and heads (format.h). */
-#include "migration/format/format.h"
+/** Encoding and decoding of headers and heads (stream.h). */
+#include "migration/format/stream.h"
 
 #include <string.h>
 #include <xxhash.h>
-
-#include "migration/format/stream.h"
 
 /* The first byte is not text. A transport that converts ends of lines would change the last ones. */
 static const unsigned char magic[8] = {0x89, 'T', 'E', 'R', 'N', '\r', '\n', 0x1a};

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Migration of a partition's programs from one ternd to another on the same machine (docs/ternd.md, "Migration"). The
- * link is a pair of connected sockets, over which go
- *
- *   source                                               target
- *   stream: the programs; their sockets and memories ->  makes sessions, frozen
- *   stream: tern_migrate_live                        ->  tern_migrate_load
- *   stream: the state of sessions; sockets of calls  ->  gives the sessions the loaded objects
- *                                                    <-  a byte, READY: the target has everything
- *   a byte, GO: the programs are the target's        ->  lets them run
- *                                                    <-  a byte, TOLD: the programs know their new ternd
- *
- * Lost links. If links are lost while processes are sent, both ternd tell the tool that asked for the migration, go on
- * over other links, and the target reports when it has read everything (reconnect.c). If a link is lost at another
- * time, the migration fails.
- *
- * Commit. GO decides. Before GO the target has nothing that it cannot drop, and only waits. A target that gives up
- * shuts down its reading side first, and then checks whether GO has come: a send to a side that is shut down fails, so
- * both sides come to the same result. If something between the two loses the byte, neither side has the programs, but
- * never both.
- */
-#ifndef TERND_MOVE_MOVE_H
-#define TERND_MOVE_MOVE_H
+/** Parts of a migration between two ternd (session.h). */
+#ifndef TERN_MIGRATION_SESSION_INTERNAL_H
+#define TERN_MIGRATION_SESSION_INTERNAL_H
 
-#include "migration/session/record_sizes.h"
+#include "migration/session/session.h"
 #include "migration/state/migrate.h"
 #include "ternd/server.h"
 
@@ -52,7 +32,6 @@ struct ternd_move {
     struct tern_stream_counts counts; /* source: counts of the stream of processes */
 };
 
-extern const struct ternd_moves ternd_moves; /* send.c */
 /** As struct ternd_moves. */
 void ternd_move_send(struct ternd *t, int control, const char *partition);
 void ternd_move_receive(struct ternd *t, int control, const char *partition);

@@ -5,7 +5,7 @@ import socket
 import struct
 import threading
 
-HEAD = struct.Struct("=IIIIQQ")  # struct far_frame: type, length, session, slot, head, now
+HEAD = struct.Struct("=IIIIQQ")  # struct proxy_frame: type, length, session, slot, head, now
 START, RESULT, FROM_SOURCE, FROM_TARGET = 6, 16, 0, 1
 
 

@@ -23,13 +23,13 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((uint64_t)n * random_state >> 32);
 }
 
-static char *page(const struct move_report *r)
+static char *page(const struct migrate_report *r)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     assert_non_null(f);
-    assert_true(move_report_html(r, f));
+    assert_true(migrate_report_html(r, f));
     assert_int_equal(fclose(f), 0);
     return text;
 }
@@ -78,7 +78,7 @@ static bool shows(const char *chart, const char *end)
 }
 
 /** A round with more pages left has a higher point. */
-static void check_curve(const struct move_report *r, const char *chart)
+static void check_curve(const struct migrate_report *r, const char *chart)
 {
     double heights[MANY];
     assert_int_equal(read_curve(chart, strstr(chart, "</svg>"), heights), r->n);
@@ -89,7 +89,7 @@ static void check_curve(const struct move_report *r, const char *chart)
     }
 }
 
-static void check_charts(const struct move_report *r, const char *text, bool curve)
+static void check_charts(const struct migrate_report *r, const char *text, bool curve)
 {
     unsigned charts = 0;
     for (const char *chart = strstr(text, "<svg"); chart; chart = strstr(chart + 1, "<svg")) {
@@ -107,7 +107,7 @@ static void check_charts(const struct move_report *r, const char *text, bool cur
     assert_int_equal(strstr(text, "There is no curve to draw") != NULL, r->n && !curve);
 }
 
-static void fill(struct move_report *r, size_t n, bool moved, uint32_t most_left)
+static void fill(struct migrate_report *r, size_t n, bool moved, uint32_t most_left)
 {
     static struct tern_wire_progress rounds[MANY];
     uint64_t sent = 0;
@@ -121,8 +121,8 @@ static void fill(struct move_report *r, size_t n, bool moved, uint32_t most_left
         rounds[i].expected_ns = rounds[i].left ? 1 + below(1u << 30) : 0;
         sent += rounds[i].bytes;
     }
-    *r = (struct move_report){.from = "a", .to = "b", .partition = "p", .downtime_ns = 300000000, .rounds = rounds,
-                              .n = n, .moved = moved, .why = moved ? NULL : "because"};
+    *r = (struct migrate_report){.from = "a", .to = "b", .partition = "p", .downtime_ns = 300000000, .rounds = rounds,
+                                 .n = n, .moved = moved, .why = moved ? NULL : "because"};
     r->end.programs = 1 + below(3);
     r->end.processes = 1 + below(3);
     r->end.bytes = sent + 1 + below(1000000);
@@ -135,7 +135,7 @@ static void test_every_chart_shows_something(void **state)
     static const uint32_t left[] = {0, 1, 48, 1u << 20};
     for (size_t n = 0; n <= MANY; n++) {
         for (size_t k = 0; k < 8 * sizeof left / sizeof *left; k++) {
-            struct move_report r;
+            struct migrate_report r;
             bool any = false;
             fill(&r, n, k % 2, left[k / 8]);
             for (size_t i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static void test_every_chart_shows_something(void **state)
     }
 }
 
-static void expect(const struct move_report *r, const char *sentence)
+static void expect(const struct migrate_report *r, const char *sentence)
 {
     char *text = page(r);
     if (!strstr(text, sentence)) {
@@ -161,8 +161,8 @@ static void test_what_is_said_instead(void **state)
 {
     (void)state;
     struct tern_wire_progress rounds[2] = {{.number = 1, .pages = 48, .bytes = 20000, .ns = 5000000, .left = 3}};
-    struct move_report r = {.from = "a", .to = "b", .partition = "p", .rounds = rounds, .n = 1, .moved = true,
-                            .end = {.programs = 1, .processes = 1, .bytes = 22000, .stopped_ns = 1600000}};
+    struct migrate_report r = {.from = "a", .to = "b", .partition = "p", .rounds = rounds, .n = 1, .moved = true,
+                               .end = {.programs = 1, .processes = 1, .bytes = 22000, .stopped_ns = 1600000}};
     expect(&r, "There is no curve to draw: 1 round sent 48 pages as 0.02 MiB, and the programs wrote 3 pages (0.01 "
                "MiB) meanwhile.");
     expect(&r, " 1 program with 1 process; 1 round and the rest: 0.0 MiB. Nothing ran for <b>1.6 ms</b>, in which 0.00 "

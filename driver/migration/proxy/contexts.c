@@ -10,20 +10,20 @@
 #include "base/error.h"
 #include "migration/proxy/internal.h"
 
-int far_context_add(struct far_session *s, uint32_t handle, uint32_t process, uint64_t cookie, uint64_t ended,
-                    uint64_t submitted)
+int proxy_context_add(struct proxy_session *s, uint32_t handle, uint32_t process, uint64_t cookie, uint64_t ended,
+                      uint64_t submitted)
 {
-    struct far_context *more = realloc(s->context, (s->contexts + 1) * sizeof *more);
+    struct proxy_context *more = realloc(s->context, (s->contexts + 1) * sizeof *more);
     if (!more) {
         return tern_error_memory("a context");
     }
     s->context = more;
-    s->context[s->contexts++] = (struct far_context){
+    s->context[s->contexts++] = (struct proxy_context){
         .handle = handle, .process = process, .cookie = cookie, .ended = ended, .submitted = submitted};
     return 0;
 }
 
-static struct far_context *find(const struct far_session *s, uint32_t handle)
+static struct proxy_context *find(const struct proxy_session *s, uint32_t handle)
 {
     for (uint32_t i = 0; i < s->contexts; i++) {
         if (s->context[i].handle == handle) {
@@ -34,7 +34,7 @@ static struct far_context *find(const struct far_session *s, uint32_t handle)
 }
 
 /** Removes the context with this handle and all contexts of this process; 0 stands for none. */
-static void forget(struct far_session *s, uint32_t handle, uint32_t process)
+static void forget(struct proxy_session *s, uint32_t handle, uint32_t process)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->contexts; i++) {
@@ -46,12 +46,12 @@ static void forget(struct far_session *s, uint32_t handle, uint32_t process)
 }
 
 /** Checks a complete entry of the submission ring. False: ternd would refuse the entry as well. */
-static bool submit(struct far_session *s, const struct tern_wire_entry *e)
+static bool submit(struct proxy_session *s, const struct tern_wire_entry *e)
 {
     if (e->op != TERN_WIRE_ENTRY_SUBMIT && e->op != TERN_WIRE_ENTRY_NULL) {
         return true;
     }
-    struct far_context *c = find(s, e->object);
+    struct proxy_context *c = find(s, e->object);
     if (!c || e->fence != c->submitted + 1) {
         return false;
     }
@@ -59,7 +59,7 @@ static bool submit(struct far_session *s, const struct tern_wire_entry *e)
     return true;
 }
 
-bool far_contexts_submit(struct far_session *s, const uint8_t *bytes, size_t n)
+bool proxy_contexts_submit(struct proxy_session *s, const uint8_t *bytes, size_t n)
 {
     struct tern_wire_entry e;
     for (size_t at = 0; at < n; at += e.length) {
@@ -74,7 +74,7 @@ bool far_contexts_submit(struct far_session *s, const uint8_t *bytes, size_t n)
     return true;
 }
 
-bool far_contexts_request(struct far_session *s, struct far_call *c, const void *slot, size_t size)
+bool proxy_contexts_request(struct proxy_session *s, struct proxy_call *c, const void *slot, size_t size)
 {
     struct tern_wire_entry e;
     if (c->request.op != TERN_WIRE_CONTEXT_SUBMIT || size < sizeof e) {
@@ -85,12 +85,12 @@ bool far_contexts_request(struct far_session *s, struct far_call *c, const void 
     return submit(s, &e);
 }
 
-bool far_contexts_reply(struct far_session *s, const struct far_call *c, const struct tern_wire_reply *a)
+bool proxy_contexts_reply(struct proxy_session *s, const struct proxy_call *c, const struct tern_wire_reply *a)
 {
     const struct tern_wire_request *q = &c->request;
     switch (q->op) {
     case TERN_WIRE_CONTEXT_CREATE:
-        return a->status || (!find(s, a->object) && !far_context_add(s, a->object, q->object, q->value[2], 0, 0));
+        return a->status || (!find(s, a->object) && !proxy_context_add(s, a->object, q->object, q->value[2], 0, 0));
     case TERN_WIRE_CONTEXT_DESTROY:
         forget(s, q->object, 0);
         return true;
@@ -101,7 +101,7 @@ bool far_contexts_reply(struct far_session *s, const struct far_call *c, const s
         return true;
     case TERN_WIRE_CONTEXT_SUBMIT:
         if (a->status == -ENOSPC) { /* nothing was submitted, and the program takes the fence id back */
-            struct far_context *of = find(s, c->submits);
+            struct proxy_context *of = find(s, c->submits);
             if (of && of->submitted > of->ended) {
                 of->submitted--;
             }
@@ -112,10 +112,10 @@ bool far_contexts_reply(struct far_session *s, const struct far_call *c, const s
     }
 }
 
-bool far_contexts_complete(struct far_session *s, const struct tern_wire_completion *e)
+bool proxy_contexts_complete(struct proxy_session *s, const struct tern_wire_completion *e)
 {
     for (uint32_t i = 0; i < s->contexts; i++) {
-        struct far_context *c = &s->context[i];
+        struct proxy_context *c = &s->context[i];
         if (c->cookie == e->cookie) {
             const bool next = e->fence == c->ended + 1 && e->fence <= c->submitted;
             c->ended += next;

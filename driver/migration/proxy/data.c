@@ -15,7 +15,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-size_t far_request_data(const struct tern_wire_request *q)
+size_t proxy_request_data(const struct tern_wire_request *q)
 {
     switch (q->op) {
     case TERN_WIRE_ALLOCATION_WRITE:
@@ -29,7 +29,7 @@ size_t far_request_data(const struct tern_wire_request *q)
     }
 }
 
-size_t far_reply_data(const struct tern_wire_request *q, const struct tern_wire_reply *a)
+size_t proxy_reply_data(const struct tern_wire_request *q, const struct tern_wire_reply *a)
 {
     switch (q->op) {
     case TERN_WIRE_PROCESS_STATUS: /* the fault is in the slot whatever the status is */

@@ -17,14 +17,14 @@
 #define READ 65536u
 #define FINISH_MS 2000            /* longest silence of the other side at the end */
 
-_Static_assert(sizeof(struct far_frame) == 32, "it has no holes");
+_Static_assert(sizeof(struct proxy_frame) == 32, "it has no holes");
 
-size_t far_bytes_left(const struct far_bytes *b)
+size_t proxy_bytes_left(const struct proxy_bytes *b)
 {
     return b->end - b->start;
 }
 
-bool far_bytes_room(struct far_bytes *b, size_t n)
+bool proxy_bytes_room(struct proxy_bytes *b, size_t n)
 {
     if (b->start == b->end) {
         b->start = b->end = 0;
@@ -49,15 +49,15 @@ bool far_bytes_room(struct far_bytes *b, size_t n)
     return true;
 }
 
-void far_link_open(struct far_link *l, int in, int out)
+void proxy_link_open(struct proxy_link *l, int in, int out)
 {
-    *l = (struct far_link){.in = in, .out = out};
+    *l = (struct proxy_link){.in = in, .out = out};
     fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
     fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
     l->heard = l->said = tern_clock_ns();
 }
 
-void far_link_close(struct far_link *l)
+void proxy_link_close(struct proxy_link *l)
 {
     if (l->out != l->in) {
         close(l->out);
@@ -67,18 +67,18 @@ void far_link_close(struct far_link *l)
     free(l->sending.data);
 }
 
-void far_link_finish(struct far_link *l)
+void proxy_link_finish(struct proxy_link *l)
 {
     struct pollfd p = {.fd = l->in, .events = POLLIN};
     uint8_t rest[4096];
-    far_flush(l);
-    if (!l->lost && !far_bytes_left(&l->sending) && !shutdown(l->out, SHUT_WR)) {
+    proxy_flush(l);
+    if (!l->lost && !proxy_bytes_left(&l->sending) && !shutdown(l->out, SHUT_WR)) {
         while (poll(&p, 1, FINISH_MS) > 0 && read(l->in, rest, sizeof rest) > 0) {
         }
     }
 }
 
-void far_lose(struct far_link *l, const char *format, ...)
+void proxy_lose(struct proxy_link *l, const char *format, ...)
 {
     va_list args;
     if (!l->lost) {
@@ -89,14 +89,14 @@ void far_lose(struct far_link *l, const char *format, ...)
     l->lost = true;
 }
 
-void far_send(struct far_link *l, struct far_frame f, const void *a, size_t na, const void *b, size_t nb)
+void proxy_send(struct proxy_link *l, struct proxy_frame f, const void *a, size_t na, const void *b, size_t nb)
 {
     f.length = (uint32_t)(na + nb);
     if (l->lost) {
         return;
     }
-    if (!far_bytes_room(&l->sending, sizeof f + na + nb)) {
-        far_lose(l, "there is no memory for what goes over it");
+    if (!proxy_bytes_room(&l->sending, sizeof f + na + nb)) {
+        proxy_lose(l, "there is no memory for what goes over it");
         return;
     }
     uint8_t *to = l->sending.data + l->sending.end;
@@ -110,10 +110,10 @@ void far_send(struct far_link *l, struct far_frame f, const void *a, size_t na, 
     l->sending.end += sizeof f + na + nb;
 }
 
-void far_flush(struct far_link *l)
+void proxy_flush(struct proxy_link *l)
 {
-    while (!l->lost && far_bytes_left(&l->sending)) {
-        const ssize_t n = write(l->out, l->sending.data + l->sending.start, far_bytes_left(&l->sending));
+    while (!l->lost && proxy_bytes_left(&l->sending)) {
+        const ssize_t n = write(l->out, l->sending.data + l->sending.start, proxy_bytes_left(&l->sending));
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -121,7 +121,7 @@ void far_flush(struct far_link *l)
             return;
         }
         if (n < 0) {
-            far_lose(l, "%s", errno == EPIPE ? "the other side has closed it" : strerror(errno));
+            proxy_lose(l, "%s", errno == EPIPE ? "the other side has closed it" : strerror(errno));
             return;
         }
         l->sending.start += (size_t)n;
@@ -129,13 +129,13 @@ void far_flush(struct far_link *l)
     }
 }
 
-void far_fill(struct far_link *l)
+void proxy_fill(struct proxy_link *l)
 {
     if (l->lost) {
         return;
     }
-    if (!far_bytes_room(&l->received, READ)) {
-        far_lose(l, "there is no memory for what comes over it");
+    if (!proxy_bytes_room(&l->received, READ)) {
+        proxy_lose(l, "there is no memory for what comes over it");
         return;
     }
     const ssize_t n = read(l->in, l->received.data + l->received.end, READ);
@@ -143,26 +143,26 @@ void far_fill(struct far_link *l)
         l->received.end += (size_t)n;
         l->heard = tern_clock_ns();
     } else if (n == 0) {
-        far_lose(l, "the other side has closed it");
+        proxy_lose(l, "the other side has closed it");
     } else if (errno != EINTR && errno != EAGAIN) {
-        far_lose(l, "%s", strerror(errno));
+        proxy_lose(l, "%s", strerror(errno));
     }
 }
 
-bool far_next(struct far_link *l, struct far_frame *f, const uint8_t **bytes)
+bool proxy_next(struct proxy_link *l, struct proxy_frame *f, const uint8_t **bytes)
 {
     l->received.start += l->shown;
     l->shown = 0;
-    if (far_bytes_left(&l->received) < sizeof *f) {
+    if (proxy_bytes_left(&l->received) < sizeof *f) {
         return false;
     }
     memcpy(f, l->received.data + l->received.start, sizeof *f);
-    if (!f->type || f->type >= FAR_TYPES || f->length > FAR_FRAME_MAX) {
-        far_lose(l, "what comes over it is no frame of Tern's: type %u, %u bytes", f->type, f->length);
+    if (!f->type || f->type >= PROXY_TYPES || f->length > PROXY_FRAME_MAX) {
+        proxy_lose(l, "what comes over it is no frame of Tern's: type %u, %u bytes", f->type, f->length);
         l->received.start = l->received.end;
         return false;
     }
-    if (far_bytes_left(&l->received) < sizeof *f + f->length) {
+    if (proxy_bytes_left(&l->received) < sizeof *f + f->length) {
         return false;
     }
     *bytes = l->received.data + l->received.start + sizeof *f;
@@ -170,16 +170,16 @@ bool far_next(struct far_link *l, struct far_frame *f, const uint8_t **bytes)
     return true;
 }
 
-void far_tick(struct far_link *l, bool reads)
+void proxy_tick(struct proxy_link *l, bool reads)
 {
     const uint64_t now = tern_clock_ns();
     if (!reads) {
         l->heard = now;
     }
-    if (now - l->said > SAY_NS && !far_bytes_left(&l->sending)) {
-        far_send(l, (struct far_frame){.type = FAR_ALIVE}, NULL, 0, NULL, 0);
+    if (now - l->said > SAY_NS && !proxy_bytes_left(&l->sending)) {
+        proxy_send(l, (struct proxy_frame){.type = PROXY_ALIVE}, NULL, 0, NULL, 0);
     }
     if (now - l->heard > LOST_NS) {
-        far_lose(l, "nothing has come for %u s", (unsigned)(LOST_NS / 1000000000u));
+        proxy_lose(l, "nothing has come for %u s", (unsigned)(LOST_NS / 1000000000u));
     }
 }

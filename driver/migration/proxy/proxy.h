@@ -24,7 +24,7 @@
 #include "wire/wire.h"
 
 /* source.c */
-struct far_source_options {
+struct proxy_source_options {
     const char *from;                 /**< Path of the source's ternd. */
     const char *to;                   /**< Name of the other side, for messages. */
     const char *partition;
@@ -33,19 +33,20 @@ struct far_source_options {
     void (*round)(void *user, const struct tern_wire_progress *p);
     void *user;
 };
-struct far_source;
+struct proxy_source;
 /** Migrates the programs of a partition over the link. *moved has the result. 0: the programs are on the other
- *  machine, and the caller calls far_source_run. -errno, with a sentence: nothing has to be freed. */
-int far_source_move(const struct far_source_options *o, struct far_source **out, struct tern_wire_progress *moved);
+ *  machine, and the caller calls proxy_source_run. -errno, with a sentence: nothing has to be freed. */
+int proxy_source_move(const struct proxy_source_options *o, struct proxy_source **out,
+                      struct tern_wire_progress *moved);
 /** Serves the programs until the last one ends (0), the link is lost (-EIO, with a sentence) or a signal comes
  *  (-ECANCELED). Frees s. */
-int far_source_run(struct far_source *s);
+int proxy_source_run(struct proxy_source *s);
 /** Frees what this process has of the source, which a child process goes on to serve. */
-void far_source_leave(struct far_source *s);
+void proxy_source_leave(struct proxy_source *s);
 
 /* target.c */
 /** Serves a link until it ends, and takes in and out. `to` is the path of the target's ternd. The programs run as
- *  `user`, which only root may choose. Errors as of far_source_run; -EPERM. */
-int far_target_run(const char *to, uid_t user, int in, int out);
+ *  `user`, which only root may choose. Errors as of proxy_source_run; -EPERM. */
+int proxy_target_run(const char *to, uid_t user, int in, int out);
 
 #endif

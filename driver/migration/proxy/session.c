@@ -9,9 +9,9 @@
 #include "migration/proxy/internal.h"
 #include "wire/shared.h"
 
-struct far_session *far_session_create(void)
+struct proxy_session *proxy_session_create(void)
 {
-    struct far_session *s = calloc(1, sizeof *s);
+    struct proxy_session *s = calloc(1, sizeof *s);
     if (s) {
         s->connection = s->memory = -1;
         for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
@@ -21,12 +21,12 @@ struct far_session *far_session_create(void)
     return s;
 }
 
-static int map(struct far_session *s)
+static int map(struct proxy_session *s)
 {
     return tern_shared_map(s->memory, s->calls, &s->shared, &s->submissions, &s->completions);
 }
 
-int far_session_map(struct far_session *s, int memory, uint32_t calls)
+int proxy_session_map(struct proxy_session *s, int memory, uint32_t calls)
 {
     if (s->shared || calls != s->calls || !tern_shared_is(memory, calls)) {
         close(memory);
@@ -36,7 +36,7 @@ int far_session_map(struct far_session *s, int memory, uint32_t calls)
     return map(s);
 }
 
-int far_session_make_memory(struct far_session *s, uint32_t calls)
+int proxy_session_make_memory(struct proxy_session *s, uint32_t calls)
 {
     if (s->shared || calls != s->calls) {
         return tern_error(-EPROTO, "a program has a memory already, or another one");
@@ -45,12 +45,12 @@ int far_session_make_memory(struct far_session *s, uint32_t calls)
     return s->memory < 0 ? s->memory : map(s);
 }
 
-void *far_session_slot(const struct far_session *s, uint32_t slot)
+void *proxy_session_slot(const struct proxy_session *s, uint32_t slot)
 {
     return (uint8_t *)s->shared + TERN_WIRE_SLOT_OFFSET + (size_t)slot * TERN_WIRE_SLOT;
 }
 
-void far_session_end(struct far_session *s)
+void proxy_session_end(struct proxy_session *s)
 {
     s->there = false;
     if (s->connection >= 0) {
@@ -73,10 +73,10 @@ void far_session_end(struct far_session *s)
     }
 }
 
-void far_session_free(struct far_session *s)
+void proxy_session_free(struct proxy_session *s)
 {
     if (s) {
-        far_session_end(s);
+        proxy_session_end(s);
         free(s->context);
         free(s);
     }

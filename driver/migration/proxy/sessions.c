@@ -17,20 +17,20 @@
 /* ------------------------------------------------------------------ sockets and memories */
 
 /** Makes a pair of connected sockets with the credentials of the programs' user. */
-static int make_pair(const struct far_target *b, int pair[2])
+static int make_pair(const struct proxy_target *b, int pair[2])
 {
-    far_target_as_user(b);
+    proxy_target_as_user(b);
     const int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? -errno : 0;
-    far_target_as_self(b);
+    proxy_target_as_self(b);
     return r ? tern_error(r, "sockets cannot be made: %s", strerror(-r)) : 0;
 }
 
-static int add_session(struct far_target *b, const struct tern_wire_descriptor *what, int *fd)
+static int add_session(struct proxy_target *b, const struct tern_wire_descriptor *what, int *fd)
 {
     int pair[2];
-    struct far_session **more = realloc(b->session, (b->n + 1) * sizeof *more);
+    struct proxy_session **more = realloc(b->session, (b->n + 1) * sizeof *more);
     b->session = more ? more : b->session;
-    struct far_session *s = more ? far_session_create() : NULL;
+    struct proxy_session *s = more ? proxy_session_create() : NULL;
     const int r = s ? make_pair(b, pair) : tern_error_memory("a session");
     if (r) {
         free(s);
@@ -44,16 +44,16 @@ static int add_session(struct far_target *b, const struct tern_wire_descriptor *
     return 0;
 }
 
-int far_session_add(struct far_target *b, const struct tern_wire_descriptor *what, int *fd)
+int proxy_session_add(struct proxy_target *b, const struct tern_wire_descriptor *what, int *fd)
 {
-    struct far_session *s = what->session < b->n ? b->session[what->session] : NULL;
+    struct proxy_session *s = what->session < b->n ? b->session[what->session] : NULL;
     int pair[2];
-    if (what->kind == TERN_WIRE_CONNECTION && what->session == b->n && b->n < FAR_SESSIONS && what->calls &&
+    if (what->kind == TERN_WIRE_CONNECTION && what->session == b->n && b->n < PROXY_SESSIONS && what->calls &&
         what->calls <= TERN_WIRE_CONNECTIONS_MAX) {
         return add_session(b, what, fd);
     }
     if (what->kind == TERN_WIRE_MEMORY && s) {
-        const int r = far_session_make_memory(s, what->calls);
+        const int r = proxy_session_make_memory(s, what->calls);
         *fd = r ? -1 : dup(s->memory);
         return r || *fd >= 0 ? r : tern_error_memory("a session");
     }
@@ -69,33 +69,33 @@ int far_session_add(struct far_target *b, const struct tern_wire_descriptor *wha
 /* ------------------------------------------------------------------ to the source */
 
 /** A frame with the positions of the rings. */
-static struct far_frame frame(const struct far_target *b, enum far_type type, uint32_t session, uint32_t slot)
+static struct proxy_frame frame(const struct proxy_target *b, enum proxy_type type, uint32_t session, uint32_t slot)
 {
-    const struct far_session *s = b->session[session];
-    return (struct far_frame){.type = type, .session = session, .slot = slot,
-                              .head = s->shared ? atomic_load(&s->shared->submissions.head) : 0,
-                              .now = s->shared ? atomic_load(&s->shared->now) : 0};
+    const struct proxy_session *s = b->session[session];
+    return (struct proxy_frame){.type = type, .session = session, .slot = slot,
+                                .head = s->shared ? atomic_load(&s->shared->submissions.head) : 0,
+                                .now = s->shared ? atomic_load(&s->shared->now) : 0};
 }
 
-static void send_completions(struct far_target *b, uint32_t session)
+static void send_completions(struct proxy_target *b, uint32_t session)
 {
-    struct far_session *s = b->session[session];
+    struct proxy_session *s = b->session[session];
     const uint64_t tail = atomic_load_explicit(&s->shared->completions.tail, memory_order_acquire), n = tail - s->done;
     if (n && n <= TERN_WIRE_COMPLETIONS) {
         const size_t at = s->done % TERN_WIRE_COMPLETIONS, end = TERN_WIRE_COMPLETIONS - at;
         const size_t first = n < end ? (size_t)n : end, size = sizeof *s->completions;
-        far_send(&b->link, frame(b, FAR_COMPLETIONS, session, 0), s->completions + at, first * size, s->completions,
-                 ((size_t)n - first) * size);
+        proxy_send(&b->link, frame(b, PROXY_COMPLETIONS, session, 0), s->completions + at, first * size, s->completions,
+                   ((size_t)n - first) * size);
         s->done = tail;
     }
 }
 
-bool far_sessions_pump(struct far_target *b)
+bool proxy_sessions_pump(struct proxy_target *b)
 {
     bool sleeps = true;
     for (uint32_t i = 0; i < b->n; i++) {
-        struct far_session *s = b->session[i];
-        if (s->there && far_bytes_left(&b->link.sending) < FAR_QUEUE) {
+        struct proxy_session *s = b->session[i];
+        if (s->there && proxy_bytes_left(&b->link.sending) < PROXY_QUEUE) {
             send_completions(b, i);
             sleeps = tern_ring_sleeps(&s->shared->completions, s->done, TERN_WIRE_MESSAGE) && sleeps;
         }
@@ -103,20 +103,20 @@ bool far_sessions_pump(struct far_target *b)
     return sleeps;
 }
 
-static void end(struct far_target *b, uint32_t session)
+static void end(struct proxy_target *b, uint32_t session)
 {
     if (b->session[session]->there) {
         send_completions(b, session); /* completions that came before the end */
-        far_send(&b->link, frame(b, FAR_END, session, 0), NULL, 0, NULL, 0);
+        proxy_send(&b->link, frame(b, PROXY_END, session, 0), NULL, 0, NULL, 0);
     }
-    far_session_end(b->session[session]);
+    proxy_session_end(b->session[session]);
 }
 
 /** Receives a reply, and sends it after the completions that came before it. */
-static void receive_reply(struct far_target *b, uint32_t session, uint32_t slot)
+static void receive_reply(struct proxy_target *b, uint32_t session, uint32_t slot)
 {
-    struct far_session *s = b->session[session];
-    struct far_call *c = &s->call[slot];
+    struct proxy_session *s = b->session[session];
+    struct proxy_call *c = &s->call[slot];
     struct tern_wire_reply a = {0};
     const ssize_t n = tern_socket_receive(c->fd, &a, sizeof a, NULL);
     if (n < (ssize_t)offsetof(struct tern_wire_reply, text) || a.length != (size_t)n) {
@@ -124,33 +124,33 @@ static void receive_reply(struct far_target *b, uint32_t session, uint32_t slot)
         return;
     }
     send_completions(b, session);
-    far_send(&b->link, frame(b, FAR_REPLY, session, slot), &a, (size_t)n, far_session_slot(s, slot),
-             far_reply_data(&c->request, &a));
+    proxy_send(&b->link, frame(b, PROXY_REPLY, session, slot), &a, (size_t)n, proxy_session_slot(s, slot),
+               proxy_reply_data(&c->request, &a));
 }
 
 /* ------------------------------------------------------------------ new connections for calls */
 
-static void opened(struct far_target *b, const struct far_open *o, uint32_t slot, int status)
+static void opened(struct proxy_target *b, const struct proxy_open *o, uint32_t slot, int status)
 {
-    struct far_opened answer = {.id = o->id, .status = status};
+    struct proxy_opened answer = {.id = o->id, .status = status};
     snprintf(answer.text, sizeof answer.text, "%s", status ? tern_last_error() : "");
-    far_send(&b->link, frame(b, FAR_OPENED, o->session, slot), &answer, sizeof answer, NULL, 0);
+    proxy_send(&b->link, frame(b, PROXY_OPENED, o->session, slot), &answer, sizeof answer, NULL, 0);
 }
 
 /** Connects to the ternd that serves the session now, which may be another one after a further migration. */
-static int connect_calls(struct far_target *b, struct far_open *o)
+static int connect_calls(struct proxy_target *b, struct proxy_open *o)
 {
-    const struct far_session *s = b->session[o->session];
+    const struct proxy_session *s = b->session[o->session];
     struct tern_wire_hello h = tern_hello(TERN_WIRE_CALLS);
     char path[108];
     for (int tries = 0; !tern_hello_where(s->shared, path, &o->moves) && tries < 1000; tries++) {
         usleep(100);
     }
     memcpy(h.token, s->token, sizeof h.token);
-    far_target_as_user(b);
+    proxy_target_as_user(b);
     const int seconds = tern_patience(TERN_PATIENCE_HELLO);
     const int fd = seconds < 0 ? seconds : tern_hello_connect(o->moves ? path : b->to, (unsigned)seconds);
-    far_target_as_self(b);
+    proxy_target_as_self(b);
     const int r = fd < 0 ? fd : tern_hello_send(fd, &h);
     if (r && fd >= 0) {
         close(fd);
@@ -158,10 +158,10 @@ static int connect_calls(struct far_target *b, struct far_open *o)
     return r ? r : fd;
 }
 
-static void open_call(struct far_target *b, uint32_t session, uint32_t id)
+static void open_call(struct proxy_target *b, uint32_t session, uint32_t id)
 {
-    struct far_open all = {.fd = -1, .id = id, .session = session}, *o = NULL;
-    for (uint32_t i = 0; i < FAR_OPENS && !o; i++) {
+    struct proxy_open all = {.fd = -1, .id = id, .session = session}, *o = NULL;
+    for (uint32_t i = 0; i < PROXY_OPENS && !o; i++) {
         o = b->open[i].fd < 0 ? &b->open[i] : NULL;
     }
     if (!o) { /* the source never has more open requests */
@@ -176,9 +176,9 @@ static void open_call(struct far_target *b, uint32_t session, uint32_t id)
     }
 }
 
-static void receive_welcome(struct far_target *b, struct far_open *o)
+static void receive_welcome(struct proxy_target *b, struct proxy_open *o)
 {
-    struct far_session *s = b->session[o->session];
+    struct proxy_session *s = b->session[o->session];
     struct tern_wire_welcome w = {0};
     char path[108];
     uint32_t moves;
@@ -207,9 +207,9 @@ static void receive_welcome(struct far_target *b, struct far_open *o)
 
 /* ------------------------------------------------------------------ from the source */
 
-static bool start(struct far_session *s, const uint8_t *bytes, size_t size)
+static bool start(struct proxy_session *s, const uint8_t *bytes, size_t size)
 {
-    struct far_start at;
+    struct proxy_start at;
     if (s->there || !s->shared || size != sizeof at) {
         return false;
     }
@@ -226,7 +226,7 @@ static bool start(struct far_session *s, const uint8_t *bytes, size_t size)
 }
 
 /** Writes submissions into the ring, which ternd checks. */
-static bool put_submissions(struct far_session *s, const uint8_t *bytes, uint32_t n)
+static bool put_submissions(struct proxy_session *s, const uint8_t *bytes, uint32_t n)
 {
     if (n > TERN_WIRE_SUBMISSION_BYTES) {
         return false;
@@ -240,9 +240,9 @@ static bool put_submissions(struct far_session *s, const uint8_t *bytes, uint32_
     return true;
 }
 
-static bool give_request(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+static bool give_request(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    struct far_session *s = b->session[f->session];
+    struct proxy_session *s = b->session[f->session];
     const size_t least = offsetof(struct tern_wire_request, text);
     struct tern_wire_request q = {0};
     if (f->slot >= s->calls || f->length < least) {
@@ -252,9 +252,9 @@ static bool give_request(struct far_target *b, const struct far_frame *f, const 
     if (q.length < least || q.length > sizeof q || q.length > f->length || f->length - q.length > TERN_WIRE_SLOT) {
         return false;
     }
-    struct far_call *c = &s->call[f->slot];
+    struct proxy_call *c = &s->call[f->slot];
     if (c->fd >= 0) {
-        memcpy(far_session_slot(s, f->slot), bytes + q.length, f->length - q.length);
+        memcpy(proxy_session_slot(s, f->slot), bytes + q.length, f->length - q.length);
         c->request = q;
         if (tern_socket_send(c->fd, bytes, q.length, -1, false)) {
             end(b, f->session);
@@ -263,7 +263,7 @@ static bool give_request(struct far_target *b, const struct far_frame *f, const 
     return true;
 }
 
-static bool close_call(struct far_session *s, uint32_t slot)
+static bool close_call(struct proxy_session *s, uint32_t slot)
 {
     if (slot < s->calls && s->call[slot].fd >= 0) {
         close(s->call[slot].fd);
@@ -273,7 +273,7 @@ static bool close_call(struct far_session *s, uint32_t slot)
 }
 
 /** Moves the head of the completion ring, because the program has taken completions. */
-static bool move_head(struct far_session *s, uint64_t head)
+static bool move_head(struct proxy_session *s, uint64_t head)
 {
     if (head - s->seen > s->done - s->seen) {
         return false;
@@ -289,74 +289,74 @@ static bool move_head(struct far_session *s, uint64_t head)
     return true;
 }
 
-static bool serve(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+static bool serve(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    struct far_session *s = b->session[f->session];
+    struct proxy_session *s = b->session[f->session];
     if (!move_head(s, f->head)) {
         return false;
     }
     switch (f->type) {
-    case FAR_SUBMISSIONS:
+    case PROXY_SUBMISSIONS:
         return put_submissions(s, bytes, f->length);
-    case FAR_REQUEST:
+    case PROXY_REQUEST:
         return give_request(b, f, bytes);
-    case FAR_CLOSE:
+    case PROXY_CLOSE:
         return close_call(s, f->slot);
-    case FAR_OPEN:
+    case PROXY_OPEN:
         open_call(b, f->session, f->slot);
         return true;
-    case FAR_END:
-        far_session_end(s);
+    case PROXY_END:
+        proxy_session_end(s);
         return true;
     default:
-        return f->type == FAR_HEAD;
+        return f->type == PROXY_HEAD;
     }
 }
 
-void far_session_frame(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+void proxy_session_frame(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    struct far_session *s = f->session < b->n ? b->session[f->session] : NULL;
-    if (!s || (f->type == FAR_START && (b->gone || !start(s, bytes, f->length)))) {
-        far_lose(&b->link, "what comes over it cannot be: type %u of session %u", f->type, f->session);
-    } else if (f->type != FAR_START && s->there && !serve(b, f, bytes)) {
+    struct proxy_session *s = f->session < b->n ? b->session[f->session] : NULL;
+    if (!s || (f->type == PROXY_START && (b->gone || !start(s, bytes, f->length)))) {
+        proxy_lose(&b->link, "what comes over it cannot be: type %u of session %u", f->type, f->session);
+    } else if (f->type != PROXY_START && s->there && !serve(b, f, bytes)) {
         end(b, f->session);
     }
 }
 
 /* ------------------------------------------------------------------ waiting */
 
-void far_sessions_watch(struct far_target *b)
+void proxy_sessions_watch(struct proxy_target *b)
 {
-    const short events = far_bytes_left(&b->link.sending) < FAR_QUEUE ? POLLIN : 0;
-    for (uint32_t i = 0; i < FAR_OPENS; i++) {
-        far_watch_add(&b->watch, b->open[i].fd, POLLIN, FAR_OPENING, 0, i);
+    const short events = proxy_bytes_left(&b->link.sending) < PROXY_QUEUE ? POLLIN : 0;
+    for (uint32_t i = 0; i < PROXY_OPENS; i++) {
+        proxy_watch_add(&b->watch, b->open[i].fd, POLLIN, PROXY_OPENING, 0, i);
     }
     for (uint32_t i = 0; i < b->n; i++) {
-        const struct far_session *s = b->session[i];
-        far_watch_add(&b->watch, s->there ? s->connection : -1, POLLIN, FAR_CONNECTION, i, 0);
+        const struct proxy_session *s = b->session[i];
+        proxy_watch_add(&b->watch, s->there ? s->connection : -1, POLLIN, PROXY_CONNECTION, i, 0);
         for (uint32_t k = 0; s->there && k < s->calls; k++) {
-            far_watch_add(&b->watch, s->call[k].fd, events, FAR_CALL, i, k);
+            proxy_watch_add(&b->watch, s->call[k].fd, events, PROXY_CALL, i, k);
         }
     }
 }
 
-void far_session_ready(struct far_target *b, const struct far_tag *t, int fd)
+void proxy_session_ready(struct proxy_target *b, const struct proxy_tag *t, int fd)
 {
-    if (t->what == FAR_OPENING) {
+    if (t->what == PROXY_OPENING) {
         if (b->open[t->slot].fd == fd) {
             receive_welcome(b, &b->open[t->slot]);
         }
         return;
     }
-    const struct far_session *s = b->session[t->session];
-    if (t->what == FAR_CALL && s->there && s->call[t->slot].fd == fd) {
+    const struct proxy_session *s = b->session[t->session];
+    if (t->what == PROXY_CALL && s->there && s->call[t->slot].fd == fd) {
         receive_reply(b, t->session, t->slot);
-    } else if (t->what == FAR_CONNECTION && s->there && s->connection == fd && !tern_socket_sleep(fd)) {
+    } else if (t->what == PROXY_CONNECTION && s->there && s->connection == fd && !tern_socket_sleep(fd)) {
         end(b, t->session);
     }
 }
 
-uint32_t far_sessions_left(const struct far_target *b)
+uint32_t proxy_sessions_left(const struct proxy_target *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n; i++) {

@@ -28,7 +28,7 @@
 /* time for the target's ternd to answer after that, beyond the patience of a migration, in ns */
 #define RESULT_NS 5000000000u
 
-static void close_ternd(struct far_source *a)
+static void close_ternd(struct proxy_source *a)
 {
     if (a->ternd >= 0) {
         close(a->ternd);
@@ -39,42 +39,42 @@ static void close_ternd(struct far_source *a)
 /* ------------------------------------------------------------------ the source's ternd */
 
 /** Ends the migration because the proxy itself cannot go on. */
-static void give_up(struct far_source *a)
+static void give_up(struct proxy_source *a)
 {
     snprintf(a->refused, sizeof a->refused, "%s", tern_last_error());
     close_ternd(a);
-    far_send(&a->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
+    proxy_send(&a->link, (struct proxy_frame){.type = PROXY_STREAM_END}, NULL, 0, NULL, 0);
 }
 
 /** Called when the source's ternd answers READY with GO. */
-static void take_over(struct far_source *a)
+static void take_over(struct proxy_source *a)
 {
     const char go = TERN_WIRE_GO, told = TERN_WIRE_TOLD;
     a->gone = true;
-    far_programs_start(a);
-    far_send(&a->link, (struct far_frame){.type = FAR_STREAM}, &go, sizeof go, NULL, 0);
+    proxy_programs_start(a);
+    proxy_send(&a->link, (struct proxy_frame){.type = PROXY_STREAM}, &go, sizeof go, NULL, 0);
     tern_socket_send(a->ternd, &told, sizeof told, -1, false);
 }
 
 /** Receives bytes of the source's ternd. A descriptor comes with the last bytes of its description; the size is
  *  chosen so that no call ends within such a description. */
-static ssize_t receive_piece(int from, uint8_t piece[FAR_PIECE], int *fd)
+static ssize_t receive_piece(int from, uint8_t piece[PROXY_PIECE], int *fd)
 {
-    ssize_t n = recv(from, piece, FAR_PIECE, MSG_PEEK | MSG_DONTWAIT);
-    n = n < (ssize_t)FAR_PIECE ? n : (ssize_t)(FAR_PIECE - sizeof(struct tern_wire_descriptor));
+    ssize_t n = recv(from, piece, PROXY_PIECE, MSG_PEEK | MSG_DONTWAIT);
+    n = n < (ssize_t)PROXY_PIECE ? n : (ssize_t)(PROXY_PIECE - sizeof(struct tern_wire_descriptor));
     return n <= 0 ? n : tern_socket_receive(from, piece, (size_t)n, fd);
 }
 
-static void receive_ternd(struct far_source *a)
+static void receive_ternd(struct proxy_source *a)
 {
-    uint8_t piece[FAR_PIECE];
+    uint8_t piece[PROXY_PIECE];
     int fd = -1;
     const ssize_t n = receive_piece(a->ternd, piece, &fd);
     struct tern_wire_descriptor what;
     if (n <= 0) {
         close_ternd(a);
         if (!a->gone) {
-            far_send(&a->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
+            proxy_send(&a->link, (struct proxy_frame){.type = PROXY_STREAM_END}, NULL, 0, NULL, 0);
         }
     } else if (a->ready && n == 1 && fd < 0 && *piece == TERN_WIRE_GO && !a->gone) {
         take_over(a);
@@ -83,22 +83,22 @@ static void receive_ternd(struct far_source *a)
         const size_t before = fd < 0 ? (size_t)n : (size_t)n < sizeof what ? 0 : (size_t)n - sizeof what;
         memset(&what, 0, sizeof what);
         memcpy(&what, piece + before, (size_t)n - before);
-        int r = far_trace(&a->trace, piece, before);
-        r = r || fd < 0 ? r : far_program_add(a, &what, fd);
+        int r = proxy_parse(&a->parser, piece, before);
+        r = r || fd < 0 ? r : proxy_program_add(a, &what, fd);
         if (r) {
             give_up(a);
             return;
         }
         if (before) {
-            far_send(&a->link, (struct far_frame){.type = FAR_STREAM}, piece, before, NULL, 0);
+            proxy_send(&a->link, (struct proxy_frame){.type = PROXY_STREAM}, piece, before, NULL, 0);
         }
         if (fd >= 0) {
-            far_send(&a->link, (struct far_frame){.type = FAR_DESCRIPTOR}, &what, sizeof what, NULL, 0);
+            proxy_send(&a->link, (struct proxy_frame){.type = PROXY_DESCRIPTOR}, &what, sizeof what, NULL, 0);
         }
     }
 }
 
-static void receive_control(struct far_source *a)
+static void receive_control(struct proxy_source *a)
 {
     struct tern_wire_progress p;
     const ssize_t n = tern_socket_receive(a->control, &p, sizeof p, NULL);
@@ -111,7 +111,7 @@ static void receive_control(struct far_source *a)
     a->last.text[sizeof a->last.text - 1] = '\0';
 }
 
-static int greet_ternd(struct far_source *a, const struct far_source_options *o)
+static int greet_ternd(struct proxy_source *a, const struct proxy_source_options *o)
 {
     struct tern_wire_hello h = tern_hello(TERN_WIRE_SEND);
     struct tern_wire_welcome w;
@@ -122,7 +122,7 @@ static int greet_ternd(struct far_source *a, const struct far_source_options *o)
 }
 
 /** Starts the migration on the source's ternd, once the target has answered. */
-static int begin_ternd(struct far_source *a, const struct tern_wire_migrate *how)
+static int begin_ternd(struct proxy_source *a, const struct tern_wire_migrate *how)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
@@ -136,61 +136,62 @@ static int begin_ternd(struct far_source *a, const struct tern_wire_migrate *how
 
 /* ------------------------------------------------------------------ the link */
 
-static int receive_hello(struct far_source *a, const struct far_frame *f, const uint8_t *bytes)
+static int receive_hello(struct proxy_source *a, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    struct far_hello h;
-    if (f->type != FAR_HELLO || f->length != sizeof h) {
+    struct proxy_hello h;
+    if (f->type != PROXY_HELLO || f->length != sizeof h) {
         return tern_error(-EPROTO, "%s: what answers is no tern migrate serve", a->to);
     }
     memcpy(&h, bytes, sizeof h);
     h.text[sizeof h.text - 1] = '\0';
-    if (h.side != FAR_TARGET) {
+    if (h.side != PROXY_TARGET) {
         return tern_error(-EPROTO, "%s: what answers is no tern migrate serve", a->to);
     }
-    if (h.magic != FAR_MAGIC || h.version != FAR_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
+    if (h.magic != PROXY_MAGIC || h.version != PROXY_VERSION || h.wire != TERN_WIRE_VERSION ||
+        h.spec != TERN_SPEC_HASH) {
         return tern_error(-EPROTO, "%s: it is of another version: both sides must have the same", a->to);
     }
     return h.status ? tern_error(h.status < 0 ? h.status : -EPROTO, "%s: %s", a->to, h.text) : 0;
 }
 
-static void receive_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes)
+static void receive_frame(struct proxy_source *a, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    if (f->type == FAR_STREAM && !a->gone) {
-        if (!a->ready && far_trace_end(a)) {
+    if (f->type == PROXY_STREAM && !a->gone) {
+        if (!a->ready && proxy_parse_end(a)) {
             give_up(a);
         }
         a->ready = true; /* READY is the only byte that the target's ternd sends before GO */
         if (a->ternd >= 0 && send(a->ternd, bytes, f->length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)f->length) {
             close_ternd(a);
         }
-    } else if (f->type == FAR_STREAM_END && !a->gone) {
+    } else if (f->type == PROXY_STREAM_END && !a->gone) {
         close_ternd(a);
-    } else if (f->type == FAR_RESULT && f->length == sizeof a->result) {
+    } else if (f->type == PROXY_RESULT && f->length == sizeof a->result) {
         memcpy(&a->result, bytes, sizeof a->result);
         a->result.text[sizeof a->result.text - 1] = '\0';
         a->told = true;
         if (!a->gone) { /* before GO the only result is a refusal */
             close_ternd(a);
         }
-    } else if (f->type >= FAR_END) {
-        far_program_frame(a, f, bytes);
-    } else if (f->type != FAR_ALIVE && f->type != FAR_STREAM && f->type != FAR_STREAM_END) {
-        far_lose(&a->link, "what comes over it cannot be: type %u", f->type);
+    } else if (f->type >= PROXY_END) {
+        proxy_program_frame(a, f, bytes);
+    } else if (f->type != PROXY_ALIVE && f->type != PROXY_STREAM && f->type != PROXY_STREAM_END) {
+        proxy_lose(&a->link, "what comes over it cannot be: type %u", f->type);
     }
 }
 
 /* ------------------------------------------------------------------ waiting */
 
-static void ready(struct far_source *a, const struct far_tag *t, const struct pollfd *p)
+static void ready(struct proxy_source *a, const struct proxy_tag *t, const struct pollfd *p)
 {
     struct signalfd_siginfo info;
     switch (t->what) {
-    case FAR_LINK:
+    case PROXY_LINK:
         if (p->revents & ~POLLOUT) {
-            far_fill(&a->link);
+            proxy_fill(&a->link);
         }
         break;
-    case FAR_SIGNALS:
+    case PROXY_SIGNALS:
         if (read(a->signals, &info, sizeof info) == sizeof info) {
             a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_NS; /* the second signal ends the wait at once */
             a->cancelled = true;
@@ -199,41 +200,41 @@ static void ready(struct far_source *a, const struct far_tag *t, const struct po
             tern_socket_wake(a->control); /* the answer shows whether the interrupt was in time */
         }
         break;
-    case FAR_CONTROL:
+    case PROXY_CONTROL:
         receive_control(a);
         break;
-    case FAR_TERND:
+    case PROXY_TERND:
         if (p->fd == a->ternd) {
             receive_ternd(a);
         }
         break;
-    case FAR_LISTENER:
-        far_guest_accept(a);
+    case PROXY_LISTENER:
+        proxy_pending_accept(a);
         break;
-    case FAR_GUEST:
-        far_guest_ready(a, t->slot, p->fd);
+    case PROXY_PENDING:
+        proxy_pending_ready(a, t->slot, p->fd);
         break;
     default:
-        far_program_ready(a, t, p->fd);
+        proxy_program_ready(a, t, p->fd);
     }
 }
 
 /** Waits once in poll(), and handles all input. */
-static int step(struct far_source *a)
+static int step(struct proxy_source *a)
 {
-    struct far_watch *w = &a->watch;
-    const bool sleeps = far_programs_pump(a), room = far_bytes_left(&a->link.sending) < FAR_QUEUE;
-    far_tick(&a->link, true);
-    far_guests_tick(a);
-    far_flush(&a->link);
-    far_watch_begin(w);
-    far_watch_link(w, &a->link, true, FAR_LINK);
-    far_watch_add(w, a->signals, POLLIN, FAR_SIGNALS, 0, 0);
-    far_watch_add(w, a->ended ? -1 : a->control, POLLIN, FAR_CONTROL, 0, 0);
-    far_watch_add(w, room ? a->ternd : -1, POLLIN, FAR_TERND, 0, 0);
-    far_guests_watch(a);
-    far_programs_watch(a);
-    const int r = far_watch_wait(w, sleeps ? TICK_MS : 0);
+    struct proxy_watch *w = &a->watch;
+    const bool sleeps = proxy_programs_pump(a), room = proxy_bytes_left(&a->link.sending) < PROXY_QUEUE;
+    proxy_tick(&a->link, true);
+    proxy_pending_tick(a);
+    proxy_flush(&a->link);
+    proxy_watch_begin(w);
+    proxy_watch_link(w, &a->link, true, PROXY_LINK);
+    proxy_watch_add(w, a->signals, POLLIN, PROXY_SIGNALS, 0, 0);
+    proxy_watch_add(w, a->ended ? -1 : a->control, POLLIN, PROXY_CONTROL, 0, 0);
+    proxy_watch_add(w, room ? a->ternd : -1, POLLIN, PROXY_TERND, 0, 0);
+    proxy_pending_watch(a);
+    proxy_programs_watch(a);
+    const int r = proxy_watch_wait(w, sleeps ? TICK_MS : 0);
     for (size_t i = 0; !r && i < w->n; i++) {
         if (w->fds[i].revents) {
             ready(a, &w->tags[i], &w->fds[i]);
@@ -242,28 +243,28 @@ static int step(struct far_source *a)
     return r;
 }
 
-static void take_frames(struct far_source *a)
+static void take_frames(struct proxy_source *a)
 {
-    struct far_frame f;
+    struct proxy_frame f;
     const uint8_t *bytes;
-    while (!a->link.lost && far_next(&a->link, &f, &bytes)) {
+    while (!a->link.lost && proxy_next(&a->link, &f, &bytes)) {
         receive_frame(a, &f, bytes);
     }
 }
 
 /** Waits for the target's answer to the hello. */
-static int meet(struct far_source *a, const char *partition)
+static int meet(struct proxy_source *a, const char *partition)
 {
-    struct far_hello h = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
-                          .spec = TERN_SPEC_HASH, .side = FAR_SOURCE};
-    struct far_frame f;
+    struct proxy_hello h = {.magic = PROXY_MAGIC, .version = PROXY_VERSION, .wire = TERN_WIRE_VERSION,
+                            .spec = TERN_SPEC_HASH, .side = PROXY_SOURCE};
+    struct proxy_frame f;
     const uint8_t *bytes;
     int r = 0;
     memcpy(h.partition, partition, strlen(partition));
-    far_send(&a->link, (struct far_frame){.type = FAR_HELLO}, &h, sizeof h, NULL, 0);
+    proxy_send(&a->link, (struct proxy_frame){.type = PROXY_HELLO}, &h, sizeof h, NULL, 0);
     while (!r && !a->greeted) {
         r = step(a);
-        if (!r && far_next(&a->link, &f, &bytes)) {
+        if (!r && proxy_next(&a->link, &f, &bytes)) {
             a->greeted = true;
             r = receive_hello(a, &f, bytes);
         } else if (!r && a->link.lost) {
@@ -279,7 +280,7 @@ static int meet(struct far_source *a, const char *partition)
 }
 
 /** Called when the source's ternd does not answer a cancel. After GO the programs have moved. */
-static int give_up_waiting(const struct far_source *a)
+static int give_up_waiting(const struct proxy_source *a)
 {
     return a->gone ? 0
         : tern_error(-ETIMEDOUT, "ternd at %s does not answer; whether the programs have moved is not known", a->from);
@@ -287,7 +288,7 @@ static int give_up_waiting(const struct far_source *a)
 
 /** Waits until both ternd have reported the end. If the source has moved the programs, the target's ternd may still
  *  be starting them. If the source has lost the link, the target may know the reason. */
-static int follow(struct far_source *a)
+static int follow(struct proxy_source *a)
 {
     bool waits = true; /* the target's answer is still awaited */
     int r = 0;
@@ -310,7 +311,7 @@ static int follow(struct far_source *a)
     return r;
 }
 
-static int verdict(struct far_source *a)
+static int verdict(struct proxy_source *a)
 {
     const int s = a->last.status;
     if (!s && a->gone) {
@@ -331,7 +332,7 @@ static int verdict(struct far_source *a)
 /* ------------------------------------------------------------------ the whole */
 
 /** Listens beside the ternd's socket, where the same programs can connect. */
-static int listen_beside(struct far_source *a, const char *from)
+static int listen_beside(struct proxy_source *a, const char *from)
 {
     char path[PATH_MAX], whole[PATH_MAX + 32];
     if (!realpath(from, path)) {
@@ -347,14 +348,14 @@ static int listen_beside(struct far_source *a, const char *from)
 }
 
 /** Frees the source. own: also closes and removes what other processes see of it. */
-static void free_source(struct far_source *a, bool own)
+static void free_source(struct proxy_source *a, bool own)
 {
     for (uint32_t i = 0; i < a->n; i++) {
-        far_session_free(a->session[i]);
+        proxy_session_free(a->session[i]);
     }
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        if (a->guest[i].fd >= 0) {
-            close(a->guest[i].fd);
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        if (a->pending[i].fd >= 0) {
+            close(a->pending[i].fd);
         }
     }
     close_ternd(a);
@@ -370,16 +371,16 @@ static void free_source(struct far_source *a, bool own)
     if (a->signals >= 0) {
         close(a->signals);
     }
-    far_link_close(&a->link);
-    far_watch_end(&a->watch);
-    free(a->trace.kept.data);
+    proxy_link_close(&a->link);
+    proxy_watch_end(&a->watch);
+    free(a->parser.kept.data);
     free(a->session);
     free(a);
 }
 
-int far_source_move(const struct far_source_options *o, struct far_source **out, struct tern_wire_progress *moved)
+int proxy_source_move(const struct proxy_source_options *o, struct proxy_source **out, struct tern_wire_progress *moved)
 {
-    struct far_source *a = calloc(1, sizeof *a);
+    struct proxy_source *a = calloc(1, sizeof *a);
     sigset_t ends;
     if (!a) {
         close(o->in);
@@ -388,14 +389,14 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
         }
         return tern_error_memory("a migration");
     }
-    far_link_open(&a->link, o->in, o->out);
+    proxy_link_open(&a->link, o->in, o->out);
     a->to = o->to;
     a->from = o->from;
     a->round = o->round;
     a->user = o->user;
     a->control = a->ternd = a->signals = a->listener.fd = a->listener.lock = -1;
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        a->guest[i].fd = -1;
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        a->pending[i].fd = -1;
     }
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
@@ -411,7 +412,7 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
     r = r ? r : verdict(a);
     *moved = a->last;
     if (r) {
-        far_flush(&a->link);
+        proxy_flush(&a->link);
         free_source(a, true);
         return r;
     }
@@ -423,10 +424,10 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
     return 0;
 }
 
-int far_source_run(struct far_source *a)
+int proxy_source_run(struct proxy_source *a)
 {
     int r = 0;
-    while (!r && far_programs_left(a)) {
+    while (!r && proxy_programs_left(a)) {
         r = step(a);
         take_frames(a);
         if (a->link.lost) {
@@ -435,12 +436,12 @@ int far_source_run(struct far_source *a)
             r = tern_error(-ECANCELED, "ended by a signal");
         }
     }
-    far_link_finish(&a->link); /* tells the other side that the last program has ended */
+    proxy_link_finish(&a->link); /* tells the other side that the last program has ended */
     free_source(a, true);
     return r;
 }
 
-void far_source_leave(struct far_source *a)
+void proxy_source_leave(struct proxy_source *a)
 {
     free_source(a, false);
 }

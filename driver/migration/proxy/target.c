@@ -22,7 +22,7 @@
 
 /* ------------------------------------------------------------------ the target's ternd */
 
-static void close_ternd(struct far_target *b)
+static void close_ternd(struct proxy_target *b)
 {
     if (b->ternd >= 0) {
         close(b->ternd);
@@ -36,21 +36,21 @@ static void close_ternd(struct far_target *b)
 }
 
 /** Called when the target's ternd reads no more; ternd gives the reason on the other connection. */
-static void end_ternd(struct far_target *b)
+static void end_ternd(struct proxy_target *b)
 {
     close_ternd(b);
     if (!b->gone) {
-        far_send(&b->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
+        proxy_send(&b->link, (struct proxy_frame){.type = PROXY_STREAM_END}, NULL, 0, NULL, 0);
     }
 }
 
 /** Writes queued bytes to ternd. The descriptor goes with the last bytes that are queued. */
-static void write_ternd(struct far_target *b)
+static void write_ternd(struct proxy_target *b)
 {
-    struct far_bytes *w = &b->stream;
-    while (b->ternd >= 0 && far_bytes_left(w)) {
+    struct proxy_bytes *w = &b->stream;
+    while (b->ternd >= 0 && proxy_bytes_left(w)) {
         if (b->descriptor >= 0) {
-            const int r = tern_socket_send(b->ternd, w->data + w->start, far_bytes_left(w), b->descriptor, false);
+            const int r = tern_socket_send(b->ternd, w->data + w->start, proxy_bytes_left(w), b->descriptor, false);
             if (r == -EAGAIN) {
                 return;
             }
@@ -62,7 +62,7 @@ static void write_ternd(struct far_target *b)
             }
             return;
         }
-        const ssize_t n = send(b->ternd, w->data + w->start, far_bytes_left(w), MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t n = send(b->ternd, w->data + w->start, proxy_bytes_left(w), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EAGAIN) {
             return;
         }
@@ -74,10 +74,10 @@ static void write_ternd(struct far_target *b)
     }
 }
 
-static void queue_ternd(struct far_target *b, const void *bytes, size_t n)
+static void queue_ternd(struct proxy_target *b, const void *bytes, size_t n)
 {
-    if (!far_bytes_room(&b->stream, n)) {
-        far_lose(&b->link, "there is no memory for what comes over it");
+    if (!proxy_bytes_room(&b->stream, n)) {
+        proxy_lose(&b->link, "there is no memory for what comes over it");
         return;
     }
     memcpy(b->stream.data + b->stream.end, bytes, n);
@@ -85,18 +85,18 @@ static void queue_ternd(struct far_target *b, const void *bytes, size_t n)
     write_ternd(b);
 }
 
-static void receive_ternd(struct far_target *b)
+static void receive_ternd(struct proxy_target *b)
 {
     uint8_t piece[256];
     const ssize_t n = recv(b->ternd, piece, sizeof piece, MSG_DONTWAIT);
     if (n <= 0) {
         end_ternd(b);
     } else if (!b->gone) { /* TOLD is meant for this proxy; the source's proxy makes its own */
-        far_send(&b->link, (struct far_frame){.type = FAR_STREAM}, piece, (size_t)n, NULL, 0);
+        proxy_send(&b->link, (struct proxy_frame){.type = PROXY_STREAM}, piece, (size_t)n, NULL, 0);
     }
 }
 
-static void receive_control(struct far_target *b)
+static void receive_control(struct proxy_target *b)
 {
     struct tern_wire_progress p = {0};
     const ssize_t n = tern_socket_receive(b->control, &p, sizeof p, NULL);
@@ -112,11 +112,11 @@ static void receive_control(struct far_target *b)
     }
     close(b->control);
     b->control = -1;
-    far_send(&b->link, (struct far_frame){.type = FAR_RESULT}, &p, sizeof p, NULL, 0);
+    proxy_send(&b->link, (struct proxy_frame){.type = PROXY_RESULT}, &p, sizeof p, NULL, 0);
 }
 
 /** Asks the target's ternd to receive the partition. */
-static int greet_ternd(struct far_target *b, const char partition[64])
+static int greet_ternd(struct proxy_target *b, const char partition[64])
 {
     const struct tern_wire_migrate how = {0};
     struct tern_wire_hello h = tern_hello(TERN_WIRE_RECEIVE);
@@ -140,167 +140,167 @@ static int greet_ternd(struct far_target *b, const char partition[64])
 
 /* ------------------------------------------------------------------ the link */
 
-static void receive_hello(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+static void receive_hello(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
-    struct far_hello h = {0}, answer = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
-                                        .spec = TERN_SPEC_HASH, .side = FAR_TARGET};
-    int r = f->type == FAR_HELLO && f->length == sizeof h ? 0 : -EPROTO;
+    struct proxy_hello h = {0}, answer = {.magic = PROXY_MAGIC, .version = PROXY_VERSION, .wire = TERN_WIRE_VERSION,
+                                          .spec = TERN_SPEC_HASH, .side = PROXY_TARGET};
+    int r = f->type == PROXY_HELLO && f->length == sizeof h ? 0 : -EPROTO;
     if (!r) {
         memcpy(&h, bytes, sizeof h);
-        r = h.magic == FAR_MAGIC && h.side == FAR_SOURCE ? 0 : -EPROTO;
+        r = h.magic == PROXY_MAGIC && h.side == PROXY_SOURCE ? 0 : -EPROTO;
     }
     if (r) {
-        far_lose(&b->link, "what comes over it is not from tern migrate");
+        proxy_lose(&b->link, "what comes over it is not from tern migrate");
         return;
     }
-    if (h.version != FAR_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
+    if (h.version != PROXY_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
         r = tern_error(-EPROTO, "it is of another version: both sides must have the same");
     }
     r = r ? r : greet_ternd(b, h.partition);
     answer.status = r;
     snprintf(answer.text, sizeof answer.text, "%s", r ? tern_last_error() : "");
-    far_send(&b->link, (struct far_frame){.type = FAR_HELLO}, &answer, sizeof answer, NULL, 0);
+    proxy_send(&b->link, (struct proxy_frame){.type = PROXY_HELLO}, &answer, sizeof answer, NULL, 0);
     snprintf(b->refused, sizeof b->refused, "%s", answer.text);
     b->greeted = true;
     b->ended = r != 0;
 }
 
-static void receive_descriptor(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+static void receive_descriptor(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
     struct tern_wire_descriptor what;
     int fd = -1;
     if (f->length != sizeof what || b->gone) {
-        far_lose(&b->link, "what comes over it cannot be: a descriptor of %u bytes", f->length);
+        proxy_lose(&b->link, "what comes over it cannot be: a descriptor of %u bytes", f->length);
         return;
     }
     memcpy(&what, bytes, sizeof what);
     if (b->ternd < 0) {
         return; /* ternd has given up, and reports that itself */
     }
-    if (far_session_add(b, &what, &fd)) {
-        far_lose(&b->link, "%s", tern_last_error());
+    if (proxy_session_add(b, &what, &fd)) {
+        proxy_lose(&b->link, "%s", tern_last_error());
         return;
     }
     b->descriptor = fd;
     queue_ternd(b, &what, sizeof what);
 }
 
-static void receive_frame(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+static void receive_frame(struct proxy_target *b, const struct proxy_frame *f, const uint8_t *bytes)
 {
     if (!b->greeted) {
         receive_hello(b, f, bytes);
-    } else if (f->type == FAR_STREAM && !b->gone) {
-        b->gone = far_sessions_left(b) != 0; /* this STREAM is GO, because START has come */
+    } else if (f->type == PROXY_STREAM && !b->gone) {
+        b->gone = proxy_sessions_left(b) != 0; /* this STREAM is GO, because START has come */
         if (b->ternd >= 0) {
             queue_ternd(b, bytes, f->length);
         }
-    } else if (f->type == FAR_STREAM_END && !b->gone) {
+    } else if (f->type == PROXY_STREAM_END && !b->gone) {
         close_ternd(b);
-    } else if (f->type == FAR_DESCRIPTOR) {
+    } else if (f->type == PROXY_DESCRIPTOR) {
         receive_descriptor(b, f, bytes);
-    } else if (f->type >= FAR_START) {
-        far_session_frame(b, f, bytes);
-    } else if (f->type != FAR_ALIVE) {
-        far_lose(&b->link, "what comes over it cannot be: type %u", f->type);
+    } else if (f->type >= PROXY_START) {
+        proxy_session_frame(b, f, bytes);
+    } else if (f->type != PROXY_ALIVE) {
+        proxy_lose(&b->link, "what comes over it cannot be: type %u", f->type);
     }
 }
 
 /* ------------------------------------------------------------------ waiting */
 
-static void ready(struct far_target *b, const struct far_tag *t, const struct pollfd *p)
+static void ready(struct proxy_target *b, const struct proxy_tag *t, const struct pollfd *p)
 {
-    if (t->what == FAR_LINK) {
+    if (t->what == PROXY_LINK) {
         if (p->revents & ~POLLOUT) {
-            far_fill(&b->link);
+            proxy_fill(&b->link);
         }
-    } else if (t->what == FAR_CONTROL) {
+    } else if (t->what == PROXY_CONTROL) {
         receive_control(b);
-    } else if (t->what == FAR_TERND) {
+    } else if (t->what == PROXY_TERND) {
         if (p->revents & ~POLLOUT && p->fd == b->ternd) {
             receive_ternd(b);
         }
         write_ternd(b);
     } else {
-        far_session_ready(b, t, p->fd);
+        proxy_session_ready(b, t, p->fd);
     }
 }
 
 /** Waits once in poll(), and handles all input. While ternd does not read the stream, the link is not read. */
-static int step(struct far_target *b)
+static int step(struct proxy_target *b)
 {
-    struct far_watch *w = &b->watch;
-    struct far_frame f;
+    struct proxy_watch *w = &b->watch;
+    struct proxy_frame f;
     const uint8_t *bytes;
-    const bool sleeps = far_sessions_pump(b), reads = !far_bytes_left(&b->stream);
-    far_tick(&b->link, reads);
-    far_flush(&b->link);
-    far_watch_begin(w);
-    far_watch_link(w, &b->link, reads, FAR_LINK);
-    far_watch_add(w, b->control, POLLIN, FAR_CONTROL, 0, 0);
-    far_watch_add(w, b->ternd, (short)(POLLIN | (reads ? 0 : POLLOUT)), FAR_TERND, 0, 0);
-    far_sessions_watch(b);
-    const int r = far_watch_wait(w, sleeps ? TICK_MS : 0);
+    const bool sleeps = proxy_sessions_pump(b), reads = !proxy_bytes_left(&b->stream);
+    proxy_tick(&b->link, reads);
+    proxy_flush(&b->link);
+    proxy_watch_begin(w);
+    proxy_watch_link(w, &b->link, reads, PROXY_LINK);
+    proxy_watch_add(w, b->control, POLLIN, PROXY_CONTROL, 0, 0);
+    proxy_watch_add(w, b->ternd, (short)(POLLIN | (reads ? 0 : POLLOUT)), PROXY_TERND, 0, 0);
+    proxy_sessions_watch(b);
+    const int r = proxy_watch_wait(w, sleeps ? TICK_MS : 0);
     for (size_t i = 0; !r && i < w->n; i++) {
         if (w->fds[i].revents) {
             ready(b, &w->tags[i], &w->fds[i]);
         }
     }
-    while (!b->link.lost && !far_bytes_left(&b->stream) && far_next(&b->link, &f, &bytes)) {
+    while (!b->link.lost && !proxy_bytes_left(&b->stream) && proxy_next(&b->link, &f, &bytes)) {
         receive_frame(b, &f, bytes);
     }
     return r;
 }
 
-static void free_target(struct far_target *b)
+static void free_target(struct proxy_target *b)
 {
     close_ternd(b);
     if (b->control >= 0) {
         close(b->control);
     }
-    for (uint32_t i = 0; i < FAR_OPENS; i++) {
+    for (uint32_t i = 0; i < PROXY_OPENS; i++) {
         if (b->open[i].fd >= 0) {
             close(b->open[i].fd);
         }
     }
     for (uint32_t i = 0; i < b->n; i++) {
-        far_session_free(b->session[i]);
+        proxy_session_free(b->session[i]);
     }
     free(b->session);
     free(b->stream.data);
-    far_watch_end(&b->watch);
-    far_link_close(&b->link);
+    proxy_watch_end(&b->watch);
+    proxy_link_close(&b->link);
 }
 
-void far_target_as_user(const struct far_target *b)
+void proxy_target_as_user(const struct proxy_target *b)
 {
     if (b->user != b->own && seteuid(b->user)) {
-        abort(); /* far_target_run has checked that the change of user succeeds */
+        abort(); /* proxy_target_run has checked that the change of user succeeds */
     }
 }
 
-void far_target_as_self(const struct far_target *b)
+void proxy_target_as_self(const struct proxy_target *b)
 {
     if (b->user != b->own && seteuid(b->own)) {
         abort();
     }
 }
 
-int far_target_run(const char *to, uid_t user, int in, int out)
+int proxy_target_run(const char *to, uid_t user, int in, int out)
 {
-    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1, .user = user, .own = geteuid()};
+    struct proxy_target b = {.control = -1, .ternd = -1, .descriptor = -1, .user = user, .own = geteuid()};
     int r = strlen(to) < sizeof b.to ? 0 : tern_error(-ENAMETOOLONG, "%s: %s", to, strerror(ENAMETOOLONG));
     if (!r && user != b.own && (b.own || seteuid(user) || seteuid(b.own))) {
         r = tern_error(-EPERM, "only root may give programs to another user");
     }
-    far_link_open(&b.link, in, out);
-    for (uint32_t i = 0; i < FAR_OPENS; i++) {
+    proxy_link_open(&b.link, in, out);
+    for (uint32_t i = 0; i < PROXY_OPENS; i++) {
         b.open[i].fd = -1;
     }
     memcpy(b.to, to, r ? 0 : strlen(to));
     while (!r && !b.link.lost) { /* ends when the source closes the link */
         r = step(&b);
     }
-    if (!r && (!b.gone || far_sessions_left(&b))) {
+    if (!r && (!b.gone || proxy_sessions_left(&b))) {
         r = *b.refused ? tern_error(-ECANCELED, "the programs stay where they are: %s", b.refused)
                        : tern_error(-EIO, "the link is lost: %s", b.link.why);
     }

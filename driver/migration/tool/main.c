@@ -59,7 +59,7 @@ static int dispatch(int argc, char **argv)
         }
     }
     if (strncmp(argv[1], "--", 2) == 0) {
-        return move_command(argc - 1, argv + 1);
+        return migrate_command(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "inspect") == 0) {
         return inspect_command(argc - 1, argv + 1);

@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-bool move_report_round(struct move_report *r, const struct tern_wire_progress *round)
+bool migrate_report_round(struct migrate_report *r, const struct tern_wire_progress *round)
 {
     struct tern_wire_progress *more = realloc(r->rounds, (r->n + 1) * sizeof *more);
     if (!more) {
@@ -17,19 +17,19 @@ bool move_report_round(struct move_report *r, const struct tern_wire_progress *r
     return true;
 }
 
-void move_report_free(struct move_report *r)
+void migrate_report_free(struct migrate_report *r)
 {
     free(r->rounds);
     r->rounds = NULL;
     r->n = 0;
 }
 
-double move_report_rate(const struct tern_wire_progress *round)
+double migrate_report_rate(const struct tern_wire_progress *round)
 {
-    return round->ns ? (double)round->left * MOVE_PAGE * 1e9 / (double)round->ns : 0;
+    return round->ns ? (double)round->left * MIGRATE_PAGE_BYTES * 1e9 / (double)round->ns : 0;
 }
 
-uint64_t move_report_last_bytes(const struct move_report *r)
+uint64_t migrate_report_last_bytes(const struct migrate_report *r)
 {
     uint64_t before = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -54,13 +54,13 @@ static cJSON *round_json(const struct tern_wire_progress *p)
     number(o, "bytes", p->bytes);
     number(o, "ns", p->ns);
     number(o, "pages_left", p->left);
-    cJSON_AddNumberToObject(o, "dirty_bytes_per_second", (double)(uint64_t)move_report_rate(p));
+    cJSON_AddNumberToObject(o, "dirty_bytes_per_second", (double)(uint64_t)migrate_report_rate(p));
     number(o, "expected_blackout_ns", p->expected_ns);
     number(o, "throttle", p->throttle);
     return o;
 }
 
-bool move_report_json(const struct move_report *r, FILE *f)
+bool migrate_report_json(const struct migrate_report *r, FILE *f)
 {
     cJSON *o = cJSON_CreateObject(), *rounds;
     cJSON_AddStringToObject(o, "from", r->from);
@@ -78,7 +78,7 @@ bool move_report_json(const struct move_report *r, FILE *f)
     number(o, "content_bytes", r->end.content);
     number(o, "bytes", r->end.bytes);
     number(o, "links_made_again", r->mended);
-    number(o, "blackout_bytes", move_report_last_bytes(r));
+    number(o, "blackout_bytes", migrate_report_last_bytes(r));
     number(o, "blackout_ns", r->moved ? r->end.stopped_ns : 0);
     number(o, "downtime_limit_ns", r->downtime_ns);
     rounds = cJSON_AddArrayToObject(o, "rounds");

@@ -47,7 +47,7 @@ static void counted(FILE *f, uint64_t n, const char *noun)
     fprintf(f, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
-static void what(const struct move_report *r, FILE *f)
+static void what(const struct migrate_report *r, FILE *f)
 {
     fputs("<h1>Partition ", f);
     text(f, r->partition);
@@ -62,7 +62,8 @@ static void what(const struct move_report *r, FILE *f)
         fprintf(f, " with %" PRIu32 " process%s; ", r->end.processes, r->end.processes == 1 ? "" : "es");
         counted(f, r->n, "round");
         fprintf(f, " and the rest: %.1f MiB. Nothing ran for <b>%.1f ms</b>, in which %.2f MiB were sent.</p>\n",
-                (double)r->end.bytes / MIB, (double)r->end.stopped_ns / 1e6, (double)move_report_last_bytes(r) / MIB);
+                (double)r->end.bytes / MIB, (double)r->end.stopped_ns / 1e6,
+                (double)migrate_report_last_bytes(r) / MIB);
     } else {
         fputs(" They go on where they were.</p>\n<p class=\"failed\">", f);
         text(f, r->why);
@@ -85,7 +86,8 @@ static void label(FILE *f, double x, double y, const char *anchor, const char *f
     fputs("</text>\n", f);
 }
 
-static double slot(const struct move_report *r, size_t i) /* the middle of column i; the last column is the downtime */
+/** The middle of column i; the last column is the downtime. */
+static double slot(const struct migrate_report *r, size_t i)
 {
     return LEFT + WIDTH * ((double)i + 0.5) / (double)(r->n + 1);
 }
@@ -97,7 +99,7 @@ static double height_of(double bytes, double decades)
     return TOP + HEIGHT * (1 - v / decades);
 }
 
-static void column_numbers(const struct move_report *r, FILE *f)
+static void column_numbers(const struct migrate_report *r, FILE *f)
 {
     const size_t step = (r->n + 20) / 20;
     for (size_t i = 0; i < r->n; i += step) {
@@ -107,7 +109,7 @@ static void column_numbers(const struct move_report *r, FILE *f)
 
 /** True: the remaining pages make a curve, of two points at least with one above the axis. Otherwise words describe
  *  them. */
-static bool curve(const struct move_report *r)
+static bool curve(const struct migrate_report *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->n; i++) {
@@ -117,7 +119,7 @@ static bool curve(const struct move_report *r)
 }
 
 /** Describes the pages that the rounds sent and left, if there is no curve. */
-static void say_convergence(const struct move_report *r, FILE *f)
+static void say_convergence(const struct migrate_report *r, FILE *f)
 {
     uint64_t pages = 0, bytes = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -132,7 +134,7 @@ static void say_convergence(const struct move_report *r, FILE *f)
     fprintf(f, " as %.2f MiB, and the programs wrote ", (double)bytes / MIB);
     if (left) {
         counted(f, left, "page");
-        fprintf(f, " (%.2f MiB)", (double)left * MOVE_PAGE / MIB);
+        fprintf(f, " (%.2f MiB)", (double)left * MIGRATE_PAGE_BYTES / MIB);
     } else {
         fputs("nothing", f);
     }
@@ -140,7 +142,7 @@ static void say_convergence(const struct move_report *r, FILE *f)
 }
 
 /** Draws the pages that each round left, and the pages that the limit allows at the speed of that round. */
-static void convergence(const struct move_report *r, FILE *f)
+static void convergence(const struct migrate_report *r, FILE *f)
 {
     double most = MIB;
     if (!curve(r)) {
@@ -148,7 +150,7 @@ static void convergence(const struct move_report *r, FILE *f)
         return;
     }
     for (size_t i = 0; i < r->n; i++) {
-        most = fmax(most, (double)r->rounds[i].left * MOVE_PAGE);
+        most = fmax(most, (double)r->rounds[i].left * MIGRATE_PAGE_BYTES);
     }
     const double decades = ceil(log10(most / LEAST));
     chart_begin(f, "Convergence", "MiB that the programs have written while a round was sent, after each round. "
@@ -160,21 +162,21 @@ static void convergence(const struct move_report *r, FILE *f)
     column_numbers(r, f);
     fputs("<polyline class=\"left\" points=\"", f);
     for (size_t i = 0; i < r->n; i++) {
-        fprintf(f, "%.1f,%.1f ", slot(r, i), height_of((double)r->rounds[i].left * MOVE_PAGE, decades));
+        fprintf(f, "%.1f,%.1f ", slot(r, i), height_of((double)r->rounds[i].left * MIGRATE_PAGE_BYTES, decades));
     }
     fputs("\"/>\n", f);
     const struct tern_wire_progress *last = r->n ? &r->rounds[r->n - 1] : NULL;
     if (last && last->left && last->expected_ns) {
-        const double may = (double)last->left * MOVE_PAGE * (double)r->downtime_ns / (double)last->expected_ns;
+        const double may = (double)last->left * MIGRATE_PAGE_BYTES * (double)r->downtime_ns / (double)last->expected_ns;
         const double y = fmax(height_of(may, decades), TOP);
         fprintf(f, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, y, LEFT + WIDTH);
     }
     fputs("</svg>\n", f);
 }
 
-static void bytes_a_round(const struct move_report *r, FILE *f)
+static void bytes_a_round(const struct migrate_report *r, FILE *f)
 {
-    double most = (double)move_report_last_bytes(r);
+    double most = (double)migrate_report_last_bytes(r);
     for (size_t i = 0; i < r->n; i++) {
         most = fmax(most, (double)r->rounds[i].bytes);
     }
@@ -186,7 +188,7 @@ static void bytes_a_round(const struct move_report *r, FILE *f)
     label(f, LEFT - 6, TOP + HEIGHT + 4, "end", "%.0f", 0);
     column_numbers(r, f);
     for (size_t i = 0; i < r->n + r->moved; i++) {
-        const double bytes = i < r->n ? (double)r->rounds[i].bytes : (double)move_report_last_bytes(r);
+        const double bytes = i < r->n ? (double)r->rounds[i].bytes : (double)migrate_report_last_bytes(r);
         const double w = 0.7 * WIDTH / (double)(r->n + 1), h = HEIGHT * bytes / most;
         if (r->n <= FEW) { /* a column may be too low to be visible */
             label(f, slot(r, i), fmax(TOP + HEIGHT - h - 4, TOP - 2), "middle", "%.3g", bytes / MIB);
@@ -197,7 +199,7 @@ static void bytes_a_round(const struct move_report *r, FILE *f)
     fputs("</svg>\n", f);
 }
 
-static void timeline(const struct move_report *r, FILE *f)
+static void timeline(const struct migrate_report *r, FILE *f)
 {
     double all = r->moved ? (double)r->end.stopped_ns : 0, at = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -222,7 +224,7 @@ static void timeline(const struct move_report *r, FILE *f)
     fputs("</svg>\n", f);
 }
 
-static void numbers(const struct move_report *r, FILE *f)
+static void numbers(const struct migrate_report *r, FILE *f)
 {
     fputs("<h2>Numbers</h2>\n<table>\n<tr><th>round</th><th>pages</th><th>MiB sent</th><th>ms</th><th>pages left</th>"
           "<th>written, MiB/s</th><th>expected blackout, ms</th><th>throttle</th></tr>\n", f);
@@ -230,17 +232,17 @@ static void numbers(const struct move_report *r, FILE *f)
         const struct tern_wire_progress *p = &r->rounds[i];
         fprintf(f, "<tr><td>%" PRIu32 "</td><td>%" PRIu64 "</td><td>%.2f</td><td>%.1f</td><td>%" PRIu64
                 "</td><td>%.1f</td><td>%.1f</td><td>%" PRIu32 "/8</td></tr>\n", p->number, p->pages,
-                (double)p->bytes / MIB, (double)p->ns / 1e6, p->left, move_report_rate(p) / MIB,
+                (double)p->bytes / MIB, (double)p->ns / 1e6, p->left, migrate_report_rate(p) / MIB,
                 (double)p->expected_ns / 1e6, p->throttle);
     }
     if (r->moved) {
         fprintf(f, "<tr><td>rest</td><td></td><td>%.2f</td><td>%.1f</td><td>0</td><td></td><td></td><td></td></tr>\n",
-                (double)move_report_last_bytes(r) / MIB, (double)r->end.stopped_ns / 1e6);
+                (double)migrate_report_last_bytes(r) / MIB, (double)r->end.stopped_ns / 1e6);
     }
     fputs("</table>\n", f);
 }
 
-bool move_report_html(const struct move_report *r, FILE *f)
+bool migrate_report_html(const struct migrate_report *r, FILE *f)
 {
     fputs(head, f);
     what(r, f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parts of tern-migrate: a file for each of its commands (migrate: move.c, far.c; inspect.c; relay.c), and what they
+ * Parts of tern-migrate: its commands (--from: migrate.c, remote.c; serve: remote.c; inspect.c; relay.c), and what they
  * share.
  */
 #ifndef TERN_MIGRATION_TOOL_H
@@ -141,13 +141,13 @@ void tls_free(struct ssl_st *ssl);
 
 /* The report of a migration between two ternd, printed as JSON or as a page of HTML. */
 
-#define MOVE_PAGE 4096.0 /* bytes of a page */
+#define MIGRATE_PAGE_BYTES 4096.0 /* bytes of a page */
 
 /** The report. The caller owns all texts, which must live as long as the report. */
-struct move_report {
+struct migrate_report {
     const char *from, *to, *partition;
     uint64_t downtime_ns;              /**< Allowed downtime, in ns. */
-    struct tern_wire_progress *rounds; /**< Array of n rounds, in order; freed by move_report_free. */
+    struct tern_wire_progress *rounds; /**< Array of n rounds, in order; freed by migrate_report_free. */
     size_t n;
     uint32_t mended;                   /**< Number of times that lost links were replaced. */
     bool moved;
@@ -156,22 +156,22 @@ struct move_report {
 };
 
 /** Adds a round. False: no memory. */
-bool move_report_round(struct move_report *r, const struct tern_wire_progress *round);
-void move_report_free(struct move_report *r);
+bool migrate_report_round(struct migrate_report *r, const struct tern_wire_progress *round);
+void migrate_report_free(struct migrate_report *r);
 
 /** Rate at which the programs wrote to new pages during the round, in bytes a second. */
-double move_report_rate(const struct tern_wire_progress *round);
+double migrate_report_rate(const struct tern_wire_progress *round);
 /** Bytes of the stream that were sent during the downtime; 0: the programs have not moved. */
-uint64_t move_report_last_bytes(const struct move_report *r);
+uint64_t migrate_report_last_bytes(const struct migrate_report *r);
 
 /** Prints one JSON object and a newline. False: no memory, or f has an error. */
-bool move_report_json(const struct move_report *r, FILE *f);
+bool migrate_report_json(const struct migrate_report *r, FILE *f);
 /** Prints one page of HTML that needs no other file. False: f has an error. */
-bool move_report_html(const struct move_report *r, FILE *f);
+bool migrate_report_html(const struct migrate_report *r, FILE *f);
 
-/* ---------------------------------------------------------------------- migrate --from, serve: move.c, far.c */
+/* ---------------------------------------------------------------------- migrate --from, serve: migrate.c, remote.c */
 
-struct move_options {
+struct migrate_options {
     const char *from, *to, *partition;
     const char *report; /* name of the report's file; NULL: none */
     bool json, foreground;
@@ -180,25 +180,26 @@ struct move_options {
 };
 
 /** tern migrate --from, which is the first argument. */
-int move_command(int argc, char **argv);
+int migrate_command(int argc, char **argv);
 /** tern migrate serve */
 int serve_command(int argc, char **argv);
 
 /** Prints an error with its place. Returns FAILED. */
-int move_say(const char *where, const char *why);
+int migrate_say(const char *where, const char *why);
 /** Adds a round to the report, and prints it if `show`. */
-void move_round(struct move_report *report, const struct tern_wire_progress *p, bool show);
+void migrate_round(struct migrate_report *report, const struct tern_wire_progress *p, bool show);
 
 /** True: the address is that of another machine. */
-bool move_is_far(const char *to);
+bool migrate_is_remote(const char *to);
 /** Checks that the options for another machine are complete. DONE or USAGE. */
-int move_far_check(const struct move_options *o);
-struct far_source;
-/** Migrates to another machine, and completes the report. DONE: the caller serves *out with move_far_stay. FAILED. */
-int move_far(const struct move_options *o, struct move_report *report, struct far_source **out);
+int migrate_remote_check(const struct migrate_options *o);
+struct proxy_source;
+/** Migrates to another machine, and completes the report. DONE: the caller serves *out with migrate_remote_stay; or
+ *  FAILED. */
+int migrate_remote(const struct migrate_options *o, struct migrate_report *report, struct proxy_source **out);
 /** Serves the programs that have moved, in the background unless the options say otherwise. Returns the exit status. */
-int move_far_stay(const struct move_options *o, struct far_source *s);
+int migrate_remote_stay(const struct migrate_options *o, struct proxy_source *s);
 /** Where the value of a TLS option is stored; NULL: it is no TLS option. */
-const char **move_tls_option(struct tls_options *o, const char *name);
+const char **migrate_tls_option(struct tls_options *o, const char *name);
 
 #endif

@@ -31,22 +31,22 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-bool move_is_far(const char *to)
+bool migrate_is_remote(const char *to)
 {
     return begins(to, TLS) || begins(to, EXEC) || begins(to, FD);
 }
 
-const char **move_tls_option(struct tls_options *o, const char *name)
+const char **migrate_tls_option(struct tls_options *o, const char *name)
 {
     return !strcmp(name, "--cert") ? &o->cert : !strcmp(name, "--key") ? &o->key : !strcmp(name, "--ca") ? &o->ca
         : !strcmp(name, "--name") ? &o->name : NULL;
 }
 
-int move_far_check(const struct move_options *o)
+int migrate_remote_check(const struct migrate_options *o)
 {
     const struct tls_options *t = &o->tls;
     const bool any = t->cert || t->key || t->ca || t->name;
-    if (o->to && move_is_far(o->to) && o->how.links > 1) {
+    if (o->to && migrate_is_remote(o->to) && o->how.links > 1) {
         return usage_error("--links is for one machine: to another there is one link");
     }
     if (o->to && begins(o->to, TLS)) {
@@ -55,8 +55,13 @@ int move_far_check(const struct move_options *o)
     if (o->to && begins(o->to, EXEC) && !o->to[strlen(EXEC) + strspn(o->to + strlen(EXEC), " \t\n")]) {
         return usage_error(EXEC " needs a command");
     }
-    return any ? usage_error("--cert, --key, --ca and --name are for --to " TLS "HOST:PORT")
-        : o->foreground && o->to && !move_is_far(o->to) ? usage_error("--foreground is for another machine") : DONE;
+    if (any) {
+        return usage_error("--cert, --key, --ca and --name are for --to " TLS "HOST:PORT");
+    }
+    if (o->foreground && o->to && !migrate_is_remote(o->to)) {
+        return usage_error("--foreground is for another machine");
+    }
+    return DONE;
 }
 
 /* ------------------------------------------------------------------ links */
@@ -94,7 +99,7 @@ static int relay(SSL *ssl, const char *peer, pid_t *id)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-        move_say(peer, strerror(errno));
+        migrate_say(peer, strerror(errno));
         tls_free(ssl);
         return -1;
     }
@@ -111,7 +116,7 @@ static int relay(SSL *ssl, const char *peer, pid_t *id)
     tls_free(ssl);
     *id = child;
     if (child < 0) {
-        move_say(peer, strerror(errno));
+        migrate_say(peer, strerror(errno));
         close(pair[0]);
         return -1;
     }
@@ -120,7 +125,7 @@ static int relay(SSL *ssl, const char *peer, pid_t *id)
 
 static pid_t relaying; /* process of link_tls; 0: there is none */
 
-static int link_tls(const struct move_options *o)
+static int link_tls(const struct migrate_options *o)
 {
     struct tls_options t = o->tls;
     t.address = o->to + strlen(TLS);
@@ -134,7 +139,7 @@ static int link_exec(const char *command)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-        move_say(command, strerror(errno));
+        migrate_say(command, strerror(errno));
         return -1;
     }
     const pid_t child = fork();
@@ -148,7 +153,7 @@ static int link_exec(const char *command)
     }
     close(pair[1]);
     if (child < 0) {
-        move_say(command, strerror(errno));
+        migrate_say(command, strerror(errno));
         close(pair[0]);
         return -1;
     }
@@ -163,14 +168,14 @@ static int link_fd(const char *number)
     socklen_t size = sizeof kind;
     if (tern_key_number(FD, number, false, 0, INT_MAX, &fd) ||
         getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &kind, &size) || kind != SOCK_STREAM) {
-        move_say(number, "that is no number of a connected stream socket");
+        migrate_say(number, "that is no number of a connected stream socket");
         return -1;
     }
     fcntl((int)fd, F_SETFD, FD_CLOEXEC);
     return (int)fd;
 }
 
-static int link_to(const struct move_options *o)
+static int link_to(const struct migrate_options *o)
 {
     return begins(o->to, TLS) ? link_tls(o) : begins(o->to, FD) ? link_fd(o->to + strlen(FD))
                                                                 : link_exec(o->to + strlen(EXEC));
@@ -179,17 +184,17 @@ static int link_to(const struct move_options *o)
 /* ------------------------------------------------------------------ the source */
 
 struct show {
-    struct move_report *report;
+    struct migrate_report *report;
     bool lines;
 };
 
 static void show_round(void *user, const struct tern_wire_progress *p)
 {
     const struct show *s = user;
-    move_round(s->report, p, s->lines);
+    migrate_round(s->report, p, s->lines);
 }
 
-int move_far(const struct move_options *o, struct move_report *report, struct far_source **out)
+int migrate_remote(const struct migrate_options *o, struct migrate_report *report, struct proxy_source **out)
 {
     static char why[512];
     struct show show = {.report = report, .lines = !o->json};
@@ -200,22 +205,22 @@ int move_far(const struct move_options *o, struct move_report *report, struct fa
     signal(SIGPIPE, SIG_IGN);
     struct tern_wire_migrate how = o->how;
     how.again = 0; /* links between proxies are not replaced */
-    const struct far_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = how,
-                                          .in = link, .out = link, .round = show_round, .user = &show};
-    const int r = far_source_move(&so, out, &report->end);
+    const struct proxy_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = how,
+                                            .in = link, .out = link, .round = show_round, .user = &show};
+    const int r = proxy_source_move(&so, out, &report->end);
     snprintf(why, sizeof why, "%s", r ? tern_last_error() : "");
     report->moved = !r;
     report->why = why;
-    return r ? move_say(o->from, why) : DONE;
+    return r ? migrate_say(o->from, why) : DONE;
 }
 
-int move_far_stay(const struct move_options *o, struct far_source *s)
+int migrate_remote_stay(const struct migrate_options *o, struct proxy_source *s)
 {
     fflush(stdout);
     if (!o->foreground) {
         const pid_t child = fork();
         if (child > 0) {
-            far_source_leave(s);
+            proxy_source_leave(s);
             if (relaying > 0) { /* from here on nobody reads messages of the relay */
                 kill(relaying, SIGUSR1);
             }
@@ -228,7 +233,7 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
             silence(STDERR_FILENO);
         } /* the process stays in the foreground */
     }
-    return far_source_run(s) ? move_say(o->to, tern_last_error()) : DONE;
+    return proxy_source_run(s) ? migrate_say(o->to, tern_last_error()) : DONE;
 }
 
 /* ------------------------------------------------------------------ the target */
@@ -241,7 +246,7 @@ struct serve {
 
 static int run(const struct serve *o, int in, int out)
 {
-    return far_target_run(o->to, o->uid, in, out) ? move_say(o->to, tern_last_error()) : DONE;
+    return proxy_target_run(o->to, o->uid, in, out) ? migrate_say(o->to, tern_last_error()) : DONE;
 }
 
 /** Finds the user by name or number. */
@@ -257,7 +262,8 @@ static int find_user(struct serve *o)
         return usage_error("there is no user '%s'", o->user);
     }
     o->uid = p ? p->pw_uid : (uid_t)n;
-    return !geteuid() || o->uid == geteuid() ? DONE : move_say("--user", "only root may give programs to another user");
+    return !geteuid() || o->uid == geteuid() ? DONE
+                                             : migrate_say("--user", "only root may give programs to another user");
 }
 
 /** Serves each connection that has shown its certificate in a process of its own, which outlives this one. */
@@ -277,7 +283,7 @@ static int listen_for(const struct serve *serve)
             _exit(link < 0 ? FAILED : run(serve, link, link));
         }
         if (child < 0) {
-            move_say(o->address, strerror(errno));
+            migrate_say(o->address, strerror(errno));
         }
         tls_free(ssl);
     }
@@ -292,7 +298,7 @@ int serve_command(int argc, char **argv)
     struct tls_options *t = &o.tls;
     for (int i = 1; i < argc; i += 2) {
         const char **at = !strcmp(argv[i], "--to") ? &o.to : !strcmp(argv[i], "--listen") ? &t->address
-            : !strcmp(argv[i], "--user") ? &o.user : move_tls_option(t, argv[i]);
+            : !strcmp(argv[i], "--user") ? &o.user : migrate_tls_option(t, argv[i]);
         if (!at) {
             return usage_error("unknown option '%s'", argv[i]);
         }

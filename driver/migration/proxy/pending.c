@@ -16,23 +16,23 @@
 
 #define HELLO_NS 5000000000u
 
-static uint32_t silent_of(const struct far_source *a, uid_t uid)
+static uint32_t silent_of(const struct proxy_source *a, uid_t uid)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        n += a->guest[i].fd >= 0 && !a->guest[i].asked && a->guest[i].uid == uid;
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        n += a->pending[i].fd >= 0 && !a->pending[i].asked && a->pending[i].uid == uid;
     }
     return n;
 }
 
 /** The new connection that is closed for another one if all entries are in use: the oldest without a hello, of the
  *  user that has most of these. NULL: there is none. */
-static struct far_guest *victim(struct far_source *a)
+static struct proxy_pending *victim(struct proxy_source *a)
 {
-    struct far_guest *out = NULL;
+    struct proxy_pending *out = NULL;
     uint32_t most = 0;
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        struct far_guest *g = &a->guest[i];
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        struct proxy_pending *g = &a->pending[i];
         const uint32_t n = g->fd < 0 || g->asked ? 0 : silent_of(a, g->uid);
         if (n > most || (n && n == most && g->since < out->since)) {
             out = g;
@@ -42,14 +42,14 @@ static struct far_guest *victim(struct far_source *a)
     return out;
 }
 
-void far_guests_watch(struct far_source *a)
+void proxy_pending_watch(struct proxy_source *a)
 {
     bool room = false;
-    for (uint32_t i = 0; a->gone && i < FAR_GUESTS; i++) {
-        room = room || a->guest[i].fd < 0 || !a->guest[i].asked;
-        far_watch_add(&a->watch, a->guest[i].asked ? -1 : a->guest[i].fd, POLLIN, FAR_GUEST, 0, i);
+    for (uint32_t i = 0; a->gone && i < PROXY_PENDING_MAX; i++) {
+        room = room || a->pending[i].fd < 0 || !a->pending[i].asked;
+        proxy_watch_add(&a->watch, a->pending[i].asked ? -1 : a->pending[i].fd, POLLIN, PROXY_PENDING, 0, i);
     }
-    far_watch_add(&a->watch, room ? a->listener.fd : -1, POLLIN, FAR_LISTENER, 0, 0);
+    proxy_watch_add(&a->watch, room ? a->listener.fd : -1, POLLIN, PROXY_LISTENER, 0, 0);
 }
 
 static struct tern_wire_welcome welcome(void)
@@ -58,13 +58,13 @@ static struct tern_wire_welcome welcome(void)
     return (struct tern_wire_welcome){.magic = h.magic, .version = h.version, .spec = h.spec};
 }
 
-static void leave(struct far_guest *g)
+static void leave(struct proxy_pending *g)
 {
     close(g->fd);
     g->fd = -1;
 }
 
-static void refuse(struct far_guest *g, int status, const char *why)
+static void refuse(struct proxy_pending *g, int status, const char *why)
 {
     struct tern_wire_welcome w = welcome();
     w.status = status;
@@ -74,10 +74,10 @@ static void refuse(struct far_guest *g, int status, const char *why)
 }
 
 /** Finds a session of this user, with this token unless it is NULL. -errno: there is none. */
-static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uint32_t *session)
+static int find(const struct proxy_source *a, const uint8_t *token, uid_t uid, uint32_t *session)
 {
     for (uint32_t i = 0; i < a->n; i++) {
-        const struct far_session *s = a->session[i];
+        const struct proxy_session *s = a->session[i];
         if (s->there && s->uid == uid && (!token || !memcmp(s->token, token, sizeof s->token))) {
             *session = i;
             return 0;
@@ -87,7 +87,7 @@ static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uin
 }
 
 /** True: the peer is a user of one of the programs. Other users are refused at once. */
-static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint32_t *session, uid_t *uid)
+static bool knows(const struct proxy_source *a, int fd, const uint8_t *token, uint32_t *session, uid_t *uid)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
@@ -96,16 +96,16 @@ static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint
     return known;
 }
 
-void far_guest_accept(struct far_source *a)
+void proxy_pending_accept(struct proxy_source *a)
 {
-    struct far_guest *g = NULL;
-    for (uint32_t i = 0; !g && i < FAR_GUESTS; i++) {
-        g = a->guest[i].fd < 0 ? &a->guest[i] : NULL;
+    struct proxy_pending *g = NULL;
+    for (uint32_t i = 0; !g && i < PROXY_PENDING_MAX; i++) {
+        g = a->pending[i].fd < 0 ? &a->pending[i] : NULL;
     }
     const int fd = accept4(a->listener.fd, NULL, NULL, SOCK_CLOEXEC);
     const bool scarce = fd < 0 && (errno == EMFILE || errno == ENFILE);
     if (!g || scarce) {
-        struct far_guest *old = victim(a);
+        struct proxy_pending *old = victim(a);
         if (old) {
             leave(old);
         }
@@ -117,15 +117,15 @@ void far_guest_accept(struct far_source *a)
         }
         return;
     }
-    *g = (struct far_guest){.fd = fd, .since = tern_clock_ns()};
+    *g = (struct proxy_pending){.fd = fd, .since = tern_clock_ns()};
     if (!knows(a, g->fd, NULL, &g->session, &g->uid)) {
         refuse(g, -EPERM, "this proxy serves users whose programs have moved to another machine");
     }
 }
 
-void far_guest_ready(struct far_source *a, uint32_t id, int fd)
+void proxy_pending_ready(struct proxy_source *a, uint32_t id, int fd)
 {
-    struct far_guest *g = &a->guest[id];
+    struct proxy_pending *g = &a->pending[id];
     const struct tern_wire_hello own = tern_hello(TERN_WIRE_CALLS);
     struct tern_wire_hello h = {0};
     if (g->fd != fd || g->asked) {
@@ -143,19 +143,19 @@ void far_guest_ready(struct far_source *a, uint32_t id, int fd)
     } else {
         g->asked = true;
         g->since = tern_clock_ns();
-        far_send(&a->link, (struct far_frame){.type = FAR_OPEN, .session = g->session, .slot = id,
-                                              .head = a->session[g->session]->seen}, NULL, 0, NULL, 0);
+        proxy_send(&a->link, (struct proxy_frame){.type = PROXY_OPEN, .session = g->session, .slot = id,
+                                                  .head = a->session[g->session]->seen}, NULL, 0, NULL, 0);
     }
 }
 
-void far_guest_opened(struct far_source *a, const struct far_frame *f, const struct far_opened *o)
+void proxy_pending_opened(struct proxy_source *a, const struct proxy_frame *f, const struct proxy_opened *o)
 {
-    struct far_guest *g = o->id < FAR_GUESTS ? &a->guest[o->id] : NULL;
-    struct far_session *s = a->session[f->session];
+    struct proxy_pending *g = o->id < PROXY_PENDING_MAX ? &a->pending[o->id] : NULL;
+    struct proxy_session *s = a->session[f->session];
     struct tern_wire_welcome w = welcome();
     if (!g || g->fd < 0 || !g->asked || g->session != f->session ||
         (!o->status && (f->slot >= s->calls || s->call[f->slot].fd >= 0))) {
-        far_lose(&a->link, "what comes over it cannot be: a connection that was not asked for");
+        proxy_lose(&a->link, "what comes over it cannot be: a connection that was not asked for");
         return;
     }
     if (o->status) {
@@ -173,21 +173,21 @@ void far_guest_opened(struct far_source *a, const struct far_frame *f, const str
     g->fd = -1;
 }
 
-void far_guests_end(struct far_source *a, uint32_t session)
+void proxy_pending_end(struct proxy_source *a, uint32_t session)
 {
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        struct far_guest *g = &a->guest[i];
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        struct proxy_pending *g = &a->pending[i];
         if (g->fd >= 0 && g->asked && g->session == session) {
             refuse(g, -EAGAIN, "the session has ended");
         }
     }
 }
 
-void far_guests_tick(struct far_source *a)
+void proxy_pending_tick(struct proxy_source *a)
 {
     const uint64_t now = tern_clock_ns();
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        struct far_guest *g = &a->guest[i];
+    for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
+        struct proxy_pending *g = &a->pending[i];
         if (g->fd >= 0 && !g->asked && now - g->since > HELLO_NS) {
             leave(g);
         }

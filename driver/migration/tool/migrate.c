@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * `tern migrate --from --to`: gives two ternd the ends of socket pairs, replaces lost ones, and prints what the ternd
- * report. The tool takes no part in the migration itself, but its end cancels the migration. far.c migrates to another
- * machine.
+ * report. The tool takes no part in the migration itself, but its end cancels the migration. remote.c migrates to
+ * another machine.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ struct side {
     struct tern_wire_progress last;
 };
 
-int move_say(const char *where, const char *why)
+int migrate_say(const char *where, const char *why)
 {
     fprintf(stderr, "tern migrate: %s: %s\n", where, why);
     return FAILED;
@@ -70,27 +70,27 @@ static void show_round(const struct tern_wire_progress *p)
     }
     printf("round %-3u %8" PRIu64 " pages (%" PRIu64 " zero, %" PRIu64 " unchanged) %8.1f MiB in %7.1f ms, %8" PRIu64
            " left, written at %7.1f MiB/s, %7.1f ms to send%s\n", p->number, p->pages, p->zero, p->same,
-           (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left, move_report_rate(p) / 1048576,
+           (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left, migrate_report_rate(p) / 1048576,
            (double)p->expected_ns / 1e6, slowed);
     fflush(stdout);
 }
 
-void move_round(struct move_report *report, const struct tern_wire_progress *p, bool show)
+void migrate_round(struct migrate_report *report, const struct tern_wire_progress *p, bool show)
 {
-    if (!move_report_round(report, p)) {
-        move_say("report", strerror(ENOMEM));
+    if (!migrate_report_round(report, p)) {
+        migrate_say("report", strerror(ENOMEM));
     }
     if (show) {
         show_round(p);
     }
 }
 
-static void receive(struct side *s, struct move_report *report, bool show)
+static void receive(struct side *s, struct migrate_report *report, bool show)
 {
     struct tern_wire_progress p;
     const ssize_t n = tern_socket_receive(s->fd, &p, sizeof p, NULL);
     if (n == (ssize_t)sizeof p && p.kind == TERN_WIRE_ROUND) {
-        move_round(report, &p, show);
+        migrate_round(report, &p, show);
         return;
     }
     if (n == (ssize_t)sizeof p && p.kind == TERN_WIRE_LOST) {
@@ -114,11 +114,11 @@ static int give_links(struct side side[2], const struct tern_wire_migrate *how)
     for (uint32_t n = 0; !status && n < how->links; n++) {
         int link[2] = {-1, -1};
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
-            return move_say("sockets", strerror(errno));
+            return migrate_say("sockets", strerror(errno));
         }
         for (int i = 0; !status && i < 2; i++) {
             const int r = tern_socket_send(side[i].fd, how, sizeof *how, link[i], true);
-            status = r ? move_say(side[i].path, strerror(-r)) : DONE;
+            status = r ? migrate_say(side[i].path, strerror(-r)) : DONE;
         }
         close(link[0]);
         close(link[1]);
@@ -127,7 +127,7 @@ static int give_links(struct side side[2], const struct tern_wire_migrate *how)
 }
 
 /** Replaces the links if both sides have lost them. Tells a side that there are none if it waits in vain. */
-static void mend(struct side side[2], const struct tern_wire_migrate *how, struct move_report *report, bool show)
+static void mend(struct side side[2], const struct tern_wire_migrate *how, struct migrate_report *report, bool show)
 {
     bool none = false;
     if (side[0].lost && side[1].lost) {
@@ -183,7 +183,7 @@ static void interrupt(struct patience *p, const struct side side[2], int signals
 }
 
 /** Waits until both sides have reported the end, or one of them does not answer. */
-static void follow(struct side side[2], int signals, const struct tern_wire_migrate *how, struct move_report *report,
+static void follow(struct side side[2], int signals, const struct tern_wire_migrate *how, struct migrate_report *report,
                    bool show)
 {
     struct patience patience = {0};
@@ -214,7 +214,7 @@ static void follow(struct side side[2], int signals, const struct tern_wire_migr
 }
 
 /** Takes the result from the source. The reason of a failure may come from the target. */
-static int decide(const struct side side[2], struct move_report *report)
+static int decide(const struct side side[2], struct migrate_report *report)
 {
     static char why[sizeof side[0].last.text];
     const struct tern_wire_progress *from = &side[0].last, *to = &side[1].last;
@@ -229,16 +229,16 @@ static int decide(const struct side side[2], struct move_report *report)
     report->end = *from;
     report->moved = side[0].ended && from->status == 0;
     report->why = why;
-    return report->moved ? DONE : move_say(knows->path, why);
+    return report->moved ? DONE : migrate_say(knows->path, why);
 }
 
-static void tell(const struct move_report *report)
+static void tell(const struct migrate_report *report)
 {
     const struct tern_wire_progress *end = &report->end;
     printf("partition %s has moved: %u program%s, %u process%s, %.1f MiB; stood still for %.1f ms, "
            "in which %.3f MiB were sent\n", report->partition, end->programs, end->programs == 1 ? "" : "s",
            end->processes, end->processes == 1 ? "" : "es", (double)end->bytes / 1048576,
-           (double)end->stopped_ns / 1e6, (double)move_report_last_bytes(report) / 1048576);
+           (double)end->stopped_ns / 1e6, (double)migrate_report_last_bytes(report) / 1048576);
 }
 
 /** The HTML page, written under a temporary name and renamed when complete. */
@@ -252,28 +252,28 @@ static int open_page(struct page *p, const char *path)
 {
     struct stat s;
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
-        return move_say(path, "it is no regular file");
+        return migrate_say(path, "it is no regular file");
     }
     if (strlen(path) >= sizeof p->whole) {
-        return move_say(path, strerror(ENAMETOOLONG));
+        return migrate_say(path, strerror(ENAMETOOLONG));
     }
     strcpy(p->whole, path);
     /* a symbolic link is kept, and its target replaced */
     if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && !realpath(path, p->whole)) {
-        return move_say(path, errno == ENOENT ? "it is a link to no file" : strerror(errno));
+        return migrate_say(path, errno == ENOENT ? "it is a link to no file" : strerror(errno));
     }
     snprintf(p->part, sizeof p->part, "%s.part", p->whole);
     p->f = fopen(p->part, "w");
-    return p->f ? DONE : move_say(path, strerror(errno));
+    return p->f ? DONE : migrate_say(path, strerror(errno));
 }
 
 /** report NULL: there is nothing to write. */
-static int close_page(struct page *p, const char *path, const struct move_report *report)
+static int close_page(struct page *p, const char *path, const struct migrate_report *report)
 {
     if (!p->f) {
         return DONE;
     }
-    const bool told = report && move_report_html(report, p->f) && !fflush(p->f);
+    const bool told = report && migrate_report_html(report, p->f) && !fflush(p->f);
     const int why = errno;
     const bool closed = !fclose(p->f);
     errno = told ? errno : why;
@@ -283,11 +283,11 @@ static int close_page(struct page *p, const char *path, const struct move_report
     }
     const int error = errno;
     unlink(p->part);
-    return report ? move_say(path, strerror(error)) : DONE;
+    return report ? migrate_say(path, strerror(error)) : DONE;
 }
 
 /** Migrates between two ternd of this machine. */
-static int move_near(const struct move_options *o, struct move_report *report)
+static int migrate_local(const struct migrate_options *o, struct migrate_report *report)
 {
     struct side side[2] = {{.path = o->from, .fd = -1}, {.path = o->to, .fd = -1}};
     sigset_t ends;
@@ -296,7 +296,7 @@ static int move_near(const struct move_options *o, struct move_report *report)
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
-    int status = signals < 0 ? move_say("signals", strerror(errno)) : DONE;
+    int status = signals < 0 ? migrate_say("signals", strerror(errno)) : DONE;
     status = status ? status : greet(&side[0], TERN_WIRE_SEND, o->partition, signals);
     status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition, signals);
     status = status ? status : give_links(side, &o->how);
@@ -308,37 +308,38 @@ static int move_near(const struct move_options *o, struct move_report *report)
 }
 
 /** Prints lines or JSON on standard output, and checks that everything was written. */
-static int print(const struct move_options *o, const struct move_report *report)
+static int print(const struct migrate_options *o, const struct migrate_report *report)
 {
     if (report->moved && !o->json) {
         tell(report);
     }
     errno = 0;
-    const bool printed = !o->json || !report->why || move_report_json(report, stdout);
+    const bool printed = !o->json || !report->why || migrate_report_json(report, stdout);
     if (!fflush(stdout) && !ferror(stdout) && printed) {
         return DONE;
     }
     clearerr(stdout); /* the error is reported here */
-    return move_say("standard output", errno ? strerror(errno) : "not all could be written");
+    return migrate_say("standard output", errno ? strerror(errno) : "not all could be written");
 }
 
-static int move(const struct move_options *o)
+static int move(const struct migrate_options *o)
 {
     struct page page = {.f = NULL};
-    struct far_source *source = NULL;
-    struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
-                                 .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
+    struct proxy_source *source = NULL;
+    struct migrate_report report = {.from = o->from, .to = o->to, .partition = o->partition,
+                                    .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
     signal(SIGPIPE, SIG_IGN); /* a closed standard output does not cancel the migration */
     int status = o->report ? open_page(&page, o->report) : DONE;
     if (status) {
         return status;
     }
-    status = move_is_far(o->to) ? move_far(o, &report, &source) : move_near(o, &report);
+    status = migrate_is_remote(o->to) ? migrate_remote(o, &report, &source) : migrate_local(o, &report);
     const int printed = print(o, &report);
     /* without a reason there is no report */
     const int kept = close_page(&page, o->report, report.why ? &report : NULL);
-    move_report_free(&report);
-    const int stayed = source ? move_far_stay(o, source) : DONE; /* the programs are served even if the report failed */
+    migrate_report_free(&report);
+    /* the programs are served even if the report failed */
+    const int stayed = source ? migrate_remote_stay(o, source) : DONE;
     return status ? status : stayed ? stayed : printed || kept ? UNTOLD : DONE;
 }
 
@@ -383,10 +384,11 @@ static bool same(const char *one, const char *other)
     return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int move_command(int argc, char **argv)
+int migrate_command(int argc, char **argv)
 {
     static const char *const policies[] = {"give-up", "force", "throttle"};
-    struct move_options o = {.partition = TERN_PARTITION_DEFAULT, .how = {.compress = LEVEL, .links = 1, .again = 1}};
+    struct migrate_options o = {.partition = TERN_PARTITION_DEFAULT,
+                                .how = {.compress = LEVEL, .links = 1, .again = 1}};
     uint64_t n = 0;
     uint32_t given = 0;
     for (int i = 0; i < argc; i++) {
@@ -403,7 +405,7 @@ int move_command(int argc, char **argv)
         if (!value) {
             return usage_error("a value is missing behind '%s'", name);
         }
-        const char **tls = move_tls_option(&o.tls, name);
+        const char **tls = migrate_tls_option(&o.tls, name);
         if (tls) {
             *tls = value;
         } else if (!strcmp(name, "--from")) {
@@ -442,8 +444,8 @@ int move_command(int argc, char **argv)
         return usage_error(o.from && o.to ? "'%s' is no name of a partition" : "both --from and --to are needed",
                            o.partition);
     }
-    const int status = tern_patience(1) < 0 ? usage_error("%s", tern_last_error()) : move_far_check(&o);
-    if (!status && !move_is_far(o.to) && same(o.from, o.to)) {
+    const int status = tern_patience(1) < 0 ? usage_error("%s", tern_last_error()) : migrate_remote_check(&o);
+    if (!status && !migrate_is_remote(o.to) && same(o.from, o.to)) {
         return usage_error("--from and --to are the same ternd");
     }
     return status ? status : move(&o);

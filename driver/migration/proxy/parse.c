@@ -20,7 +20,7 @@ static int bad(const char *why)
 }
 
 /** Called when the header of a stream, or the head of a record, is complete. */
-static int begin(struct far_trace *t)
+static int begin(struct proxy_parser *t)
 {
     struct tern_stream_header header;
     struct tern_record_head head;
@@ -33,7 +33,7 @@ static int begin(struct far_trace *t)
     return why ? bad(why) : 0;
 }
 
-int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n)
+int proxy_parse(struct proxy_parser *t, const uint8_t *bytes, size_t n)
 {
     int r = 0;
     while (!r && n) {
@@ -43,7 +43,7 @@ int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n)
             return bad("more follows it");
         }
         if (t->streams == STREAMS - 1) {
-            if (!far_bytes_room(&t->kept, want)) {
+            if (!proxy_bytes_room(&t->kept, want)) {
                 return tern_error_memory("a migration");
             }
             memcpy(t->kept.data + t->kept.end, bytes, want);
@@ -67,7 +67,7 @@ int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n)
 }
 
 /** Reads a context and the last submission that was reported: all but those of `sent`, and those that wait for room. */
-static int read_context(struct far_session *s, struct tern_stream *in, const uint64_t *waiting, size_t n)
+static int read_context(struct proxy_session *s, struct tern_stream *in, const uint64_t *waiting, size_t n)
 {
     size_t sent;
     const uint64_t handle = tern_get_u64(in, "handle", 1, UINT32_MAX);
@@ -80,11 +80,16 @@ static int read_context(struct far_session *s, struct tern_stream *in, const uin
         open += waiting[i] == cookie;
     }
     const int r = tern_record_bad(in);
-    return r ? r : open > fence ? bad("a context has more submissions than it had")
-                                : far_context_add(s, (uint32_t)handle, (uint32_t)process, cookie, fence - open, fence);
+    if (r) {
+        return r;
+    }
+    if (open > fence) {
+        return bad("a context has more submissions than it had");
+    }
+    return proxy_context_add(s, (uint32_t)handle, (uint32_t)process, cookie, fence - open, fence);
 }
 
-static int read_session(struct far_source *a, struct tern_stream *in, uint32_t i)
+static int read_session(struct proxy_source *a, struct tern_stream *in, uint32_t i)
 {
     enum tern_record_type type = TERN_RECORD_SESSION;
     uint64_t *waiting = NULL;
@@ -113,9 +118,9 @@ static int read_session(struct far_source *a, struct tern_stream *in, uint32_t i
     return r;
 }
 
-int far_trace_end(struct far_source *a)
+int proxy_parse_end(struct proxy_source *a)
 {
-    struct far_trace *t = &a->trace;
+    struct proxy_parser *t = &a->parser;
     struct tern_stream *in = NULL;
     int r = t->streams == STREAMS ? 0 : bad("it has no end");
     r = r ? r : tern_stream_read_memory(t->kept.data, t->kept.end, &in);
@@ -124,6 +129,6 @@ int far_trace_end(struct far_source *a)
     }
     tern_stream_close(in);
     free(t->kept.data);
-    t->kept = (struct far_bytes){0};
+    t->kept = (struct proxy_bytes){0};
     return r;
 }

@@ -4,6 +4,7 @@
  * object must have come with its process, and only once: no object of the driver belongs to two objects of sessions.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,8 +15,6 @@
 
 #define SESSIONS_MAX 4096u
 #define QUEUE_MAX ((uint64_t)1 << 40) /* bytes of submissions */
-
-typedef unsigned long long ull;
 
 /* ---------------------------------------------------------------------- who they are */
 
@@ -164,7 +163,7 @@ static int find_process(const struct ternd_move *m, uint32_t session, uint64_t n
             return 0;
         }
     }
-    return tern_error(-EPROTO, "process %llu did not come, or is another program's", (ull)number);
+    return tern_error(-EPROTO, "process %" PRIu64 " did not come, or is another program's", number);
 }
 
 /** Finds the driver's object; `name` is its identity on the source. */
@@ -219,8 +218,8 @@ static int read_sent(struct ternd_object *o, struct tern_stream *in, uint64_t jo
             : tern_error(-EPROTO, "submissions of a context are not as they can be");
         taken += w[2] == 0;
     }
-    return r || taken == jobs ? r : tern_error(-EPROTO, "a context has %llu jobs, and %llu submissions", (ull)jobs,
-                                              (ull)taken);
+    return r || taken == jobs ? r : tern_error(-EPROTO, "a context has %" PRIu64 " jobs, and %" PRIu64 " submissions",
+                                              jobs, taken);
 }
 
 /** The user's limits must allow the context's band on this ternd as well. */
@@ -245,7 +244,7 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
     uint64_t jobs = 0;
     struct ternd_object *proc = process && process <= s->objects ? s->object[process - 1] : NULL;
     if (!proc || proc->kind != TERND_PROCESS) {
-        return tern_error(-EPROTO, "an object is of process %llu, which there is not", (ull)process);
+        return tern_error(-EPROTO, "an object is of process %" PRIu64 ", which there is not", process);
     }
     o->proc = proc;
     while (tern_loading_process(m->loading, index, &number) != proc->it) {
@@ -253,7 +252,7 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
     }
     o->it = find_child(m, index, o, name, &jobs);
     if (!o->it) {
-        return tern_error(-EPROTO, "an object of kind %d, %llu, did not come", (int)o->kind, (ull)name);
+        return tern_error(-EPROTO, "an object of kind %d, %" PRIu64 ", did not come", (int)o->kind, name);
     }
     const uint64_t bytes = tern_get_u64(in, "bytes", 0, UINT32_MAX);
     if (o->kind == TERND_CONTEXT) {

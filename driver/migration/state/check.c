@@ -4,6 +4,7 @@
  * overlapping addresses, memory that does not fit, handles that are in use.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,8 +12,6 @@
 #include "migration/state/internal.h"
 #include "os/mem/box.h"
 #include "os/part/part.h"
-
-typedef unsigned long long ull;
 
 #define PINS_MAX 65536u
 
@@ -54,9 +53,10 @@ int tern_image_fits(const struct tern_image_device *need, struct tern_device *de
         return -ENOENT;
     }
     if (need->resident > resident || (!again && need->committed > all)) {
-        return tern_error(-ENOSPC, "the work has %llu KiB that stay on the device and %llu KiB that may be evicted "
-                          "or are pinned; here are %llu KiB of the device and, with the host, %llu KiB",
-                          (ull)need->resident * 4, (ull)need->committed * 4, (ull)resident * 4, (ull)all * 4);
+        return tern_error(-ENOSPC, "the work has %" PRIu64 " KiB that stay on the device and %" PRIu64 " KiB that may "
+                          "be evicted or are pinned; here are %" PRIu64 " KiB of the device and, with the host, "
+                          "%" PRIu64 " KiB", tern_pages_kib(need->resident), tern_pages_kib(need->committed),
+                          tern_pages_kib(resident), tern_pages_kib(all));
     }
     return 0;
 }

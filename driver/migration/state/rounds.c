@@ -6,13 +6,12 @@
  * round.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/error.h"
 #include "base/wait.h"
 #include "migration/state/internal.h"
 #include "os/state/state.h"
-
-typedef unsigned long long ull;
 
 #define DOWNTIME_NS 300000000ull
 #define ROUNDS 30u
@@ -94,8 +93,8 @@ static int not_converging(struct tern_saving *m, const struct tern_migrate_limit
 {
     const uint32_t was = t->throttle;
     if (l->policy == TERN_MIGRATE_GIVE_UP) {
-        return tern_error(-ETIMEDOUT, "the work writes faster than it can be moved: after round %u %llu pages are "
-                          "left, which take %llu ms", t->number, (ull)t->left, (ull)(t->expected_ns / 1000000));
+        return tern_error(-ETIMEDOUT, "the work writes faster than it can be moved: after round %u %" PRIu64
+                          " pages are left, which take %" PRIu64 " ms", t->number, t->left, t->expected_ns / 1000000);
     }
     for (size_t i = 0; l->policy == TERN_MIGRATE_THROTTLE && i < sizeof levels / sizeof *levels; i++) {
         if (levels[i] > was) {

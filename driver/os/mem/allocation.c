@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Allocations: made and mapped in one call, read and written by physical address, freed by retire.c. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 #include "base/error.h"
 #include "os/job/job.h"
 #include "os/mem/mem.h"
-
-typedef unsigned long long ull;
 
 #define PIECE (4u << 20) /* bytes copied before the hal lock is released, about a millisecond */
 
@@ -236,15 +235,15 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
                           a->pages, address);
     case -ENOSPC:
         if (is_sparse(a)) {
-            return tern_error(r, "process '%s': its address space has no room for %llu KiB, or device memory none for "
-                              "their tables", a->proc->name, (ull)a->pages * 4);
+            return tern_error(r, "process '%s': its address space has no room for %" PRIu64 " KiB, or device memory "
+                              "none for their tables", a->proc->name, tern_pages_kib(a->pages));
         }
         const uint64_t all = part == &a->proc->dev->partition ? a->proc->dev->kmd.mem_pages : part->count;
-        snprintf(host, sizeof host, " and %llu KiB of the host for what is evicted,",
-                 (ull)tern_residency_left(part) * 4);
-        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %llu of %llu KiB are free,%s or the "
-                          "address space is full", a->proc->name, (ull)a->pages * 4,
-                          (ull)tern_pages_free_count(part->pages) * 4, (ull)all * 4,
+        snprintf(host, sizeof host, " and %" PRIu64 " KiB of the host for what is evicted,",
+                 tern_pages_kib(tern_residency_left(part)));
+        return tern_error(r, "process '%s': %" PRIu64 " KiB of device memory do not fit: %" PRIu64 " of %" PRIu64
+                          " KiB are free,%s or the address space is full", a->proc->name, tern_pages_kib(a->pages),
+                          tern_pages_kib(tern_pages_free_count(part->pages)), tern_pages_kib(all),
                           part->host ? host : "");
     case -ENOMEM:
         return tern_error_memory("an allocation");

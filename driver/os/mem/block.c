@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memories and their blocks: device pages, and bytes on the host (state/memory.h). */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,8 +160,8 @@ int tern_block_host_make(struct tern_block *b)
     uint8_t *const host = b->host || !written ? b->host : calloc(b->pages, TERN_PAGE);
     b->written = written;
     b->host = host;
-    return written && host ? 0 : tern_error(-ENOMEM, "the host has no memory for %llu KiB of device memory that is to "
-                                            "be evicted", (unsigned long long)b->pages * 4);
+    return written && host ? 0 : tern_error(-ENOMEM, "the host has no memory for %" PRIu64 " KiB of device memory that "
+                                            "is to be evicted", tern_pages_kib(b->pages));
 }
 
 void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *data, uint64_t size)

@@ -7,6 +7,7 @@
  * Locks: functions require dev->lock.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -14,8 +15,6 @@
 #include "os/job/job.h"
 #include "os/mem/mem.h"
 #include "os/mem/victim.h"
-
-typedef unsigned long long ull;
 
 /** A request of a call that waits. Owned by the call; in partition->reclaim_requests until `done`. */
 struct reclaim_request {
@@ -183,9 +182,9 @@ static void give_up(struct tern_context *c, int r)
                  "no room: %.320s", c->proc->name, c->name, tern_last_error());
     } else {
         snprintf(f.message, sizeof f.message, "process '%.40s': the memory that the work of context '%.40s' uses "
-                 "cannot be on the device at once: %llu of %llu KiB can be evicted or are free%s%.200s", c->proc->name,
-                 c->name, (ull)(part->movable + tern_pages_free_count(part->pages)) * 4, (ull)part->count * 4,
-                 r == -ENOSPC ? "" : "; ", r == -ENOSPC ? "" : tern_last_error());
+                 "cannot be on the device at once: %" PRIu64 " of %" PRIu64 " KiB can be evicted or are free%s%.200s",
+                 c->proc->name, c->name, tern_pages_kib(part->movable + tern_pages_free_count(part->pages)),
+                 tern_pages_kib(part->count), r == -ENOSPC ? "" : "; ", r == -ENOSPC ? "" : tern_last_error());
     }
     tern_list_remove(&c->absent);
     tern_process_fail(c->proc, &f);

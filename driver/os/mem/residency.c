@@ -3,14 +3,13 @@
  * Working sets: which memory a job uses, whether it is resident, and how much memory can be committed (mem.h).
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "os/job/job.h"
 #include "os/mem/mem.h"
-
-typedef unsigned long long ull;
 
 /* ------------------------------------------------------------------ counting */
 
@@ -292,10 +291,11 @@ int tern_residency_check(const struct tern_context *c, struct tern_job *job)
         job->seq = proc->seq + 1; /* the number that the submission will get */
         pages = tern_steps_largest(proc, job, most);
     }
-    return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB%s, and device memory "
-                                          "has %llu KiB for them: %s", c->name,
+    return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %" PRIu64 " KiB%s, and device "
+                                          "memory has %" PRIu64 " KiB for them: %s", c->name,
                                           job->needs || c->set ? "allocations" : "all allocations of its process,",
-                                          (ull)pages * 4, job->needs ? " in one packet" : "", (ull)most * 4,
+                                          tern_pages_kib(pages), job->needs ? " in one packet" : "",
+                                          tern_pages_kib(most),
                                           job->needs || c->set ? "it cannot run" : "it must name those that it uses "
                                           "(tern_context_set_residency)");
 }

@@ -9,20 +9,20 @@
  * Locks: functions require dev->lock.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "os/mem/mem.h"
-
-typedef unsigned long long ull;
 
 /** Takes pages from the partition's limit and the user's account. -ENOSPC, with a sentence. */
 static int take(struct tern_process *proc, uint32_t pages)
 {
     const struct tern_partition *part = proc->partition;
     if (!tern_residency_may_commit(proc, pages)) {
-        return tern_error(-ENOSPC, "of %llu KiB of device memory and host memory for evicted blocks, %llu are left",
-                          (ull)(part->count + part->host) * 4, (ull)(part->count + part->host - part->committed) * 4);
+        return tern_error(-ENOSPC, "of %" PRIu64 " KiB of device memory and host memory for evicted blocks, %" PRIu64
+                          " are left", tern_pages_kib(part->count + part->host),
+                          tern_pages_kib(part->count + part->host - part->committed));
     }
     return proc->account.take ? proc->account.take(proc->account.user, (uint64_t)pages * TERN_PAGE) : 0;
 }
@@ -32,8 +32,9 @@ static int lacks(const struct tern_allocation *a, uint32_t first, uint32_t pages
 {
     char why[200];
     snprintf(why, sizeof why, "%s", tern_last_error());
-    return tern_error(-ENOSPC, "%llu KiB of sparse memory at 0x%08x cannot be committed: %s; destroy other "
-                      "allocations, or touch less of this one", (ull)pages * 4, (a->va + first) * TERN_PAGE, why);
+    return tern_error(-ENOSPC, "%" PRIu64 " KiB of sparse memory at 0x%08x cannot be committed: %s; destroy other "
+                      "allocations, or touch less of this one", tern_pages_kib(pages), (a->va + first) * TERN_PAGE,
+                      why);
 }
 
 static void count(struct tern_memory *m, uint32_t pages)

@@ -3,6 +3,7 @@
 #include "os/part/part.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,6 @@
 #include "base/sized.h"
 #include "os/observe/observe.h"
 #include "os/part/ranges.h"
-
-typedef unsigned long long ull;
 
 static void init(struct tern_partition *p, const char *name)
 {
@@ -102,8 +101,8 @@ void tern_partition_leave(struct tern_process *proc)
 static int pages_of(uint64_t bytes, const char *what, uint32_t least, uint32_t *out)
 {
     if (bytes % TERN_PAGE || bytes / TERN_PAGE < least || bytes / TERN_PAGE > UINT32_MAX >> 1) {
-        return tern_error(-EINVAL, "%s of %llu bytes: a multiple of %u, at least %llu", what, (ull)bytes,
-                          (unsigned)TERN_PAGE, (ull)least * TERN_PAGE);
+        return tern_error(-EINVAL, "%s of %" PRIu64 " bytes: a multiple of %u, at least %" PRIu64, what, bytes,
+                          (unsigned)TERN_PAGE, (uint64_t)least * TERN_PAGE);
     }
     *out = (uint32_t)(bytes / TERN_PAGE);
     return 0;

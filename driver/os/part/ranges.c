@@ -6,13 +6,12 @@
 #include "os/part/ranges.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "os/part/part.h"
-
-typedef unsigned long long ull;
 
 /* -------------------------------------------------------------------- lists */
 
@@ -175,23 +174,24 @@ int tern_ranges_grow(struct tern_device *dev, struct tern_partition *p, uint32_t
     struct tern_partition *from = &dev->partition;
     const uint32_t free_pages = tern_pages_free_count(from->pages);
     if (pages > free_pages) {
-        return tern_error(-ENOSPC, "%llu KiB of memory: the partition '%s' has %llu KiB, of which %llu are free",
-                          (ull)pages * 4, from->name, (ull)from->count * 4, (ull)free_pages * 4);
+        return tern_error(-ENOSPC, "%" PRIu64 " KiB of memory: the partition '%s' has %" PRIu64 " KiB, of which "
+                          "%" PRIu64 " are free", tern_pages_kib(pages), from->name, tern_pages_kib(from->count),
+                          tern_pages_kib(free_pages));
     }
     if (host > from->host) {
-        return tern_error(-ENOSPC, "%llu KiB of host memory: the partition '%s' has %llu KiB", (ull)host * 4,
-                          from->name, (ull)from->host * 4);
+        return tern_error(-ENOSPC, "%" PRIu64 " KiB of host memory: the partition '%s' has %" PRIu64 " KiB",
+                          tern_pages_kib(host), from->name, tern_pages_kib(from->host));
     }
     if (from->committed > (uint64_t)from->count - pages + from->host - host) {
-        return tern_error(-ENOSPC, "the partition '%s' would have %llu KiB on the device and %llu on the host, and has "
-                          "promised %llu", from->name, (ull)(from->count - pages) * 4, (ull)(from->host - host) * 4,
-                          (ull)from->committed * 4);
+        return tern_error(-ENOSPC, "the partition '%s' would have %" PRIu64 " KiB on the device and %" PRIu64 " on the "
+                          "host, and has promised %" PRIu64, from->name, tern_pages_kib(from->count - pages),
+                          tern_pages_kib(from->host - host), tern_pages_kib(from->committed));
     }
     const struct tern_process *proc = needing(from, pages);
     if (proc) {
-        return tern_error(-ENOSPC, "process '%s' of the partition '%s' has %llu KiB that its work may use at once, and "
-                          "%llu KiB would be left for them", proc->shown, from->name, (ull)proc->movable * 4,
-                          (ull)(free_pages + from->movable - pages) * 4);
+        return tern_error(-ENOSPC, "process '%s' of the partition '%s' has %" PRIu64 " KiB that its work may use at "
+                          "once, and %" PRIu64 " KiB would be left for them", proc->shown, from->name,
+                          tern_pages_kib(proc->movable), tern_pages_kib(free_pages + from->movable - pages));
     }
     return move(from, p, pages, host);
 }
@@ -201,8 +201,8 @@ int tern_ranges_shrink(struct tern_device *dev, struct tern_partition *p, uint32
     tern_assert_held(&dev->lock);
     const uint32_t free_pages = tern_pages_free_count(p->pages);
     if (pages > free_pages) {
-        return tern_error(-EBUSY, "the partition '%s' has %llu KiB free, fewer than %llu", p->name,
-                          (ull)free_pages * 4, (ull)pages * 4);
+        return tern_error(-EBUSY, "the partition '%s' has %" PRIu64 " KiB free, fewer than %" PRIu64, p->name,
+                          tern_pages_kib(free_pages), tern_pages_kib(pages));
     }
     return move(p, &dev->partition, pages, host);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The end of chunks (completed, preempted, faulted, returned, lost to a reset), and the end of jobs with them. */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/error.h"
 #include "os/sched/sched_internal.h"
-
-typedef unsigned long long ull;
 
 /* -------------------------------------------------------------------- jobs */
 
@@ -275,9 +274,9 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     uint64_t oldest = e->n ? e->inflight[0].id : 0, end = e->n ? oldest : e->next_id;
     if (ind->fence != e->preemption || ind->preempted.fence != oldest || ind->last_completed < e->last_completed ||
         ind->last_completed >= end) {
-        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu preempted); requested was "
-                          "%llu, %llu is the oldest", engine, (ull)ind->fence, (ull)ind->last_completed,
-                          (ull)ind->preempted.fence, (ull)e->preemption, (ull)oldest);
+        return tern_error(-EPROTO, "engine %u answers preemption %" PRIu64 " (%" PRIu64 " completed, %" PRIu64
+                          " preempted); requested was %" PRIu64 ", %" PRIu64 " is the oldest", engine, ind->fence,
+                          ind->last_completed, ind->preempted.fence, e->preemption, oldest);
     }
     const bool forced = e->forced;
     end_preemption(e);
@@ -331,8 +330,8 @@ static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sc
     }
     if (!e->n || ind->fence != e->inflight[0].id || ind->kind == TERN_SCHED_PREEMPTED ||
         ind->kind < TERN_SCHED_COMPLETED || ind->kind > TERN_SCHED_RETURNED) {
-        return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
-                          (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
+        return tern_error(-EPROTO, "engine %u indicates fence %" PRIu64 " (kind %d), but %" PRIu64 " is the oldest "
+                          "submitted", engine, ind->fence, (int)ind->kind, e->n ? e->inflight[0].id : 0);
     }
     if (ind->kind == TERN_SCHED_RETURNED) {
         return returned(s, engine, ind);
@@ -415,8 +414,8 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
     tern_sched_emit_job(s, TERN_EV_RESET, engine, is_there ? e->inflight[0].context : NULL,
                         is_there ? e->inflight[0].job : NULL, s->now);
     if (!idle || aborted < e->last_completed || aborted >= e->next_id) {
-        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %llu "
-                          "of %llu to %llu", engine, (ull)aborted, (ull)e->last_completed, (ull)e->next_id - 1);
+        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %" PRIu64
+                          " of %" PRIu64 " to %" PRIu64, engine, aborted, e->last_completed, e->next_id - 1);
     }
     e->last_completed = aborted;
     r = lost(s, engine, guilty);

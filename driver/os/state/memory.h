@@ -127,6 +127,12 @@ struct tern_allocation {
 
 #define TERN_FIRST_BLOCK(list) TERN_LIST_ENTRY((list)->next, struct tern_block, node)
 
+/** The size of pages, in KiB. */
+static inline uint64_t tern_pages_kib(uint64_t pages)
+{
+    return pages * (TERN_PAGE / 1024);
+}
+
 /** The oldest mapping of a memory that has one. */
 static inline struct tern_allocation *tern_memory_first(const struct tern_memory *m)
 {

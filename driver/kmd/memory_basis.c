@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "kmd/bits.h"
 #include "kmd/kmd.h"
 
@@ -43,16 +44,6 @@ void tern_kmd_dirty_caps(const struct tern_kmd *kmd, struct tern_dirty_caps *out
 
 /* ------------------------------------------------------------- to every basis */
 
-static uint32_t most(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /** Index in `sorted` of the first piece that ends behind the page. */
 static uint32_t find_piece(const struct tern_basis *b, uint32_t page)
 {
@@ -78,7 +69,7 @@ static void tell_all(struct tern_kmd *kmd, uint32_t first, uint32_t count, const
         }
         for (uint32_t i = find_piece(b, first); i < b->n && b->sorted[i].first < first + count; i++) {
             const struct piece *p = &b->sorted[i];
-            const uint32_t from = most(first, p->first), to = least(first + count, p->first + p->count);
+            const uint32_t from = tern_max_u32(first, p->first), to = tern_min_u32(first + count, p->first + p->count);
             if (written) {
                 tern_bits_add(b->bits, p->at + (from - p->first), written, from - first, to - from);
             } else {
@@ -116,7 +107,7 @@ static int take_of(struct tern_kmd *kmd, const struct tern_basis *b, uint32_t at
     int r = 0;
     for (uint32_t i = 0; !r && i < b->n; i++) {
         const struct piece *p = &b->piece[i];
-        const uint32_t from = most(at, p->at), to = least(at + count, p->at + p->count);
+        const uint32_t from = tern_max_u32(at, p->at), to = tern_min_u32(at + count, p->at + p->count);
         if (from < to) {
             r = take(kmd, p->first + (from - p->at), to - from);
         }
@@ -198,7 +189,7 @@ static int reserve(struct tern_bases *all, const struct tern_basis *b)
 {
     uint32_t pages = all->taken_pages;
     for (uint32_t i = 0; i < b->n; i++) {
-        pages = most(pages, b->piece[i].count);
+        pages = tern_max_u32(pages, b->piece[i].count);
     }
     uint32_t *const taken = pages > all->taken_pages ? realloc(all->taken, tern_bits_bytes(pages)) : all->taken;
     if (!taken) {

@@ -2,6 +2,8 @@
 /** Number of bytes of requests and replies in their slot (wire.h), never more than a slot. */
 #include "migration/proxy/internal.h"
 
+#include "base/minmax.h"
+
 #define PAGE 4096u
 
 /** Size of n items; 0 if they exceed a slot, in which case ternd refuses the request. */
@@ -10,9 +12,10 @@ static size_t of(uint64_t n, size_t bytes)
     return n <= TERN_WIRE_SLOT / bytes ? (size_t)n * bytes : 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+/** Size of the items of a list: as many as were asked for and as there are, and as a slot has room for. */
+static size_t list_of(const struct tern_wire_request *q, const struct tern_wire_reply *a, size_t bytes)
 {
-    return a < b ? a : b;
+    return of(tern_min_u64(tern_min_u64(a->value[0], q->value[0]), TERN_WIRE_SLOT / bytes), bytes);
 }
 
 size_t proxy_request_data(const struct tern_wire_request *q)
@@ -39,11 +42,9 @@ size_t proxy_reply_data(const struct tern_wire_request *q, const struct tern_wir
     case TERN_WIRE_CONTEXT_QUERY:
         return sizeof(struct tern_context_stats);
     case TERN_WIRE_PROCESS_ALLOCATIONS:
-        return of(least(least(a->value[0], q->value[0]), TERN_WIRE_SLOT / sizeof(struct tern_allocation_info)),
-                  sizeof(struct tern_allocation_info));
+        return list_of(q, a, sizeof(struct tern_allocation_info));
     case TERN_WIRE_PARTITION_LIST:
-        return of(least(least(a->value[0], q->value[0]), TERN_WIRE_SLOT / sizeof(struct tern_partition_info)),
-                  sizeof(struct tern_partition_info));
+        return list_of(q, a, sizeof(struct tern_partition_info));
     case TERN_WIRE_PROCESS_DIRTY:
         return a->status ? 0 : of((q->value[1] / PAGE + 31) / 32, sizeof(uint32_t));
     case TERN_WIRE_ALLOCATION_READ:

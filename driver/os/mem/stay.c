@@ -27,18 +27,13 @@
  */
 #include "os/mem/mem.h"
 
-#include "os/mem/mem.h"
+#include "base/minmax.h"
 
 /* bound of a stay in device time, in stays: a context that could run but does not keeps its memory for so long */
 #define BOUND_STAYS 8u
 #define STOPS 64u      /* stops for pages after which a stay ends; each takes the time of one or two moves */
 #define PATIENCE 32u   /* pages moved for tickets that overtake the oldest, for each page that the oldest wants */
 #define FOCUS_STAYS 8u /* stays of FOCUS for one stay of NORMAL */
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static uint64_t policy(const struct tern_device *dev, uint32_t band)
 {
@@ -47,9 +42,8 @@ static uint64_t policy(const struct tern_device *dev, uint32_t band)
 
 static uint64_t bound(const struct tern_device *dev, uint32_t band, uint64_t stay)
 {
-    const uint64_t most = UINT64_MAX / BOUND_STAYS / FOCUS_STAYS;
-    stay = larger(stay, dev->sched.config.band[band].quantum); /* the context may wait for a quantum before it runs */
-    return BOUND_STAYS * (stay < most ? stay : most);
+    stay = tern_max_u64(stay, dev->sched.config.band[band].quantum); /* the context may wait that long before it runs */
+    return BOUND_STAYS * tern_min_u64(stay, UINT64_MAX / BOUND_STAYS / FOCUS_STAYS);
 }
 
 /** Cycles of the context's last save, of its chunks that are requeued or in flight. */
@@ -58,10 +52,10 @@ static uint64_t save_of(const struct tern_sched *s, const struct tern_sched_cont
     const struct tern_sched_engine *e = &s->engine[c->engine];
     uint64_t save = 0;
     for (uint32_t i = 0; i < c->requeued_count; i++) {
-        save = larger(save, c->requeued[i].save_cycles);
+        save = tern_max_u64(save, c->requeued[i].save_cycles);
     }
     for (uint32_t i = 0; i < e->n; i++) {
-        save = larger(save, e->inflight[i].context == c ? e->inflight[i].save_cycles : 0);
+        save = tern_max_u64(save, e->inflight[i].context == c ? e->inflight[i].save_cycles : 0);
     }
     return save;
 }
@@ -70,7 +64,7 @@ uint64_t tern_stay_length(const struct tern_context *c)
 {
     tern_assert_held(&c->proc->dev->lock);
     const struct tern_device *dev = c->proc->dev;
-    return larger(larger(policy(dev, c->sched.band), c->stay.cost), 4 * save_of(&dev->sched, &c->sched));
+    return tern_max_u64(tern_max_u64(policy(dev, c->sched.band), c->stay.cost), 4 * save_of(&dev->sched, &c->sched));
 }
 
 uint64_t tern_stay_bound(const struct tern_context *c)
@@ -226,8 +220,8 @@ bool tern_stay_boost(struct tern_device *dev, struct tern_partition *part)
 {
     tern_assert_held(&dev->lock);
     const uint64_t ran = focus_of(&dev->sched, part->sched), now = dev->sched.now;
-    const uint64_t stay = larger(policy(dev, TERN_BAND_FOCUS), part->boost_stay), most = UINT64_MAX / 2 / FOCUS_STAYS;
-    const uint64_t due = part->boost_focus + FOCUS_STAYS * (stay < most ? stay : most);
+    const uint64_t stay = tern_max_u64(policy(dev, TERN_BAND_FOCUS), part->boost_stay);
+    const uint64_t due = part->boost_focus + FOCUS_STAYS * tern_min_u64(stay, UINT64_MAX / 2 / FOCUS_STAYS);
     if (ran < due && now - part->boost_at < FOCUS_STAYS * bound(dev, TERN_BAND_FOCUS, stay)) {
         look_after(dev, due - ran);
         return false;

@@ -2,6 +2,7 @@
 /** The scheduler's calls, the dispatch of chunks, and the preemption of engines (docs/scheduling.md, section 9). */
 #include "os/sched/sched.h"
 
+#include "base/minmax.h"
 #include "os/sched/sched_internal.h"
 
 void tern_sched_config_default(struct tern_sched_config *out)
@@ -438,11 +439,6 @@ int tern_sched_run(struct tern_sched *s)
 
 /* ---------------------------------------------------------------- deadline */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /** Device time at which the engine must be checked again if nothing happens before; UINT64_MAX: never. */
 static uint64_t due(const struct tern_sched *s, uint32_t engine)
 {
@@ -463,9 +459,9 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
     const uint64_t forced = forced_after(s, e);
     uint64_t at = forced == UINT64_MAX ? forced : e->front_since + forced;
     if (tern_bands_pick(s, engine) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
-        at = least(at, e->quantum_end);
+        at = tern_min_u64(at, e->quantum_end);
     }
-    return least(at, tern_bands_due(s, e));
+    return tern_min_u64(at, tern_bands_due(s, e));
 }
 
 uint64_t tern_sched_deadline(const struct tern_sched *s)
@@ -475,7 +471,7 @@ uint64_t tern_sched_deadline(const struct tern_sched *s)
         return 0;
     }
     for (uint32_t e = 0; e < s->engines; e++) {
-        at = least(at, due(s, e));
+        at = tern_min_u64(at, due(s, e));
     }
     return at == UINT64_MAX ? at : at > s->now ? at - s->now : 0;
 }

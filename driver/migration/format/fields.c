@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DEPTH 8 /* largest depth of nested items in a field of the kind OTHER */
+#define NESTING_MAX 8 /* largest depth of nested items in a field of the kind OTHER */
 
 enum kind { NUMBER, TEXT, BYTES, ARRAY, MAP, TAG, LEAF, INDEFINITE };
 
@@ -178,7 +178,7 @@ static size_t value(const unsigned char *bytes, size_t n, struct tern_field *f)
     }
     f->kind = TERN_FIELD_OTHER;
     f->data = bytes;
-    f->size = skip(bytes, n, DEPTH);
+    f->size = skip(bytes, n, NESTING_MAX);
     return f->size;
 }
 

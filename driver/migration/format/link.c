@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 
-#define PIECE (1u << 20) /* largest number of bytes of a system call */
+#define SYSCALL_BYTES_MAX (1u << 20) /* largest number of bytes of a system call */
 
 int tern_link_open(struct tern_link *l, int fd)
 {
@@ -143,7 +143,7 @@ int tern_link_write(struct tern_link *l, const struct tern_link_wait *w, const v
             return r;
         }
         /* poll() calls a pipe writable if it takes PIPE_BUF bytes without waiting */
-        const size_t most = limited && l->fifo ? PIPE_BUF : PIECE;
+        const size_t most = limited && l->fifo ? PIPE_BUF : SYSCALL_BYTES_MAX;
         const size_t piece = n < most ? n : most;
         const ssize_t done = l->socket ? send(l->fd, from, piece, MSG_NOSIGNAL | (limited ? MSG_DONTWAIT : 0))
                                        : write_quietly(l->fd, from, piece);
@@ -182,7 +182,7 @@ int tern_link_read(struct tern_link *l, const struct tern_link_wait *w, void *da
         if (r < 0) {
             return r;
         }
-        const ssize_t done = read(l->fd, to + *got, n - *got < PIECE ? n - *got : PIECE);
+        const ssize_t done = read(l->fd, to + *got, n - *got < SYSCALL_BYTES_MAX ? n - *got : SYSCALL_BYTES_MAX);
         if (done == 0) {
             return 0;
         }

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-#define FIRST_ROOM 65536u /* bytes of the first allocation for fields; it grows only as bytes arrive */
+#define BODY_BYTES_INITIAL 65536u /* bytes of the first allocation for fields; it grows only as bytes arrive */
 
 /** Reads n bytes of the current link. *got is the number read, also on failure. */
 static int over_link(struct tern_stream *s, void *to, size_t n, size_t *got)
@@ -80,7 +80,7 @@ static int read_fields(struct tern_stream *s)
 {
     int r = 0;
     for (s->size = 0; s->size < s->head.length && !r;) {
-        size_t got, room = s->size * 2 > FIRST_ROOM ? s->size * 2 : FIRST_ROOM;
+        size_t got, room = s->size * 2 > BODY_BYTES_INITIAL ? s->size * 2 : BODY_BYTES_INITIAL;
         room = room < s->head.length ? room : s->head.length;
         if (room > s->room) {
             unsigned char *grown = realloc(s->body, room);

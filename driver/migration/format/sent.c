@@ -5,14 +5,14 @@
 
 #include "migration/format/internal.h"
 
-#define FIRST_ROOM 64u
-#define SPAN 64u
+#define SPANS_INITIAL 64u
+#define PAGES_PER_SPAN 64u
 
-/** The hashes of pages number * SPAN to number * SPAN + SPAN - 1 of a memory. */
+/** The hashes of pages number * PAGES_PER_SPAN to number * PAGES_PER_SPAN + PAGES_PER_SPAN - 1 of a memory. */
 struct tern_sent_span {
     uint64_t memory, number;
     uint64_t known;          /* bit i: hash[i] is that of the last sent content */
-    XXH128_hash_t hash[SPAN];
+    XXH128_hash_t hash[PAGES_PER_SPAN];
 };
 
 void tern_sent_init(struct tern_sent *t, uint64_t seed)
@@ -47,7 +47,7 @@ static bool grow(struct tern_sent *t)
     if (t->used + 1 <= t->room / 4 * 3) {
         return true;
     }
-    struct tern_sent larger = {.room = t->room ? t->room * 2 : FIRST_ROOM, .used = t->used, .seed = t->seed};
+    struct tern_sent larger = {.room = t->room ? t->room * 2 : SPANS_INITIAL, .used = t->used, .seed = t->seed};
     larger.spans = calloc(larger.room, sizeof *larger.spans);
     if (!larger.spans) {
         return false;
@@ -65,14 +65,14 @@ static bool grow(struct tern_sent *t)
 /** The page's span, which is made if it does not exist. NULL: out of memory. */
 static struct tern_sent_span *span_of(struct tern_sent *t, uint64_t memory, uint64_t page)
 {
-    struct tern_sent_span **at = t->room ? find(t, memory, page / SPAN) : NULL;
+    struct tern_sent_span **at = t->room ? find(t, memory, page / PAGES_PER_SPAN) : NULL;
     if (at && *at) {
         return *at;
     }
     struct tern_sent_span *n = grow(t) ? calloc(1, sizeof *n) : NULL;
     if (n) {
         n->memory = memory;
-        n->number = page / SPAN;
+        n->number = page / PAGES_PER_SPAN;
         *find(t, memory, n->number) = n;
         t->used++;
     }
@@ -86,9 +86,9 @@ bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const v
     if (!s) {
         return false;
     }
-    const uint64_t bit = 1ull << page % SPAN;
-    const bool same = s->known & bit && XXH128_isEqual(s->hash[page % SPAN], hash);
-    s->hash[page % SPAN] = hash;
+    const uint64_t bit = 1ull << page % PAGES_PER_SPAN;
+    const bool same = s->known & bit && XXH128_isEqual(s->hash[page % PAGES_PER_SPAN], hash);
+    s->hash[page % PAGES_PER_SPAN] = hash;
     s->known |= bit;
     return same;
 }
@@ -96,9 +96,9 @@ bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const v
 void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; t->room && i < first + count; i++) {
-        struct tern_sent_span *s = *find(t, memory, i / SPAN);
+        struct tern_sent_span *s = *find(t, memory, i / PAGES_PER_SPAN);
         if (s) {
-            s->known &= ~(1ull << i % SPAN);
+            s->known &= ~(1ull << i % PAGES_PER_SPAN);
         }
     }
 }

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEM_HEAD 9u                             /* largest number of bytes of a CBOR item's head */
-#define FRONT (TERN_HEAD_BYTES + ITEM_HEAD)      /* room for the head and the map's head, which are written last */
+#define ITEM_HEAD_BYTES 9u /* largest number of bytes of a CBOR item's head */
+/* room for the head and the map's head, which are written last */
+#define HEADROOM_BYTES (TERN_HEAD_BYTES + ITEM_HEAD_BYTES)
 
 /** True: the stream has failed and cannot be resumed. */
 static bool dead(const struct tern_stream *s)
@@ -20,7 +21,7 @@ static bool dead(const struct tern_stream *s)
 /** Room for n more bytes of the record; NULL: the stream has failed. */
 static unsigned char *reserve(struct tern_stream *s, size_t n)
 {
-    if (n > TERN_RECORD_BYTES - ITEM_HEAD || s->size - FRONT > TERN_RECORD_BYTES - ITEM_HEAD - n) {
+    if (n > TERN_RECORD_BYTES - ITEM_HEAD_BYTES || s->size - HEADROOM_BYTES > TERN_RECORD_BYTES - ITEM_HEAD_BYTES - n) {
         tern_stream_fail(s, true, -EMSGSIZE, "the fields are longer than 16 MiB");
         return NULL;
     }
@@ -48,9 +49,9 @@ static bool name(struct tern_stream *s, const char *text)
         tern_stream_fail(s, true, -EINVAL, "field %.40s has no record, is one too many, or has no good name", text);
         return false;
     }
-    unsigned char *to = reserve(s, ITEM_HEAD + n);
+    unsigned char *to = reserve(s, ITEM_HEAD_BYTES + n);
     if (to) {
-        const size_t head = cbor_encode_string_start(n, to, ITEM_HEAD);
+        const size_t head = cbor_encode_string_start(n, to, ITEM_HEAD_BYTES);
         memcpy(to + head, text, n);
         s->size += head + n;
         s->fields++;
@@ -61,9 +62,9 @@ static bool name(struct tern_stream *s, const char *text)
 /** Puts an item: a head, made by one of libcbor's functions, and n bytes. */
 static void put(struct tern_stream *s, size_t (*encode)(size_t, unsigned char *, size_t), const void *data, size_t n)
 {
-    unsigned char *to = reserve(s, ITEM_HEAD + (n > TERN_RECORD_BYTES ? TERN_RECORD_BYTES : n));
+    unsigned char *to = reserve(s, ITEM_HEAD_BYTES + (n > TERN_RECORD_BYTES ? TERN_RECORD_BYTES : n));
     if (to) {
-        const size_t head = encode(n, to, ITEM_HEAD);
+        const size_t head = encode(n, to, ITEM_HEAD_BYTES);
         if (n) {
             memcpy(to + head, data, n);
         }
@@ -73,9 +74,9 @@ static void put(struct tern_stream *s, size_t (*encode)(size_t, unsigned char *,
 
 static void put_number(struct tern_stream *s, uint64_t value)
 {
-    unsigned char *to = reserve(s, ITEM_HEAD);
+    unsigned char *to = reserve(s, ITEM_HEAD_BYTES);
     if (to) {
-        s->size += cbor_encode_uint(value, to, ITEM_HEAD);
+        s->size += cbor_encode_uint(value, to, ITEM_HEAD_BYTES);
     }
 }
 
@@ -102,9 +103,9 @@ void tern_put_bytes(struct tern_stream *s, const char *field, const void *data, 
 
 void tern_put_u64s(struct tern_stream *s, const char *field, const uint64_t *values, size_t count)
 {
-    unsigned char *to = name(s, field) ? reserve(s, ITEM_HEAD) : NULL;
+    unsigned char *to = name(s, field) ? reserve(s, ITEM_HEAD_BYTES) : NULL;
     if (to) {
-        s->size += cbor_encode_array_start(count, to, ITEM_HEAD);
+        s->size += cbor_encode_array_start(count, to, ITEM_HEAD_BYTES);
     }
     for (size_t i = 0; to && i < count && !dead(s); i++) {
         put_number(s, values[i]);
@@ -142,7 +143,7 @@ static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
     s->head = (struct tern_record_head){.type = (uint16_t)type, .flags = (uint16_t)flags};
     s->fields = 0;
     s->size = 0;
-    if (s->room < 2 * FRONT) {
+    if (s->room < 2 * HEADROOM_BYTES) {
         unsigned char *first = realloc(s->body, 4096);
         if (!first) {
             return tern_stream_fail(s, true, -ENOMEM, "the host is out of memory for its fields");
@@ -150,7 +151,7 @@ static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
         s->body = first;
         s->room = 4096;
     }
-    s->size = FRONT;
+    s->size = HEADROOM_BYTES;
     s->open = true;
     return 0;
 }
@@ -158,12 +159,12 @@ static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
 /** Sends the open record over a link. A copy is kept even if the link is lost. */
 static int send_record(struct tern_stream *s, unsigned link)
 {
-    unsigned char map[ITEM_HEAD];
+    unsigned char map[ITEM_HEAD_BYTES];
     const size_t map_bytes = cbor_encode_map_start(s->fields, map, sizeof map);
-    unsigned char *fields = s->body + FRONT - map_bytes, *head = fields - TERN_HEAD_BYTES;
+    unsigned char *fields = s->body + HEADROOM_BYTES - map_bytes, *head = fields - TERN_HEAD_BYTES;
     s->current = link;
     memcpy(fields, map, map_bytes);
-    s->head.length = (uint32_t)(s->size - FRONT + map_bytes);
+    s->head.length = (uint32_t)(s->size - HEADROOM_BYTES + map_bytes);
     s->head.number = s->links[link].next;
     tern_head_pack(&s->head, fields, head);
     tern_stream_keep_record(s, head, TERN_HEAD_BYTES + s->head.length);

@@ -4,7 +4,7 @@
 
 #include "base/minmax.h"
 
-#define PAGE 4096u
+#define PAGE_BYTES 4096u
 
 /** Size of n items; 0 if they exceed a slot, in which case ternd refuses the request. */
 static size_t of(uint64_t n, size_t bytes)
@@ -46,7 +46,7 @@ size_t proxy_reply_data(const struct tern_wire_request *q, const struct tern_wir
     case TERN_WIRE_PARTITION_LIST:
         return list_of(q, a, sizeof(struct tern_partition_info));
     case TERN_WIRE_PROCESS_DIRTY:
-        return a->status ? 0 : of((q->value[1] / PAGE + 31) / 32, sizeof(uint32_t));
+        return a->status ? 0 : of((q->value[1] / PAGE_BYTES + 31) / 32, sizeof(uint32_t));
     case TERN_WIRE_ALLOCATION_READ:
         return a->status ? 0 : of(q->value[1], 1);
     default:

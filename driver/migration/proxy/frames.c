@@ -12,10 +12,10 @@
 #include "base/wait.h"
 #include "migration/proxy/internal.h"
 
-#define SAY_NS 5000000000u      /* interval of the signs of life */
-#define LOST_NS 60000000000u    /* silence after which the link is lost */
-#define READ 65536u
-#define FINISH_MS 2000            /* longest silence of the other side at the end */
+#define KEEPALIVE_INTERVAL_NS 5000000000u /* interval of the signs of life */
+#define KEEPALIVE_TIMEOUT_NS 60000000000u /* silence after which the link is lost */
+#define READ_BYTES 65536u
+#define FINISH_TIMEOUT_MS 2000 /* longest silence of the other side at the end */
 
 _Static_assert(sizeof(struct proxy_frame) == 32, "it has no holes");
 
@@ -73,7 +73,7 @@ void proxy_link_finish(struct proxy_link *l)
     uint8_t rest[4096];
     proxy_flush(l);
     if (!l->lost && !proxy_bytes_left(&l->sending) && !shutdown(l->out, SHUT_WR)) {
-        while (poll(&p, 1, FINISH_MS) > 0 && read(l->in, rest, sizeof rest) > 0) {
+        while (poll(&p, 1, FINISH_TIMEOUT_MS) > 0 && read(l->in, rest, sizeof rest) > 0) {
         }
     }
 }
@@ -134,11 +134,11 @@ void proxy_fill(struct proxy_link *l)
     if (l->lost) {
         return;
     }
-    if (!proxy_bytes_room(&l->received, READ)) {
+    if (!proxy_bytes_room(&l->received, READ_BYTES)) {
         proxy_lose(l, "there is no memory for what comes over it");
         return;
     }
-    const ssize_t n = read(l->in, l->received.data + l->received.end, READ);
+    const ssize_t n = read(l->in, l->received.data + l->received.end, READ_BYTES);
     if (n > 0) {
         l->received.end += (size_t)n;
         l->heard = tern_clock_ns();
@@ -176,10 +176,10 @@ void proxy_tick(struct proxy_link *l, bool reads)
     if (!reads) {
         l->heard = now;
     }
-    if (now - l->said > SAY_NS && !proxy_bytes_left(&l->sending)) {
+    if (now - l->said > KEEPALIVE_INTERVAL_NS && !proxy_bytes_left(&l->sending)) {
         proxy_send(l, (struct proxy_frame){.type = PROXY_ALIVE}, NULL, 0, NULL, 0);
     }
-    if (now - l->heard > LOST_NS) {
-        proxy_lose(l, "nothing has come for %u s", (unsigned)(LOST_NS / 1000000000u));
+    if (now - l->heard > KEEPALIVE_TIMEOUT_NS) {
+        proxy_lose(l, "nothing has come for %u s", (unsigned)(KEEPALIVE_TIMEOUT_NS / 1000000000u));
     }
 }

@@ -12,7 +12,7 @@
 #include "migration/proxy/internal.h"
 #include "migration/session/session.h"
 
-#define STREAMS 3u
+#define STREAM_COUNT 3u
 
 static int bad(const char *why)
 {
@@ -39,10 +39,10 @@ int proxy_parse(struct proxy_parser *t, const uint8_t *bytes, size_t n)
     while (!r && n) {
         const size_t whole = t->inside ? TERN_HEAD_BYTES : TERN_HEADER_BYTES;
         const size_t want = t->left ? (t->left < n ? (size_t)t->left : n) : whole - t->have < n ? whole - t->have : n;
-        if (t->streams == STREAMS) {
+        if (t->streams == STREAM_COUNT) {
             return bad("more follows it");
         }
-        if (t->streams == STREAMS - 1) {
+        if (t->streams == STREAM_COUNT - 1) {
             if (!proxy_bytes_room(&t->kept, want)) {
                 return tern_error_memory("a migration");
             }
@@ -122,7 +122,7 @@ int proxy_parse_end(struct proxy_source *a)
 {
     struct proxy_parser *t = &a->parser;
     struct tern_stream *in = NULL;
-    int r = t->streams == STREAMS ? 0 : bad("it has no end");
+    int r = t->streams == STREAM_COUNT ? 0 : bad("it has no end");
     r = r ? r : tern_stream_read_memory(t->kept.data, t->kept.end, &in);
     for (uint32_t i = 0; !r && i < a->n; i++) {
         r = read_session(a, in, i);

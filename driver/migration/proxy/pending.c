@@ -14,7 +14,7 @@
 #include "wire/hello.h"
 #include "wire/socket.h"
 
-#define HELLO_NS 5000000000u
+#define HELLO_TIMEOUT_NS 5000000000u
 
 static uint32_t silent_of(const struct proxy_source *a, uid_t uid)
 {
@@ -188,7 +188,7 @@ void proxy_pending_tick(struct proxy_source *a)
     const uint64_t now = tern_clock_ns();
     for (uint32_t i = 0; i < PROXY_PENDING_MAX; i++) {
         struct proxy_pending *g = &a->pending[i];
-        if (g->fd >= 0 && !g->asked && now - g->since > HELLO_NS) {
+        if (g->fd >= 0 && !g->asked && now - g->since > HELLO_TIMEOUT_NS) {
             leave(g);
         }
     }

@@ -16,9 +16,9 @@
 #include "wire/ring.h"
 #include "wire/socket.h"
 
-#define REPORT (TERN_WIRE_COMPLETIONS / 4)  /* completions taken by the program before the target is told */
+#define ACKNOWLEDGE_EVERY (TERN_WIRE_COMPLETIONS / 4) /* completions taken by the program before the target is told */
 /* completions not taken, beyond which the program wakes the proxy when it takes some */
-#define BACKLOG (TERN_WIRE_COMPLETIONS / 2)
+#define BACKLOG_MAX (TERN_WIRE_COMPLETIONS / 2)
 
 static int add_connection(struct proxy_source *a, const struct tern_wire_descriptor *what, int fd)
 {
@@ -114,14 +114,14 @@ static bool send_head(struct proxy_source *a, uint32_t session)
 {
     struct proxy_session *s = a->session[session];
     uint64_t head = atomic_load(&s->shared->completions.head);
-    if (s->done - s->seen >= BACKLOG) {
+    if (s->done - s->seen >= BACKLOG_MAX) {
         atomic_store(&s->shared->backlog, 1);
         head = atomic_load(&s->shared->completions.head);
     }
     if (head - s->seen > s->done - s->seen) {
         return false;
     }
-    if (head - s->seen >= REPORT || (head != s->seen && s->done - s->seen >= BACKLOG)) {
+    if (head - s->seen >= ACKNOWLEDGE_EVERY || (head != s->seen && s->done - s->seen >= BACKLOG_MAX)) {
         s->seen = head;
         proxy_send(&a->link, frame(a, PROXY_HEAD, session, 0), NULL, 0, NULL, 0);
     }

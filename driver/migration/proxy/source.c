@@ -24,9 +24,9 @@
 #include "wire/socket.h"
 
 #define TICK_MS 1000
-#define CANCEL_NS 5000000000u /* time for the source's ternd to answer an interrupt, in ns */
+#define CANCEL_TIMEOUT_NS 5000000000u /* time for the source's ternd to answer an interrupt, in ns */
 /* time for the target's ternd to answer after that, beyond the patience of a migration, in ns */
-#define RESULT_NS 5000000000u
+#define RESULT_TIMEOUT_NS 5000000000u
 
 static void close_ternd(struct proxy_source *a)
 {
@@ -193,7 +193,8 @@ static void ready(struct proxy_source *a, const struct proxy_tag *t, const struc
         break;
     case PROXY_SIGNALS:
         if (read(a->signals, &info, sizeof info) == sizeof info) {
-            a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_NS; /* the second signal ends the wait at once */
+            /* the second signal ends the wait at once */
+            a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_TIMEOUT_NS;
             a->cancelled = true;
         }
         if (!a->gone && a->control >= 0) {
@@ -304,7 +305,7 @@ static int follow(struct proxy_source *a)
             return give_up_waiting(a);
         }
         if (moved && !a->until) {
-            a->until = tern_clock_ns() + (uint64_t)tern_patience(TERN_PATIENCE_MOVE) * 1000000000u + RESULT_NS;
+            a->until = tern_clock_ns() + (uint64_t)tern_patience(TERN_PATIENCE_MOVE) * 1000000000u + RESULT_TIMEOUT_NS;
         }
         waits = (moved || s == -EPIPE || s == -EIO) && !a->told && !a->link.lost && !*a->refused;
     }

@@ -16,8 +16,8 @@
 #include "wire/socket.h"
 
 /* bytes kept for each link, more than the buffers of sockets and relays between the two hold */
-#define KEPT (16u << 20)
-#define STUCK 5u         /* losses in a row without progress that end the migration */
+#define RESEND_BUFFER_BYTES (16u << 20)
+#define RECONNECTS_MAX 5u /* losses in a row without progress that end the migration */
 
 static bool is_loss(int r)
 {
@@ -73,7 +73,8 @@ static int came(struct ternd_move *m, const uint64_t *next)
     const bool more = memcmp(m->next, next, m->link_count * sizeof *next) != 0;
     memcpy(m->next, next, m->link_count * sizeof *next);
     m->stuck = more ? 0 : m->stuck + 1;
-    return m->stuck < STUCK ? 0 : tern_error(-EPIPE, "links were lost %u times before anything came over them", STUCK);
+    return m->stuck < RECONNECTS_MAX ? 0 : tern_error(-EPIPE, "links were lost %u times before anything came over them",
+                                                      RECONNECTS_MAX);
 }
 
 /** Source: gets other links, and the records that the target needs next. *told false: the links were lost again. */
@@ -139,7 +140,7 @@ int ternd_move_links_stream(struct ternd_move *m, bool writes, struct tern_strea
     tern_stream_timeout(*out, m->t->patience_ms);
     tern_stream_cancel_fd(*out, m->control);
     if (m->again) {
-        tern_stream_keep(*out, writes ? (size_t)KEPT * m->link_count : 0);
+        tern_stream_keep(*out, writes ? (size_t)RESEND_BUFFER_BYTES * m->link_count : 0);
         tern_stream_again(*out, writes ? source_again : target_again, m);
     }
     return 0;

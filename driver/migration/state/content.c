@@ -8,7 +8,7 @@
 #include "os/mem/mem.h"
 
 /** bytes copied before the hal lock is released */
-#define PIECE (1u << 20)
+#define COPY_BYTES_MAX (1u << 20)
 
 static struct tern_block *block_of(const struct tern_memory *m, uint32_t page)
 {
@@ -37,11 +37,11 @@ static int transfer(struct tern_memory *m, bool write, uint32_t page, uint32_t c
     while (!r && left) {
         tern_ticket_lock(&m->dev->hal_lock);
         r = check(m);
-        for (uint64_t held = 0, n; !r && left && held < PIECE; held += n) {
+        for (uint64_t held = 0, n; !r && left && held < COPY_BYTES_MAX; held += n) {
             struct tern_block *b = block_of(m, (uint32_t)(at / TERN_PAGE));
             n = 0;
-            r = tern_block_transfer(b, write, at - (uint64_t)b->first * TERN_PAGE, data, left < PIECE ? left : PIECE,
-                                    &n);
+            r = tern_block_transfer(b, write, at - (uint64_t)b->first * TERN_PAGE, data,
+                                    left < COPY_BYTES_MAX ? left : COPY_BYTES_MAX, &n);
             at += n;
             data += n;
             left -= n;

@@ -12,7 +12,6 @@
 #include "migration/state/internal.h"
 #include "os/job/job.h"
 
-#define ANY UINT32_MAX
 #define LABEL_MAX 65536u
 #define FAULT_WORDS 15u
 #define STATS_WORDS 9u
@@ -116,12 +115,13 @@ int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const 
     struct reader v = {.s = s};
     int r;
     const struct tern_image_device need = {
-        .spec = get(&v, "spec", 0, ANY), .lanes = get(&v, "lanes", 0, ANY), .warps = get(&v, "warps", 0, ANY),
-        .local_bytes = get(&v, "local_bytes", 0, ANY), .engines = get(&v, "engines", 0, ANY),
-        .executors = get(&v, "executors", 0, ANY), .granularity = get(&v, "granularity", 0, ANY),
-        .page_requests = get_bool(&v, "page_requests"), .resident = get(&v, "resident", 0, ANY),
-        .committed = get(&v, "committed", 0, ANY), .time = get_any(&v, "time")};
-    const uint32_t memories = get(&v, "memories", 0, ANY), processes = get(&v, "processes", 1, ANY);
+        .spec = get(&v, "spec", 0, UINT32_MAX), .lanes = get(&v, "lanes", 0, UINT32_MAX),
+        .warps = get(&v, "warps", 0, UINT32_MAX), .local_bytes = get(&v, "local_bytes", 0, UINT32_MAX),
+        .engines = get(&v, "engines", 0, UINT32_MAX), .executors = get(&v, "executors", 0, UINT32_MAX),
+        .granularity = get(&v, "granularity", 0, UINT32_MAX), .page_requests = get_bool(&v, "page_requests"),
+        .resident = get(&v, "resident", 0, UINT32_MAX), .committed = get(&v, "committed", 0, UINT32_MAX),
+        .time = get_any(&v, "time")};
+    const uint32_t memories = get(&v, "memories", 0, UINT32_MAX), processes = get(&v, "processes", 1, UINT32_MAX);
     r = tern_record_bad(s);
     r = r ? r : tern_image_fits(&need, dev, partition, before);
     if (r) {
@@ -207,13 +207,13 @@ static int read_process(struct reader *v)
 {
     struct tern_image_process *p;
     ADD(v->image->processes, v->image->process_count, p);
-    p->id = get(v, "number", 1, ANY);
+    p->id = get(v, "number", 1, UINT32_MAX);
     get_text(v, "name", p->name, sizeof p->name);
     p->suspended = get_bool(v, "suspended");
     p->error = get_bool(v, "error");
     p->seq = tern_get_u64(v->s, "submissions", 0, UINT64_MAX - 1);
-    v->mappings = get(v, "mappings", 0, ANY);
-    v->contexts = get(v, "contexts", 0, ANY);
+    v->mappings = get(v, "mappings", 0, UINT32_MAX);
+    v->contexts = get(v, "contexts", 0, UINT32_MAX);
     if (p->error) {
         get_fault(v, &p->fault);
     }
@@ -238,7 +238,7 @@ static int get_exports(struct reader *v, struct tern_image_allocation *a)
     for (; a->export_count < n; a->export_count++) {
         struct tern_image_export *e = &a->exports[a->export_count];
         memcpy(e->handle, handle + a->export_count * TERN_HANDLE_BYTES, TERN_HANDLE_BYTES);
-        e->access = access[a->export_count] < ANY ? (uint32_t)access[a->export_count] : ANY;
+        e->access = access[a->export_count] < UINT32_MAX ? (uint32_t)access[a->export_count] : UINT32_MAX;
     }
     return 0;
 }
@@ -252,8 +252,8 @@ static int read_mapping(struct reader *v)
     const uint32_t slot = get(v, "memory", 0, v->image->slots ? v->image->slots - 1 : 0);
     a->memory = tern_record_bad(v->s) || !v->image->slots ? UINT32_MAX : v->image->index_of[slot];
     a->va = get(v, "page", 0, TERN_VA_END);
-    a->flags = get(v, "flags", 0, ANY);
-    a->pins = get(v, "pins", 0, ANY);
+    a->flags = get(v, "flags", 0, UINT32_MAX);
+    a->pins = get(v, "pins", 0, UINT32_MAX);
     a->born = get_any(v, "born");
     a->imported = get_bool(v, "imported");
     a->fence = get_bool(v, "fence");
@@ -278,7 +278,7 @@ static int get_set(struct reader *v, struct tern_image_set *set)
         return tern_error_memory("a working set");
     }
     for (; set->count < n; set->count++) {
-        if (address[set->count] > ANY) {
+        if (address[set->count] > UINT32_MAX) {
             return tern_record_refuse(v->s, "a working set has address 0x%llx",
                                       (unsigned long long)address[set->count]);
         }
@@ -336,7 +336,7 @@ static int read_context(struct reader *v)
     struct tern_image_context *c;
     ADD(p->contexts, p->context_count, c);
     v->contexts--;
-    c->id = get(v, "number", 1, ANY);
+    c->id = get(v, "number", 1, UINT32_MAX);
     get_text(v, "name", c->name, sizeof c->name);
     c->engine = tern_has(v->s, "engine") ? (int32_t)get(v, "engine", 0, TERN_ENGINES_MAX - 1) : TERN_ENGINE_ANY;
     c->weight = get(v, "weight", 1, TERN_WEIGHT_MAX);
@@ -348,7 +348,7 @@ static int read_context(struct reader *v)
     c->first_bad = get_any(v, "first_bad");
     c->chunks = tern_get_u64(v->s, "dispatches", 0, UINT64_MAX - 1);
     c->estimate = (int64_t)tern_get_u64(v->s, "estimate", 0, INT64_MAX);
-    v->jobs = get(v, "jobs", 0, ANY);
+    v->jobs = get(v, "jobs", 0, UINT32_MAX);
     get_stats(v, &c->stats);
     const int r = get_chunks(v, c);
     return r ? r : get_set(v, &c->set);
@@ -366,7 +366,7 @@ static int read_state(struct reader *v)
     struct tern_image_context *c = last_context(v);
     size_t n = 0;
     c->save.saved = true;
-    c->save.offset = get(v, "offset", 0, ANY);
+    c->save.offset = get(v, "offset", 0, UINT32_MAX);
     c->save.executor = get(v, "executor", 0, UINT8_MAX);
     const void *lines = tern_get_bytes(v->s, "lines", (size_t)v->lines * TERN_SAVE_LINE_BYTES, &n);
     if (!tern_record_bad(v->s) && n % TERN_SAVE_LINE_BYTES) {

@@ -13,10 +13,10 @@
 #include "migration/state/internal.h"
 #include "os/state/state.h"
 
-#define DOWNTIME_NS 300000000ull
-#define ROUNDS 30u
+#define DOWNTIME_DEFAULT_NS 300000000ull
+#define ROUNDS_DEFAULT 30u
 /* consecutive rounds that reduce the rest by less than an eighth, after which the migration does not converge */
-#define STUCK 3u
+#define STALLED_ROUNDS_MAX 3u
 
 /** Eighths of each engine that are withheld, level by level: each level leaves about half of the level before. */
 static const uint32_t levels[] = {2, 4, 6, 7};
@@ -111,8 +111,8 @@ static int not_converging(struct tern_saving *m, const struct tern_migrate_limit
 static int run_rounds(struct tern_saving *m, struct tern_stream *s, const struct tern_migrate_limits *l,
                       uint32_t *level)
 {
-    const uint64_t downtime = l->downtime_ns ? l->downtime_ns : DOWNTIME_NS;
-    const uint32_t most = l->rounds ? l->rounds : ROUNDS;
+    const uint64_t downtime = l->downtime_ns ? l->downtime_ns : DOWNTIME_DEFAULT_NS;
+    const uint32_t most = l->rounds ? l->rounds : ROUNDS_DEFAULT;
     struct tern_migrate_round t = {.left = UINT64_MAX};
     uint32_t stuck = 0;
     int r = 1;
@@ -127,7 +127,7 @@ static int run_rounds(struct tern_saving *m, struct tern_stream *s, const struct
         }
         stuck = t.left < before - before / 8 ? 0 : stuck + 1;
         r = 1;
-        if (t.number >= most || stuck >= STUCK) {
+        if (t.number >= most || stuck >= STALLED_ROUNDS_MAX) {
             r = t.number >= 2 * most ? 0 : not_converging(m, l, &t);
             stuck = 0;
         }

@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "os/mem/mem.h"
 
-#define PAGES 64u /* pages read at once */
+#define PAGES_PER_READ 64u /* pages read at once */
 
 int tern_sender_begin(struct tern_device *dev, struct tern_stream *s, struct tern_sender **out)
 {
     struct tern_sender *v = calloc(1, sizeof *v);
-    void *buffer = malloc((size_t)PAGES * TERN_PAGE);
+    void *buffer = malloc((size_t)PAGES_PER_READ * TERN_PAGE);
     if (!v || !buffer) {
         free(v);
         free(buffer);
@@ -104,7 +104,7 @@ int tern_sender_send(struct tern_sender *v, uint32_t slot, uint32_t block)
     uint32_t bits[TERN_PAGES_SPAN / 32];
     int r = changed(v, b, &of->changes[block], true, bits);
     for (uint32_t at = 0, n; !r && at < b->pages; at += n) {
-        for (n = 0; n < PAGES && at + n < b->pages && is_set(bits, at + n); n++) {
+        for (n = 0; n < PAGES_PER_READ && at + n < b->pages && is_set(bits, at + n); n++) {
         }
         if (n) {
             r = tern_content_read(of->m, b->first + at, n, v->buffer);

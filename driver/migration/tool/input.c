@@ -7,19 +7,19 @@
 
 #include "migration/tool/tool.h"
 
-#define PIECE 65536u
+#define READ_BYTES 65536u
 
 const unsigned char *input_peek(struct input *in, size_t n, size_t *got)
 {
     while (in->size - in->start < n && !in->error) {
-        if (in->start && in->room - in->size < PIECE) {
+        if (in->start && in->room - in->size < READ_BYTES) {
             memmove(in->data, in->data + in->start, in->size - in->start);
             in->offset += in->start;
             in->size -= in->start;
             in->start = 0;
         }
-        if (in->room - in->size < PIECE) {
-            const size_t room = in->room * 2 + PIECE;
+        if (in->room - in->size < READ_BYTES) {
+            const size_t room = in->room * 2 + READ_BYTES;
             unsigned char *grown = realloc(in->data, room);
             if (!grown) {
                 in->error = ENOMEM;
@@ -28,7 +28,7 @@ const unsigned char *input_peek(struct input *in, size_t n, size_t *got)
             in->data = grown;
             in->room = room;
         }
-        const ssize_t r = read(in->fd, in->data + in->size, PIECE);
+        const ssize_t r = read(in->fd, in->data + in->size, READ_BYTES);
         if (r == 0) {
             break;
         }

@@ -25,10 +25,9 @@
 #include "wire/hello.h"
 #include "wire/socket.h"
 
-#define DOWNTIME_NS 300000000u
-#define LEVEL 1u  /* default level of zstd */
-#define LEVELS 19u
-#define LINKS 16u
+#define DOWNTIME_DEFAULT_NS 300000000u
+#define ZSTD_LEVEL_DEFAULT 1u
+#define ZSTD_LEVEL_MAX 19u
 /* time for one side to answer after the other has ended, in addition to the patience of a migration */
 #define ANSWER_SECONDS 5
 #define CANCEL_SECONDS 5   /* time for both sides to answer an interrupt */
@@ -327,7 +326,7 @@ static int move(const struct migrate_options *o)
     struct page page = {.f = NULL};
     struct proxy_source *source = NULL;
     struct migrate_report report = {.from = o->from, .to = o->to, .partition = o->partition,
-                                    .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
+                                    .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_DEFAULT_NS};
     signal(SIGPIPE, SIG_IGN); /* a closed standard output does not cancel the migration */
     int status = o->report ? open_page(&page, o->report) : DONE;
     if (status) {
@@ -347,8 +346,8 @@ static bool compression(const char *text, uint32_t *out)
 {
     uint64_t n = 0;
     const bool none = !strcmp(text, "none"), zstd = !strcmp(text, "zstd");
-    const bool good = none || zstd || !tern_key_number("", text, false, 1, LEVELS, &n);
-    *out = none ? 0 : zstd ? LEVEL : (uint32_t)n;
+    const bool good = none || zstd || !tern_key_number("", text, false, 1, ZSTD_LEVEL_MAX, &n);
+    *out = none ? 0 : zstd ? ZSTD_LEVEL_DEFAULT : (uint32_t)n;
     return good;
 }
 
@@ -388,7 +387,7 @@ int migrate_command(int argc, char **argv)
 {
     static const char *const policies[] = {"give-up", "force", "throttle"};
     struct migrate_options o = {.partition = TERN_PARTITION_DEFAULT,
-                                .how = {.compress = LEVEL, .links = 1, .again = 1}};
+                                .how = {.compress = ZSTD_LEVEL_DEFAULT, .links = 1, .again = 1}};
     uint64_t n = 0;
     uint32_t given = 0;
     for (int i = 0; i < argc; i++) {
@@ -423,7 +422,7 @@ int migrate_command(int argc, char **argv)
             status = ranged(name, value, 1000, &n);
             o.how.rounds = (uint32_t)n;
         } else if (!strcmp(name, "--links")) {
-            status = ranged(name, value, LINKS, &n);
+            status = ranged(name, value, TERN_STREAM_LINKS, &n);
             o.how.links = (uint32_t)n;
         } else if (!strcmp(name, "--compress")) {
             if (!compression(value, &o.how.compress)) {

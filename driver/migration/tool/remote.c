@@ -22,9 +22,9 @@
 #include "migration/proxy/proxy.h"
 #include "migration/tool/tool.h"
 
-#define TLS "tls://"
-#define EXEC "exec:"
-#define FD "fd:"
+#define TLS_PREFIX "tls://"
+#define EXEC_PREFIX "exec:"
+#define FD_PREFIX "fd:"
 
 static bool begins(const char *text, const char *with)
 {
@@ -33,7 +33,7 @@ static bool begins(const char *text, const char *with)
 
 bool migrate_is_remote(const char *to)
 {
-    return begins(to, TLS) || begins(to, EXEC) || begins(to, FD);
+    return begins(to, TLS_PREFIX) || begins(to, EXEC_PREFIX) || begins(to, FD_PREFIX);
 }
 
 const char **migrate_tls_option(struct tls_options *o, const char *name)
@@ -49,14 +49,15 @@ int migrate_remote_check(const struct migrate_options *o)
     if (o->to && migrate_is_remote(o->to) && o->how.links > 1) {
         return usage_error("--links is for one machine: to another there is one link");
     }
-    if (o->to && begins(o->to, TLS)) {
-        return t->cert && t->key && t->ca ? DONE : usage_error(TLS " needs --cert, --key and --ca");
+    if (o->to && begins(o->to, TLS_PREFIX)) {
+        return t->cert && t->key && t->ca ? DONE : usage_error(TLS_PREFIX " needs --cert, --key and --ca");
     }
-    if (o->to && begins(o->to, EXEC) && !o->to[strlen(EXEC) + strspn(o->to + strlen(EXEC), " \t\n")]) {
-        return usage_error(EXEC " needs a command");
+    const char *const command = o->to && begins(o->to, EXEC_PREFIX) ? o->to + strlen(EXEC_PREFIX) : NULL;
+    if (command && !command[strspn(command, " \t\n")]) {
+        return usage_error(EXEC_PREFIX " needs a command");
     }
     if (any) {
-        return usage_error("--cert, --key, --ca and --name are for --to " TLS "HOST:PORT");
+        return usage_error("--cert, --key, --ca and --name are for --to " TLS_PREFIX "HOST:PORT");
     }
     if (o->foreground && o->to && !migrate_is_remote(o->to)) {
         return usage_error("--foreground is for another machine");
@@ -128,7 +129,7 @@ static pid_t relaying; /* process of link_tls; 0: there is none */
 static int link_tls(const struct migrate_options *o)
 {
     struct tls_options t = o->tls;
-    t.address = o->to + strlen(TLS);
+    t.address = o->to + strlen(TLS_PREFIX);
     SSL_CTX *context = tls_context(&t);
     SSL *ssl = context ? tls_open(context, &t) : NULL;
     SSL_CTX_free(context);
@@ -166,7 +167,7 @@ static int link_fd(const char *number)
     uint64_t fd;
     int kind = 0;
     socklen_t size = sizeof kind;
-    if (tern_key_number(FD, number, false, 0, INT_MAX, &fd) ||
+    if (tern_key_number(FD_PREFIX, number, false, 0, INT_MAX, &fd) ||
         getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &kind, &size) || kind != SOCK_STREAM) {
         migrate_say(number, "that is no number of a connected stream socket");
         return -1;
@@ -177,8 +178,8 @@ static int link_fd(const char *number)
 
 static int link_to(const struct migrate_options *o)
 {
-    return begins(o->to, TLS) ? link_tls(o) : begins(o->to, FD) ? link_fd(o->to + strlen(FD))
-                                                                : link_exec(o->to + strlen(EXEC));
+    return begins(o->to, TLS_PREFIX) ? link_tls(o) : begins(o->to, FD_PREFIX) ? link_fd(o->to + strlen(FD_PREFIX))
+                                                                : link_exec(o->to + strlen(EXEC_PREFIX));
 }
 
 /* ------------------------------------------------------------------ the source */

@@ -10,8 +10,8 @@
 #define WIDTH 640.0
 #define HEIGHT 160.0
 #define TOP 12.0
-#define LEAST (MIB / 1000)
-#define FEW 10u      /* largest number of columns that show their values */
+#define AXIS_MIN (MIB / 1000)
+#define LABELLED_COLUMNS_MAX 10u /* largest number of columns that show their values */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -92,10 +92,10 @@ static double slot(const struct migrate_report *r, size_t i)
     return LEFT + WIDTH * ((double)i + 0.5) / (double)(r->n + 1);
 }
 
-/** Height on a logarithmic axis that begins at LEAST bytes. */
+/** Height on a logarithmic axis that begins at AXIS_MIN bytes. */
 static double height_of(double bytes, double decades)
 {
-    const double v = bytes > LEAST ? log10(bytes / LEAST) : 0;
+    const double v = bytes > AXIS_MIN ? log10(bytes / AXIS_MIN) : 0;
     return TOP + HEIGHT * (1 - v / decades);
 }
 
@@ -152,11 +152,11 @@ static void convergence(const struct migrate_report *r, FILE *f)
     for (size_t i = 0; i < r->n; i++) {
         most = fmax(most, (double)r->rounds[i].left * MIGRATE_PAGE_BYTES);
     }
-    const double decades = ceil(log10(most / LEAST));
+    const double decades = ceil(log10(most / AXIS_MIN));
     chart_begin(f, "Convergence", "MiB that the programs have written while a round was sent, after each round. "
                                   "Dashed: what the last round's speed sends within the limit of the blackout.");
     for (double d = 0; d <= decades; d++) {
-        const double bytes = LEAST * pow(10, d);
+        const double bytes = AXIS_MIN * pow(10, d);
         label(f, LEFT - 6, height_of(bytes, decades) + 4, "end", "%g", bytes / MIB);
     }
     column_numbers(r, f);
@@ -190,7 +190,7 @@ static void bytes_a_round(const struct migrate_report *r, FILE *f)
     for (size_t i = 0; i < r->n + r->moved; i++) {
         const double bytes = i < r->n ? (double)r->rounds[i].bytes : (double)migrate_report_last_bytes(r);
         const double w = 0.7 * WIDTH / (double)(r->n + 1), h = HEIGHT * bytes / most;
-        if (r->n <= FEW) { /* a column may be too low to be visible */
+        if (r->n <= LABELLED_COLUMNS_MAX) { /* a column may be too low to be visible */
             label(f, slot(r, i), fmax(TOP + HEIGHT - h - 4, TOP - 2), "middle", "%.3g", bytes / MIB);
         }
         fprintf(f, "<rect class=\"%s\" x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\"/>\n",

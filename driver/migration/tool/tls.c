@@ -24,9 +24,8 @@
 #include "base/file.h"
 #include "base/patience.h"
 
-#define PEM_MOST (1u << 20) /* bytes of a file of certificates, or with a key */
+#define PEM_BYTES_MAX (1u << 20) /* bytes of a file of certificates, or with a key */
 #define PORT_MAX 65535u
-#define ALERTS 1000        /* reasons of OpenSSL from this number on are alerts of the other side */
 
 static void say(const char *what, const char *why)
 {
@@ -66,7 +65,7 @@ static BIO *open_file(const char *path)
 {
     char *data = NULL;
     size_t size = 0;
-    BIO *b = tern_file_read(path, PEM_MOST, &data, &size) ? NULL : BIO_new(BIO_s_mem());
+    BIO *b = tern_file_read(path, PEM_BYTES_MAX, &data, &size) ? NULL : BIO_new(BIO_s_mem());
     if (!data) {
         fprintf(stderr, "tern migrate: %s\n", tern_error_sentence());
     } else if (!b || BIO_write(b, data, (int)size) != (int)size) {
@@ -172,7 +171,7 @@ void tls_say(SSL *ssl, const char *peer, int result)
     } else if (kind == SSL_ERROR_SSL && ERR_GET_REASON(e) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
         say(peer, "the connection was cut off");
         ERR_clear_error();
-    } else if (kind == SSL_ERROR_SSL && ERR_GET_LIB(e) == ERR_LIB_SSL && ERR_GET_REASON(e) > ALERTS) {
+    } else if (kind == SSL_ERROR_SSL && ERR_GET_LIB(e) == ERR_LIB_SSL && ERR_GET_REASON(e) > SSL_AD_REASON_OFFSET) {
         fprintf(stderr, "tern migrate: %s: it refuses this side: %s\n", peer, reason());
     } else if (kind == SSL_ERROR_SSL) {
         say(peer, reason());

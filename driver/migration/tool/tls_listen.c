@@ -22,9 +22,9 @@
 
 #include "migration/tool/tool.h"
 
-#define HANDSHAKES_MAX 128u /* largest number of handshakes */
-#define MOST_OF_ADDRESS 32u /* largest number of handshakes from one address */
-#define PAUSE_MS 100        /* time until accept() is tried again when descriptors have run out */
+#define HANDSHAKES_MAX 128u            /* largest number of handshakes */
+#define HANDSHAKES_PER_ADDRESS_MAX 32u /* largest number of handshakes from one address */
+#define PAUSE_MS 100                   /* time until accept() is tried again when descriptors have run out */
 
 struct handshake {
     SSL *ssl;
@@ -156,7 +156,7 @@ static void take(struct tls_listener *l)
     if (!h.ssl) {
         return;
     }
-    if (count(l, &h.from) == MOST_OF_ADDRESS) {
+    if (count(l, &h.from) == HANDSHAKES_PER_ADDRESS_MAX) {
         make_room(l, &h.from);
     } else if (l->n == HANDSHAKES_MAX) {
         make_room(l, NULL);

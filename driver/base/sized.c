@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 
-#define SIZE_MOST 65536u /* a larger size was never set */
+#define STRUCT_BYTES_MAX 65536u /* a larger size was never set */
 
 static int size_of(const void *from, uint32_t *size)
 {
     memcpy(size, from, sizeof *size);
-    return *size >= sizeof *size && *size <= SIZE_MOST
+    return *size >= sizeof *size && *size <= STRUCT_BYTES_MAX
         ? 0
         : tern_error(-EINVAL, "the field size of a struct is %u: set it to sizeof the struct before the call", *size);
 }

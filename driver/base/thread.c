@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <time.h>
 
-#define STACK_LEAST ((size_t)2 << 20)
+#define STACK_BYTES_MIN ((size_t)2 << 20)
 
 /** Attributes with the program's default stack size (RLIMIT_STACK, unless the program sets another one), but at least
- *  STACK_LEAST. */
+ *  STACK_BYTES_MIN. */
 static int make_attributes(pthread_attr_t *attr)
 {
     size_t size = 0;
@@ -16,8 +16,8 @@ static int make_attributes(pthread_attr_t *attr)
         return r;
     }
     r = pthread_attr_getstacksize(attr, &size);
-    if (!r && size < STACK_LEAST) {
-        r = pthread_attr_setstacksize(attr, STACK_LEAST);
+    if (!r && size < STACK_BYTES_MIN) {
+        r = pthread_attr_setstacksize(attr, STACK_BYTES_MIN);
     }
     if (r) {
         pthread_attr_destroy(attr);

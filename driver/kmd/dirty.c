@@ -8,18 +8,19 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "hal/hal.h"
 #include "kmd/bits.h"
 #include "kmd/kmd.h"
 
-#define LINE 64u    /* bytes */
-#define BLOCK 512u  /* pages of a line */
-#define AT_ONCE 64u /* lines read at once */
-#define BUSY_POLLS 1000000
+#define LINE_BYTES 64u
+#define LINE_BITS (8 * LINE_BYTES) /* a line has a bit for each page, or for each block of so many pages */
+#define LINES_PER_READ 64u
+#define BUSY_POLLS_MAX 1000000
 
 static uint32_t lines_for(uint64_t n)
 {
-    return (uint32_t)((n + BLOCK - 1) / BLOCK);
+    return (uint32_t)((n + LINE_BITS - 1) / LINE_BITS);
 }
 
 static uint64_t device_pages(const struct tern_kmd *kmd)
@@ -30,7 +31,7 @@ static uint64_t device_pages(const struct tern_kmd *kmd)
 uint32_t tern_kmd_dirty_area(const struct tern_kmd *kmd)
 {
     const uint32_t blocks = lines_for(device_pages(kmd));
-    return (lines_for(blocks) + blocks) * LINE;
+    return (lines_for(blocks) + blocks) * LINE_BYTES;
 }
 
 /** Runs a command to its end. *status is the status register at that time. */
@@ -47,7 +48,7 @@ static int command(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t 
     int r = hal->ops->write32(hal, writes, sizeof writes / sizeof *writes);
     *status = TERN_DIRTY_STATUS_BUSY_MASK;
     for (int i = 0; !r && *status & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
-        if (i == BUSY_POLLS) {
+        if (i == BUSY_POLLS_MAX) {
             return tern_error(-EIO, "the dirty plane does not end its query of %u pages from page %u", count, first);
         }
         r = hal->ops->read32(hal, TERN_REG_DIRTY_STATUS, status);
@@ -72,20 +73,20 @@ static int check_range(const struct tern_kmd *kmd, uint32_t first, uint32_t coun
  *  an allocation failed here, the bits that the device has cleared would be lost. */
 static int collect(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t *bits)
 {
-    const uint32_t block = first / BLOCK, blocks = (first + count - 1) / BLOCK - block + 1;
+    const uint32_t block = first / LINE_BITS, blocks = (first + count - 1) / LINE_BITS - block + 1;
     const uint32_t end = first + count; /* at most 2^22 */
-    const uint64_t lines_at = k->dirty_area + (uint64_t)lines_for(blocks) * LINE;
-    uint32_t lines[AT_ONCE][LINE / 4], named[LINE / 4]; /* named: of BLOCK blocks */
+    const uint64_t lines_at = k->dirty_area + (uint64_t)lines_for(blocks) * LINE_BYTES;
+    uint32_t lines[LINES_PER_READ][LINE_BYTES / 4], named[LINE_BYTES / 4]; /* named: of LINE_BITS blocks */
     int r = 0;
     for (uint32_t b = 0, n; !r && b < blocks; b += n ? n : 1) {
-        r = b % BLOCK ? 0 : tern_kmd_read(k, k->dirty_area + b / BLOCK * LINE, named, LINE);
-        const uint32_t left = blocks - b < BLOCK - b % BLOCK ? blocks - b : BLOCK - b % BLOCK;
-        for (n = 0; !r && n < AT_ONCE && n < left && tern_bits_get(named, b % BLOCK + n, 1); n++) {
+        r = b % LINE_BITS ? 0 : tern_kmd_read(k, k->dirty_area + b / LINE_BITS * LINE_BYTES, named, LINE_BYTES);
+        const uint32_t left = tern_min_u32(blocks - b, LINE_BITS - b % LINE_BITS);
+        for (n = 0; !r && n < LINES_PER_READ && n < left && tern_bits_get(named, b % LINE_BITS + n, 1); n++) {
         }
-        r = n ? tern_kmd_read(k, lines_at + (uint64_t)b * LINE, lines, (size_t)n * LINE) : r;
+        r = n ? tern_kmd_read(k, lines_at + (uint64_t)b * LINE_BYTES, lines, (size_t)n * LINE_BYTES) : r;
         for (uint32_t i = 0; !r && i < n; i++) {
-            const uint32_t start = (block + b + i) * BLOCK, from = start < first ? first : start,
-                           to = start + BLOCK < end ? start + BLOCK : end;
+            const uint32_t start = (block + b + i) * LINE_BITS, from = tern_max_u32(start, first),
+                           to = tern_min_u32(start + LINE_BITS, end);
             tern_bits_add(bits, from - first, lines[i], from - start, to - from);
         }
     }

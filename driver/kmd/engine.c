@@ -26,7 +26,8 @@
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 
-#define GONE UINT32_MAX /* value that a bus reads from a removed device; reserved bits exclude it as a status */
+/* value that a bus reads from a removed device; reserved bits exclude it as a status */
+#define STATUS_REMOVED UINT32_MAX
 
 static int write_run(struct tern_kmd *k, const struct tern_hal_write *writes, size_t n)
 {
@@ -50,7 +51,7 @@ static int read_status(struct tern_kmd *k, uint32_t e, uint32_t *status)
     if (r) {
         return tern_error(r, "the status of engine %u cannot be read: %s", e, strerror(-r));
     }
-    return *status == GONE ? tern_error(-EIO, "the registers of engine %u read all ones", e) : 0;
+    return *status == STATUS_REMOVED ? tern_error(-EIO, "the registers of engine %u read all ones", e) : 0;
 }
 
 static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
@@ -293,23 +294,24 @@ int tern_kmd_reset_failed(uint32_t e)
     return tern_error(-ETIMEDOUT, "engine %u does not come out of reset within %u cycles", e, TERN_RESET_CYCLES);
 }
 
-#define STEP 4096u /* cycles between two polls of an engine in reset */
-#define WORK (TERN_ENGINE_STATUS_BUSY_MASK | TERN_ENGINE_STATUS_QUEUED_MASK | TERN_ENGINE_STATUS_RESET_MASK)
+#define RESET_POLL_CYCLES 4096u /* cycles between two polls of an engine in reset */
+#define STATUS_WORK_MASK (TERN_ENGINE_STATUS_BUSY_MASK | TERN_ENGINE_STATUS_QUEUED_MASK | TERN_ENGINE_STATUS_RESET_MASK)
 
 /** Resets an engine that runs work of a driver that was killed, and drops its indications. */
 static int discard(struct tern_kmd *kmd, uint32_t e)
 {
     struct tern_indication ind;
-    uint32_t status = WORK;
+    uint32_t status = STATUS_WORK_MASK;
     int r = tern_kmd_interrupts(kmd, false);
     r = r ? r : command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
-    for (uint32_t waited = 0; !r && status & WORK; waited += STEP) {
+    for (uint32_t waited = 0; !r && status & STATUS_WORK_MASK; waited += RESET_POLL_CYCLES) {
         do {
             r = tern_kmd_take(kmd, e, &ind);
         } while (r > 0);
         r = r ? r : read_status(kmd, e, &status);
-        if (!r && status & WORK) {
-            r = waited < TERN_RESET_CYCLES ? kmd->hal->ops->wait(kmd->hal, STEP) : tern_kmd_reset_failed(e);
+        if (!r && status & STATUS_WORK_MASK) {
+            r = waited < TERN_RESET_CYCLES ? kmd->hal->ops->wait(kmd->hal, RESET_POLL_CYCLES)
+                                           : tern_kmd_reset_failed(e);
             r = r > 0 ? 0 : r;
         }
     }
@@ -322,7 +324,7 @@ int tern_kmd_take_over(struct tern_kmd *kmd)
     for (uint32_t e = 0; !r && e < kmd->engines; e++) {
         uint32_t status = 0;
         r = read_status(kmd, e, &status);
-        if (!r && status & (WORK | TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
+        if (!r && status & (STATUS_WORK_MASK | TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
             r = discard(kmd, e);
         }
     }

@@ -7,7 +7,7 @@
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 
-#define ID 0x5445524eu
+#define DEVICE_ID 0x5445524eu
 #define LINES_PER_PAGE (TERN_PAGE / TERN_PKT_LINE_BYTES)
 #define SAVE_PAGES_MAX (TERN_PAGES_LARGE - 15u) /* the first page has a header of 16 words and the list of the others */
 
@@ -78,8 +78,8 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
     if (r) {
         return r;
     }
-    if (v[0] != ID) {
-        return tern_error(-EPROTO, "there is no Tern: the id register reads 0x%08x, not 0x%08x", v[0], ID);
+    if (v[0] != DEVICE_ID) {
+        return tern_error(-EPROTO, "there is no Tern: the id register reads 0x%08x, not 0x%08x", v[0], DEVICE_ID);
     }
     if (v[2] != TERN_SPEC_HASH) {
         return tern_error(-EPROTO,

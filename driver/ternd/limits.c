@@ -36,7 +36,7 @@ struct ternd_limits_file {
     size_t count;
 };
 
-#define PARTITION 10 /* index of the key whose value is a name */
+#define KEY_PARTITION 10 /* index of the key whose value is a name */
 
 static const struct {
     const char *name;
@@ -53,9 +53,9 @@ static const struct {
     {"share", false, false, 1, TERN_WEIGHT_MAX},
     {"partitions", false, true, 0, 1},
     {"pinned", true, false, 0, UINT64_MAX >> 1},
-    [PARTITION] = {"partition", false, false, 0, 0},
+    [KEY_PARTITION] = {"partition", false, false, 0, 0},
 };
-#define KEYS (sizeof keys / sizeof *keys)
+#define KEY_COUNT (sizeof keys / sizeof *keys)
 
 /* ------------------------------------------------------------------ reading */
 
@@ -193,10 +193,10 @@ static int read_key(struct reader *r, struct section *s)
     size_t key = 0;
     const char *at = r->at;
     word(r, name, sizeof name);
-    while (key < KEYS && strcmp(name, keys[key].name)) {
+    while (key < KEY_COUNT && strcmp(name, keys[key].name)) {
         key++;
     }
-    if (key == KEYS) {
+    if (key == KEY_COUNT) {
         return bad(r, at, "'%s' is none of memory, pinned, queue, contexts, connections, calls, focus, realtime, "
                    "share, partitions and partition", name);
     }
@@ -214,7 +214,7 @@ static int read_key(struct reader *r, struct section *s)
     skip(r);
     at = r->at;
     int e = 0;
-    if (key == PARTITION) {
+    if (key == KEY_PARTITION) {
         e = read_partition(r, s);
     } else {
         word(r, value, sizeof value);
@@ -295,8 +295,8 @@ static bool member(const gid_t *groups, int n, uint32_t gid)
 
 void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_limits *out)
 {
-    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL, 0,
-                            TERND_PINNED_DEFAULT, 0};
+    uint64_t value[KEY_COUNT] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL, 0,
+                                 TERND_PINNED_DEFAULT, 0};
     const char *partition = "";
     gid_t groups[256];
     int n = 0;
@@ -313,10 +313,10 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
             const struct section *s = &f->section[i];
             const bool is = s->which == w &&
                 (w == DEFAULT || (w == USER && s->id == uid) || (w == GROUP && member(groups, n, s->id)));
-            for (size_t k = 0; is && k < KEYS; k++) {
+            for (size_t k = 0; is && k < KEY_COUNT; k++) {
                 value[k] = s->set >> k & 1 ? s->value[k] : value[k];
             }
-            partition = is && s->set >> PARTITION & 1 ? s->partition : partition;
+            partition = is && s->set >> KEY_PARTITION & 1 ? s->partition : partition;
         }
     }
     *out = (struct ternd_limits){

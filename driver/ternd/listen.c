@@ -23,8 +23,8 @@
 #include "base/error.h"
 
 #define FIRST_PASSED 3 /* SD_LISTEN_FDS_START, sd_listen_fds(3) */
-#define LOCK ".lock"
-#define NEW ".new"     /* suffix of a socket that does not listen yet */
+#define LOCK_SUFFIX ".lock"
+#define NEW_SUFFIX ".new" /* suffix of a socket that does not listen yet */
 
 /** The socket that systemd passed (LISTEN_PID, LISTEN_FDS), or -1. */
 static int passed(void)
@@ -78,7 +78,7 @@ static int default_path(char path[108])
 static int take_lock(const char *path)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s" LOCK, path);
+    snprintf(name, sizeof name, "%s" LOCK_SUFFIX, path);
     for (;;) {
         struct stat there, ours;
         const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -113,7 +113,7 @@ static int make_socket(const char *path)
     if (lstat(path, &s) == 0 && !S_ISSOCK(s.st_mode)) {
         return tern_error(-EEXIST, "%s exists, and is no socket", path);
     }
-    snprintf(at.sun_path, sizeof at.sun_path, "%.*s" NEW, (int)(sizeof at.sun_path - sizeof NEW), path);
+    snprintf(at.sun_path, sizeof at.sun_path, "%.*s" NEW_SUFFIX, (int)(sizeof at.sun_path - sizeof NEW_SUFFIX), path);
     unlink(at.sun_path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     /* any user may connect to root's ternd, only its user to another one */
@@ -136,7 +136,7 @@ static long proxy_of(const char *name, const char *of)
     errno = 0;
     const long pid = strncmp(name, of, n) || name[n] != '.' || name[n + 1] < '1' || name[n + 1] > '9'
         ? 0 : strtol(name + n + 1, &end, 10);
-    return pid && !errno && !strcmp(end, LOCK) ? pid : 0;
+    return pid && !errno && !strcmp(end, LOCK_SUFFIX) ? pid : 0;
 }
 
 /** Removes the lock file `name` and its socket, if no process holds the lock. */
@@ -150,7 +150,7 @@ static void remove_dead(int folder, const char *name)
     }
     if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &s) && S_ISREG(s.st_mode) &&
         !fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) && s.st_ino == there.st_ino) {
-        snprintf(socket, sizeof socket, "%.*s", (int)(strlen(name) - strlen(LOCK)), name);
+        snprintf(socket, sizeof socket, "%.*s", (int)(strlen(name) - strlen(LOCK_SUFFIX)), name);
         if (!fstatat(folder, socket, &there, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(there.st_mode)) {
             unlinkat(folder, socket, 0);
         }
@@ -191,8 +191,8 @@ int ternd_listen(const char *path, struct ternd_listener *out)
         }
         path = standard;
     }
-    if (strlen(path) > sizeof out->path - sizeof NEW || !*path) {
-        return tern_error(-EINVAL, "the path of a socket has 1 to %zu bytes", sizeof out->path - sizeof NEW);
+    if (strlen(path) > sizeof out->path - sizeof NEW_SUFFIX || !*path) {
+        return tern_error(-EINVAL, "the path of a socket has 1 to %zu bytes", sizeof out->path - sizeof NEW_SUFFIX);
     }
     struct ternd_listener l = {.lock = take_lock(path)};
     if (l.lock < 0) {
@@ -219,7 +219,7 @@ void ternd_listen_end(struct ternd_listener *l)
         if (l->fd >= 0) {
             unlink(l->path);
         }
-        snprintf(name, sizeof name, "%s" LOCK, l->path);
+        snprintf(name, sizeof name, "%s" LOCK_SUFFIX, l->path);
         unlink(name);
         close(l->lock);
     }

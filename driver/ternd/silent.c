@@ -23,13 +23,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/wait.h"
 #include "ternd/server.h"
 
-#define PLACE 3u         /* descriptors of a connection: the socket, and of a session its memory and an eventfd */
-#define OTHERS 64u       /* descriptors of the device, of ternd itself, and of refused connections */
-#define REFUSALS_MAX 16u /* refused connections of a user that wait for their hello at a time */
-#define PAUSE_MS 100
+#define DESCRIPTORS_PER_CONNECTION 3u /* the socket, and of a session its memory and an eventfd */
+#define DESCRIPTORS_RESERVED 64u      /* those of the device, of ternd itself, and of refused connections */
+#define REFUSALS_MAX 16u              /* refused connections of a user that wait for their hello at a time */
+#define RETRY_MS 100
 
 void ternd_places(struct ternd *t)
 {
@@ -37,8 +38,8 @@ void ternd_places(struct ternd *t)
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > UINT32_MAX) {
         files.rlim_cur = UINT32_MAX;
     }
-    const uint32_t all = (uint32_t)files.rlim_cur, others = all / 4 < OTHERS ? all / 4 : OTHERS;
-    t->places = (all - others) / PLACE;
+    const uint32_t all = (uint32_t)files.rlim_cur, others = tern_min_u32(all / 4, DESCRIPTORS_RESERVED);
+    t->places = (all - others) / DESCRIPTORS_PER_CONNECTION;
     t->spare = others / 4;
 }
 
@@ -158,7 +159,7 @@ void ternd_silent_make_room(struct ternd *t)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += PAUSE_MS * 1000000l;
+    until.tv_nsec += RETRY_MS * 1000000l;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&t->lock);

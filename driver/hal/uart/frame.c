@@ -5,7 +5,7 @@
 
 #define FLAG 0x7eu
 #define ESCAPE 0x7du
-#define FLIP 0x20u
+#define ESCAPE_XOR 0x20u
 
 static uint32_t crc(const uint8_t *bytes, size_t n)
 {
@@ -19,7 +19,7 @@ static size_t put(uint8_t *out, uint8_t byte)
         return 1;
     }
     out[0] = ESCAPE;
-    out[1] = byte ^ FLIP;
+    out[1] = byte ^ ESCAPE_XOR;
     return 2;
 }
 
@@ -55,7 +55,7 @@ bool tern_frame_take(struct tern_frame_in *in, uint8_t byte, size_t *n)
     } else if (in->n == sizeof in->bytes) {
         in->bad = true;
     } else {
-        in->bytes[in->n++] = in->escape ? byte ^ FLIP : byte;
+        in->bytes[in->n++] = in->escape ? byte ^ ESCAPE_XOR : byte;
         in->escape = false;
     }
     return false;

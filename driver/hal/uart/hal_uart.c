@@ -29,12 +29,12 @@
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
 
-#define PORT "/dev/ttyUSB0"
-#define BAUD 3000000u
-#define TIMEOUT_S 5u
-#define PAGE 4096u
-#define LINE 64u             /* bytes: transfers end at lines, so that no aligned value of 8 bytes is in two of them */
-#define REACH (1ull << 32)   /* bytes of memory that addresses of the link can name */
+#define PORT_DEFAULT "/dev/ttyUSB0"
+#define BAUD_DEFAULT 3000000u
+#define TIMEOUT_DEFAULT_S 5u
+#define PAGE_BYTES 4096u
+#define LINE_BYTES 64u /* transfers end at lines, so that no aligned value of 8 bytes is in two of them */
+#define ADDRESSABLE_BYTES (1ull << 32) /* bytes of memory that addresses of the link can name */
 #define POLL_NS_MIN 50000u
 #define POLL_NS_MAX 2000000u
 
@@ -139,7 +139,7 @@ static bool there(const struct hal_uart *h, uint64_t address, size_t size)
 /** Size of the request that begins at `address`. All but the last one end at the end of a line. */
 static size_t part(uint64_t address, size_t size)
 {
-    const size_t most = TERN_UART_LIMIT - (size_t)(address % LINE);
+    const size_t most = TERN_UART_LIMIT - (size_t)(address % LINE_BYTES);
     return size < most ? size : most;
 }
 
@@ -261,10 +261,10 @@ static int memory(struct hal_uart *h, const struct tern_config *config)
     if (r || id[2] != TERN_SPEC_HASH) {
         return r;
     }
-    const uint64_t bytes = (uint64_t)pages * PAGE;
-    if (!bytes || bytes > REACH) {
+    const uint64_t bytes = (uint64_t)pages * PAGE_BYTES;
+    if (!bytes || bytes > ADDRESSABLE_BYTES) {
         return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, and the link reaches %llu",
-                          (unsigned long long)bytes, (unsigned long long)REACH);
+                          (unsigned long long)bytes, (unsigned long long)ADDRESSABLE_BYTES);
     }
     if (config->mem_bytes && config->mem_bytes != bytes) {
         return tern_error(-EINVAL, "configuration key 'mem': the device has %llu bytes, as its board was built: leave "
@@ -277,11 +277,11 @@ static int memory(struct hal_uart *h, const struct tern_config *config)
 static int open_board(struct hal_uart *h, const struct tern_config *config)
 {
     const char *path = secure_getenv("TERN_UART");
-    uint64_t baud = BAUD, seconds = TIMEOUT_S;
+    uint64_t baud = BAUD_DEFAULT, seconds = TIMEOUT_DEFAULT_S;
     int r = tern_polled_config(config, "board");
     r = r ? r : tern_key_environment("TERN_UART_BAUD", NULL, false, 1, UINT32_MAX, &baud);
     r = r ? r : tern_key_environment("TERN_UART_TIMEOUT", "seconds", false, 1, 3600, &seconds);
-    r = r ? r : tern_port_open(path && *path ? path : PORT, (uint32_t)baud, &h->port);
+    r = r ? r : tern_port_open(path && *path ? path : PORT_DEFAULT, (uint32_t)baud, &h->port);
     r = r ? r : tern_requests_open(h->port, (int64_t)seconds * 1000, &h->requests);
     if (r) {
         return r;

@@ -12,20 +12,21 @@
 #include "base/error.h"
 #include "hal/uart/frame.h"
 
-#define HEAD 8u        /* bytes of a request before its data */
-#define ANSWER 4u      /* bytes of an answer before its data */
-#define AROUND 6u      /* bytes that a request takes in the board's buffer besides its own, with some reserve */
-#define SLOTS 16u      /* requests in flight: a power of two, far fewer than the 127 numbers that the board remembers */
-#define IDENTITY 12u
-#define VERSION 1u
-#define AGAIN_MIN_MS 30
-#define AGAIN_MAX_MS 2000
-#define AGAIN_TIMES 4 /* the interval between resends grows to at most so many times the usual one */
+#define REQUEST_HEAD_BYTES 8u     /* bytes of a request before its data */
+#define ANSWER_HEAD_BYTES 4u      /* bytes of an answer before its data */
+#define REQUEST_OVERHEAD_BYTES 6u /* what a request takes in the board's buffer besides its own, with some reserve */
+/* requests in flight: a power of two, far fewer than the 127 numbers that the board remembers */
+#define IN_FLIGHT_MAX 16u
+#define IDENTITY_BYTES 12u
+#define LINK_VERSION 1u
+#define RESEND_MIN_MS 30
+#define RESEND_MAX_MS 2000
+#define RESEND_BACKOFF_MAX 4 /* the interval between resends grows to at most so many times the usual one */
 
 enum { DONE, REPEATED, SEQUENCE, MALFORMED, BUS, STATUS = 7, BUS_BEFORE = 0x40, INTERRUPT = 0x80 };
 
 struct slot {
-    uint8_t bytes[HEAD + TERN_UART_LIMIT]; /* the request, of `size` bytes */
+    uint8_t bytes[REQUEST_HEAD_BYTES + TERN_UART_LIMIT]; /* the request, of `size` bytes */
     size_t size;
     void *data;   /* a read's destination, of `count` bytes; NULL and 0 for a write */
     size_t count;
@@ -38,7 +39,7 @@ struct tern_requests {
     int64_t usual_ms;             /* again_ms after a request that was answered without a resend */
     int64_t progress, last_sent;  /* ms: last answer, or first request; the same, or the last resend if that is later */
     uint32_t room;                /* free bytes of the board's buffer */
-    uint32_t first, end;          /* slots first to end - 1 are in flight, modulo SLOTS */
+    uint32_t first, end;          /* slots first to end - 1 are in flight, modulo IN_FLIGHT_MAX */
     uint8_t number;               /* number of the next request */
     bool hurried;                 /* requests were resent early since the last progress */
     bool interrupt, simulated, lost;
@@ -46,8 +47,8 @@ struct tern_requests {
     char why[160];
     struct tern_frame_in in;
     size_t out_first, out_end;
-    struct slot slots[SLOTS];
-    uint8_t out[SLOTS * TERN_FRAME_CODED(HEAD + TERN_UART_LIMIT)];
+    struct slot slots[IN_FLIGHT_MAX];
+    uint8_t out[IN_FLIGHT_MAX * TERN_FRAME_CODED(REQUEST_HEAD_BYTES + TERN_UART_LIMIT)];
 };
 
 static int64_t now_ms(void)
@@ -66,7 +67,7 @@ static void put32(uint8_t *to, uint32_t value)
 
 static struct slot *slot(struct tern_requests *q, uint32_t i)
 {
-    return &q->slots[i % SLOTS];
+    return &q->slots[i % IN_FLIGHT_MAX];
 }
 
 static int lose(struct tern_requests *q, const char *why)
@@ -108,11 +109,11 @@ static void answered(struct tern_requests *q, const struct slot *s)
 {
     const int64_t now = now_ms();
     if (s->sent) {
-        const int64_t wait = AGAIN_MIN_MS + 4 * (now - s->sent);
-        q->usual_ms = wait < AGAIN_MAX_MS ? wait : AGAIN_MAX_MS;
+        const int64_t wait = RESEND_MIN_MS + 4 * (now - s->sent);
+        q->usual_ms = wait < RESEND_MAX_MS ? wait : RESEND_MAX_MS;
     }
     q->again_ms = q->usual_ms;
-    q->room += (uint32_t)s->size + AROUND;
+    q->room += (uint32_t)s->size + REQUEST_OVERHEAD_BYTES;
     q->first++;
     q->progress = q->last_sent = now;
     q->hurried = false;
@@ -125,7 +126,7 @@ static void answered(struct tern_requests *q, const struct slot *s)
  *  or noise. */
 static void take(struct tern_requests *q, const uint8_t *bytes, size_t n)
 {
-    if (n < ANSWER || q->first == q->end) {
+    if (n < ANSWER_HEAD_BYTES || q->first == q->end) {
         return;
     }
     const struct slot *s = slot(q, q->first);
@@ -144,10 +145,11 @@ static void take(struct tern_requests *q, const uint8_t *bytes, size_t n)
         snprintf(why, sizeof why, status == MALFORMED ? "it does not understand request %u of %zu bytes" :
                  "its bus answered request %u of %zu bytes with an error", s->bytes[0], s->size);
         lose(q, why);
-    } else if (n == ANSWER + s->count && (s->bytes[0] != TERN_UART_HELLO || !memcmp(bytes + n - 4, s->bytes + 4, 4))) {
+    } else if (n == ANSWER_HEAD_BYTES + s->count &&
+               (s->bytes[0] != TERN_UART_HELLO || !memcmp(bytes + n - 4, s->bytes + 4, 4))) {
         q->interrupt = bytes[2] & INTERRUPT;
         if (s->count) {
-            memcpy(s->data, bytes + ANSWER, s->count);
+            memcpy(s->data, bytes + ANSWER_HEAD_BYTES, s->count);
         }
         answered(q, s);
     }
@@ -198,7 +200,7 @@ static int pump(struct tern_requests *q, bool wait)
         return lose(q, why);
     }
     if (q->first != q->end && now >= resend) {
-        const int64_t most = AGAIN_TIMES * q->usual_ms; /* noise must not make the interval long */
+        const int64_t most = RESEND_BACKOFF_MAX * q->usual_ms; /* noise must not make the interval long */
         q->again_ms = q->again_ms * 2 < most ? q->again_ms * 2 : most;
         again(q);
     }
@@ -218,10 +220,10 @@ static int pump(struct tern_requests *q, bool wait)
 static int send_request(struct tern_requests *q, enum tern_uart_command command, uint32_t address, const void *data,
                         size_t size, void *out, size_t count)
 {
-    const size_t whole = HEAD + size;
+    const size_t whole = REQUEST_HEAD_BYTES + size;
     int r = q->lost ? -EIO : 0;
     /* a resend may fill the output buffer, which has room again when all of it was sent */
-    while (!r && (q->end - q->first == SLOTS || q->room < whole + AROUND ||
+    while (!r && (q->end - q->first == IN_FLIGHT_MAX || q->room < whole + REQUEST_OVERHEAD_BYTES ||
                   sizeof q->out - q->out_end < TERN_FRAME_CODED(whole))) {
         r = pump(q, true);
     }
@@ -235,7 +237,7 @@ static int send_request(struct tern_requests *q, enum tern_uart_command command,
     s->bytes[3] = (uint8_t)((out ? count : size) >> 8);
     put32(s->bytes + 4, address);
     if (size) {
-        memcpy(s->bytes + HEAD, data, size);
+        memcpy(s->bytes + REQUEST_HEAD_BYTES, data, size);
     }
     s->size = whole;
     s->data = out;
@@ -246,7 +248,7 @@ static int send_request(struct tern_requests *q, enum tern_uart_command command,
         q->hurried = false;
     }
     q->end++;
-    q->room -= (uint32_t)whole + AROUND;
+    q->room -= (uint32_t)whole + REQUEST_OVERHEAD_BYTES;
     code(q, s);
     return pump(q, false);
 }
@@ -275,11 +277,11 @@ int tern_requests_wait(struct tern_requests *q)
 /** Begins the session. The answer returns a number that no earlier session has used. */
 static int hello(struct tern_requests *q)
 {
-    uint8_t id[IDENTITY];
+    uint8_t id[IDENTITY_BYTES];
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     q->number = (uint8_t)t.tv_nsec;
-    q->room = HEAD + AROUND;
+    q->room = REQUEST_HEAD_BYTES + REQUEST_OVERHEAD_BYTES;
     const uint32_t nonce = (uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 8 ^ (uint32_t)getpid() << 20;
     int r = send_request(q, TERN_UART_HELLO, nonce, NULL, 0, id, sizeof id);
     r = r ? r : tern_requests_wait(q);
@@ -291,12 +293,12 @@ static int hello(struct tern_requests *q)
         return tern_error(-ETIMEDOUT, "the board does not answer: %s. Is its bitstream loaded, and is TERN_UART its "
                           "port?", q->why);
     }
-    if (id[0] != 'T' || id[1] != 'L' || id[2] != VERSION) {
+    if (id[0] != 'T' || id[1] != 'L' || id[2] != LINK_VERSION) {
         return tern_error(-EPROTO, "the board speaks version %u of the link, this driver version %u: load the "
-                          "bitstream that was built with this driver", id[2], VERSION);
+                          "bitstream that was built with this driver", id[2], LINK_VERSION);
     }
     const uint32_t window = id[4] | (uint32_t)id[5] << 8, limit = id[6] | (uint32_t)id[7] << 8;
-    if (limit < TERN_UART_LIMIT || window < HEAD + TERN_UART_LIMIT + AROUND) {
+    if (limit < TERN_UART_LIMIT || window < REQUEST_HEAD_BYTES + TERN_UART_LIMIT + REQUEST_OVERHEAD_BYTES) {
         return tern_error(-EPROTO, "the board takes requests of %u bytes, this driver sends %u: load the bitstream "
                           "that was built with this driver", limit, TERN_UART_LIMIT);
     }
@@ -313,7 +315,7 @@ int tern_requests_open(int fd, int64_t timeout_ms, struct tern_requests **out)
     }
     q->fd = fd;
     q->timeout_ms = timeout_ms;
-    q->again_ms = q->usual_ms = 4 * AGAIN_MIN_MS;
+    q->again_ms = q->usual_ms = 4 * RESEND_MIN_MS;
     const int r = hello(q);
     if (r) {
         free(q);

@@ -38,10 +38,10 @@
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
 
-#define PAGE 4096u
-#define XCLBIN_MOST (1ull << 30) /* bytes */
+#define PAGE_BYTES 4096u
+#define XCLBIN_BYTES_MAX (1ull << 30)
 #define TIMEOUT_S 20u /* a card answers within microseconds, a simulator on a busy host within seconds */
-#define OPEN_TIMES 3 /* opening and closing take longer: XRT's emulation sleeps for 10 s in each */
+#define OPEN_TIMEOUT_FACTOR 3 /* opening and closing take longer: XRT's emulation sleeps for 10 s in each */
 #define POLL_NS_MIN 20000u
 #define POLL_NS_MAX 1000000u
 
@@ -244,7 +244,7 @@ static void close_card(struct hal_xrt *h)
     pthread_mutex_lock(&h->copy);
     h->map = NULL; /* threads of a device that the program has left open may write until the process ends */
     pthread_mutex_unlock(&h->copy);
-    if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
+    if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMEOUT_FACTOR * h->timeout_ms)) {
         __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
     }
 }
@@ -375,7 +375,7 @@ static int memory(struct hal_xrt *h, const struct tern_config *config, const str
     if (k.at[1].value != TERN_SPEC_HASH) {
         return 0;
     }
-    const uint64_t bytes = (uint64_t)k.at[2].value * PAGE;
+    const uint64_t bytes = (uint64_t)k.at[2].value * PAGE_BYTES;
     if (!bytes || bytes > bank->bytes) {
         return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, but the xclbin connects it to a "
                           "bank of %llu: build the xclbin with the right MEM_PAGES",
@@ -386,7 +386,7 @@ static int memory(struct hal_xrt *h, const struct tern_config *config, const str
                           "the key out", (unsigned long long)bytes);
     }
     struct tern_call m = {.op = TERN_CALL_MEMORY, .bytes = bytes};
-    r = tern_caller_call(h->caller, &m, OPEN_TIMES * h->timeout_ms);
+    r = tern_caller_call(h->caller, &m, OPEN_TIMEOUT_FACTOR * h->timeout_ms);
     if (r) {
         return tern_error(r, "%s: the device needs all of it (another program may use the card)", m.why);
     }
@@ -418,7 +418,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     if (!k.xclbin || !*k.xclbin) {
         return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
     }
-    if (tern_file_check(k.xclbin, XCLBIN_MOST)) {
+    if (tern_file_check(k.xclbin, XCLBIN_BYTES_MAX)) {
         return -EINVAL;
     }
     r = tern_caller_start(api, &h->caller);
@@ -429,7 +429,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
         tern_xrt_signals_keep();
     }
     const int kept = h->hal.slow ? tern_output_divert() : -1;
-    r = tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
+    r = tern_caller_call(h->caller, &k, OPEN_TIMEOUT_FACTOR * h->timeout_ms);
     tern_output_restore(kept);
     if (h->hal.slow) {
         tern_xrt_signals_restore();

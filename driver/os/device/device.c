@@ -17,8 +17,8 @@
 #include "os/observe/observe.h"
 #include "os/part/part.h"
 
-#define TIMEOUT_KERNEL (1ull << 31)
-#define TIMEOUT_SLOW (1ull << 23)
+#define TIMEOUT_KERNEL_CYCLES (1ull << 31)
+#define TIMEOUT_SIMULATOR_CYCLES (1ull << 23)
 
 int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
 {
@@ -184,11 +184,11 @@ static uint64_t timeout_cycles(const struct tern_device *dev)
         return dev->policy.timeout;
     }
     if (dev->kmd.granularity < TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
-        return TIMEOUT_KERNEL;
+        return TIMEOUT_KERNEL_CYCLES;
     }
     struct tern_kmd_about about;
     tern_kmd_about(&dev->kmd, &about);
-    return about.slow ? TIMEOUT_SLOW : 2ull * dev->kmd.clock_hz;
+    return about.slow ? TIMEOUT_SIMULATOR_CYCLES : 2ull * dev->kmd.clock_hz;
 }
 
 static void init_sched(struct tern_device *dev)

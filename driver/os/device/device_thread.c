@@ -39,7 +39,7 @@
 #define STEP_NS_LOW 1000000u
 #define STEP_NS_HIGH 5000000u
 /* largest interval of looking for indications, in cycles, in case an interrupt is lost */
-#define LOOK_CYCLES (1u << 20)
+#define POLL_CYCLES_MAX (1u << 20)
 #define DRIVE_NS 100000u       /* time after which a driving thread leaves the rest to the device thread, in ns */
 
 /** Cycles to wait at once: a step, or on a concurrent device until a fence has to be read. */
@@ -122,7 +122,7 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
     int r = 0;
     left = left < limit ? left : limit;
     left = left < until_look(dev) ? left : until_look(dev);
-    left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
+    left = left < POLL_CYCLES_MAX ? left : POLL_CYCLES_MAX;
     limit = tern_hold_left(dev, now);
     left = left < limit ? left : limit;
     left = left ? left : 1;

@@ -10,7 +10,7 @@
 #include "os/job/job.h"
 #include "os/mem/mem.h"
 
-#define PIECE (4u << 20) /* bytes copied before the hal lock is released, about a millisecond */
+#define COPY_BYTES_MAX (4u << 20) /* bytes copied before the hal lock is released, about a millisecond */
 
 void tern_allocation_free(struct tern_allocation *a)
 {
@@ -444,7 +444,7 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         data += n;
         size -= n;
         held += n;
-        if (held >= PIECE) {
+        if (held >= COPY_BYTES_MAX) {
             tern_ticket_unlock(&dev->hal_lock);
             tern_ticket_lock(&dev->hal_lock);
             held = 0;

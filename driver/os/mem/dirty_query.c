@@ -8,7 +8,7 @@
 #include "base/sized.h"
 #include "os/mem/mem.h"
 
-#define PIECE 8192u /* dirty bits of one query */
+#define QUERY_BITS_MAX 8192u /* dirty bits of one query */
 
 /** True: the allocation is complete and was not destroyed. */
 static bool counts(const struct tern_allocation *a)
@@ -45,9 +45,9 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
 
 int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
-    uint8_t got[PIECE / 8];
+    uint8_t got[QUERY_BITS_MAX / 8];
     const uint64_t unit = 1ull << dev->kmd.dirty_page_log2;
-    const uint64_t most = PIECE * unit / TERN_PAGE > 1 ? PIECE * unit / TERN_PAGE - 1 : 1;
+    const uint64_t most = QUERY_BITS_MAX * unit / TERN_PAGE > 1 ? QUERY_BITS_MAX * unit / TERN_PAGE - 1 : 1;
     int r = 0;
     for (uint32_t n; !r && pages; pages -= n, at += n, address += (uint64_t)n * TERN_PAGE) {
         n = pages < most ? pages : (uint32_t)most;

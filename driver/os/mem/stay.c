@@ -9,8 +9,8 @@
  * The first context in this order loses no block, gets all that it waits for, and its stay ends.
  * docs/decisions/stays.md has the proof.
  *
- * Aging. A ticket *overtakes* if it is served while an older one of its band waits. When PATIENCE pages for each page
- * of the oldest ticket have been moved for tickets that overtake it, the oldest joins the order as if its stay had
+ * Aging. A ticket *overtakes* if it is served while an older one of its band waits. When AGING_FACTOR pages for each
+ * page of the oldest ticket have been moved for tickets that overtake it, the oldest joins the order as if its stay had
  * begun.
  *
  * Length. A stay ends when the context has run for `stay` cycles. Device time is not the measure, because moves and
@@ -31,9 +31,9 @@
 
 /* bound of a stay in device time, in stays: a context that could run but does not keeps its memory for so long */
 #define BOUND_STAYS 8u
-#define STOPS 64u      /* stops for pages after which a stay ends; each takes the time of one or two moves */
-#define PATIENCE 32u   /* pages moved for tickets that overtake the oldest, for each page that the oldest wants */
-#define FOCUS_STAYS 8u /* stays of FOCUS for one stay of NORMAL */
+#define STAY_STOPS_MAX 64u /* stops for pages after which a stay ends; each takes the time of one or two moves */
+#define AGING_FACTOR 32u   /* pages moved for tickets that overtake the oldest, for each page that the oldest wants */
+#define FOCUS_STAYS 8u     /* stays of FOCUS for one stay of NORMAL */
 
 static uint64_t policy(const struct tern_device *dev, uint32_t band)
 {
@@ -88,7 +88,7 @@ uint64_t tern_stay_ran(const struct tern_context *c)
 static bool has_ended(const struct tern_context *c)
 {
     const uint64_t ran = tern_stay_ran(c), before = c->stay.cycles;
-    return c->stay.ready && (c->stay.stops >= STOPS || c->stay.pages >= 2 * c->stay.wanted ||
+    return c->stay.ready && (c->stay.stops >= STAY_STOPS_MAX || c->stay.pages >= 2 * c->stay.wanted ||
                              (ran >= before && ran - before >= tern_stay_length(c)) ||
                              c->proc->dev->sched.now - c->stay.ready >= tern_stay_bound(c));
 }
@@ -112,7 +112,7 @@ void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t)
 
 uint64_t tern_stay_patience(const struct tern_ticket *t)
 {
-    return PATIENCE * t->pages;
+    return AGING_FACTOR * t->pages;
 }
 
 void tern_stay_wait(struct tern_context *c, const struct tern_job *job)

@@ -18,10 +18,10 @@
 #include "os/observe/trace_file.h"
 
 #define OBJECT_MAX 2048u
-#define CHUNK (1u << 16)
-#define CHUNKS (TERN_TRACE_BYTES / CHUNK)
-#define SPARES 4u
-#define TRIES 1000
+#define CHUNK_BYTES (1u << 16)
+#define CHUNKS_MAX (TERN_TRACE_BYTES / CHUNK_BYTES)
+#define SPARE_CHUNKS_MAX 4u
+#define NAMES_TRIED 1000
 #define POLL_MS 20            /* interval in which the thread checks `abandoned` */
 #define PATIENCE_MS 2000      /* time that a close waits for a file that takes nothing */
 #define PATIENCE_ALL_MS 10000 /* time that a close waits for a file in all */
@@ -30,7 +30,7 @@
 struct chunk {
     struct chunk *next;
     size_t used;
-    char text[CHUNK];
+    char text[CHUNK_BYTES];
 };
 
 struct tern_trace_out {
@@ -45,7 +45,7 @@ struct tern_trace_out {
     pthread_mutex_t lock;        /* guards all fields below; not held during writes */
     pthread_cond_t work, written;
     struct chunk *first, *last;  /* chunks to be written; the last one is still being filled */
-    struct chunk *spare;         /* at most SPARES free chunks */
+    struct chunk *spare;         /* at most SPARE_CHUNKS_MAX free chunks */
     uint32_t spares;             /* number of free chunks */
     uint32_t chunks;             /* number of chunks in the list, and of the one being written */
     bool any, flush, failed, done; /* there is an object; write soon; a write failed; the thread has ended */
@@ -175,7 +175,7 @@ static struct chunk *take(struct tern_trace_out *o)
 /** Keeps a written chunk for reuse, so that a trace whose file keeps up allocates nothing. o->lock held. */
 static void put_by(struct tern_trace_out *o, struct chunk *c)
 {
-    if (o->spares == SPARES) {
+    if (o->spares == SPARE_CHUNKS_MAX) {
         free(c);
         return;
     }
@@ -225,11 +225,11 @@ static void *write_chunks(void *user)
  *  held. */
 static struct chunk *room(struct tern_trace_out *o, bool over)
 {
-    if (o->last && CHUNK - o->last->used >= OBJECT_MAX) {
+    if (o->last && CHUNK_BYTES - o->last->used >= OBJECT_MAX) {
         return o->last;
     }
     struct chunk *c = NULL;
-    if (o->chunks >= CHUNKS && !over) {
+    if (o->chunks >= CHUNKS_MAX && !over) {
         return NULL;
     }
     if (o->spare) {
@@ -291,7 +291,7 @@ uint64_t tern_trace_dropped(struct tern_trace_out *o)
         return 0;
     }
     pthread_mutex_lock(&o->lock);
-    if (o->dropping && o->chunks <= CHUNKS / 2) {
+    if (o->dropping && o->chunks <= CHUNKS_MAX / 2) {
         n = o->dropped;
         o->dropped = 0;
         o->dropping = false;
@@ -396,7 +396,7 @@ struct tern_trace_out *tern_trace_out_open(const char *name)
     }
     const size_t length = strlen(o->path);
     int fd = tern_trace_file_open(o->path, &why);
-    for (int i = 0; fd == -EWOULDBLOCK && i < TRIES; i++) {
+    for (int i = 0; fd == -EWOULDBLOCK && i < NAMES_TRIED; i++) {
         snprintf(o->path + length, sizeof o->path - length, ".%ld-%d", (long)getpid(), i);
         fd = tern_trace_file_open(o->path, &why);
     }

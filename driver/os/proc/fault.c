@@ -12,7 +12,7 @@
 #include "os/mem/mem.h"
 #include "os/proc/proc.h"
 
-#define NEAR 0x10000u /* bytes: an allocation farther away does not explain the address */
+#define NEARBY_BYTES 0x10000u /* bytes: an allocation farther away does not explain the address */
 
 /** Appends to the sentence. Text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, const char *format, ...)
@@ -39,9 +39,9 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
         say(f, ", byte %u of the allocation at 0x%08x", address - r->first * TERN_PAGE, r->first * TERN_PAGE);
     } else if (address >= TERN_VA_END * TERN_PAGE && address < TERN_WIN_LOCAL_BASE) {
         say(f, ", %u bytes below local memory", TERN_WIN_LOCAL_BASE - address);
-    } else if (beyond < NEAR && beyond <= below) {
+    } else if (beyond < NEARBY_BYTES && beyond <= below) {
         say(f, ", %u bytes beyond the end of the allocation at 0x%08x", beyond, r->first * TERN_PAGE);
-    } else if (below < NEAR) {
+    } else if (below < NEARBY_BYTES) {
         say(f, ", %u bytes below the allocation at 0x%08x", below, above->first * TERN_PAGE);
     }
 }

@@ -21,10 +21,10 @@
  */
 #include "os/sched/sched_internal.h"
 
-#define ALIKE (1ull << 16) /* a smaller difference of loads is due to rounding */
-#define LEAD 1             /* quanta: a larger lead moves a context that fits */
-#define LEAD_FORCES 2      /* quanta: a larger lead moves one that does not fit */
-#define LEAD_MOST 8        /* quanta: a larger lead is cut down to this */
+#define LOAD_TOLERANCE (1ull << 16) /* a smaller difference of loads is due to rounding */
+#define LEAD_MIN_QUANTA 1    /* a larger lead moves a context that fits */
+#define LEAD_FORCED_QUANTA 2 /* a larger lead moves one that does not fit */
+#define LEAD_MAX_QUANTA 8    /* a larger lead is cut down to this */
 
 /** A partition on an engine. */
 struct side {
@@ -90,8 +90,8 @@ uint32_t tern_sched_select_engine(struct tern_sched *s, const struct tern_sched_
         const struct side here = side_of(s, c->process->partition, e), there = side_of(s, c->process->partition, best);
         const uint64_t a = load(&here, c->band), b = load(&there, c->band);
         const uint64_t all_a = load(&here, 0), all_b = load(&there, 0);
-        if (a + ALIKE < b || (a < b + ALIKE && all_a + ALIKE < all_b) ||
-            (a < b + ALIKE && all_a < all_b + ALIKE && others(&here) < others(&there))) {
+        if (a + LOAD_TOLERANCE < b || (a < b + LOAD_TOLERANCE && all_a + LOAD_TOLERANCE < all_b) ||
+            (a < b + LOAD_TOLERANCE && all_a < all_b + LOAD_TOLERANCE && others(&here) < others(&there))) {
             best = e;
         }
     }
@@ -102,7 +102,7 @@ uint32_t tern_sched_select_engine(struct tern_sched *s, const struct tern_sched_
 static bool fits(const struct tern_sched_context *c, const struct side *from, const struct side *to, bool strictly)
 {
     const uint64_t then = load(to, c->band) + tern_fair_load(c), now = load(from, c->band);
-    return strictly ? then + ALIKE < now : then <= now + ALIKE;
+    return strictly ? then + LOAD_TOLERANCE < now : then <= now + LOAD_TOLERANCE;
 }
 
 /** The context to move: the one furthest behind if it fits, else the one that has been ready longest if that fits, else
@@ -125,8 +125,8 @@ static struct tern_sched_context *chosen(const struct side *from, const struct s
 static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_part *e, uint32_t band)
 {
     const int64_t quantum = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_SCALE);
-    const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / ALIKE);
-    const int64_t part_here = (int64_t)(e->band[band].queue.load / ALIKE) + 1;
+    const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / LOAD_TOLERANCE);
+    const int64_t part_here = (int64_t)(e->band[band].queue.load / LOAD_TOLERANCE) + 1;
     return part_here < whole ? tern_fair_times(quantum, whole) / part_here : quantum;
 }
 
@@ -136,7 +136,7 @@ static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
     const struct side from_side = side_of(s, p, giver), to_side = side_of(s, p, taker);
     struct tern_sched_part *from = from_side.part, *to = to_side.part;
     const uint64_t quantum = s->config.band[band].quantum;
-    const int64_t unit = quantum_of(s, from, band), most = tern_fair_times(LEAD_MOST, unit);
+    const int64_t unit = quantum_of(s, from, band), most = tern_fair_times(LEAD_MAX_QUANTA, unit);
     const bool idle = !present_in_all(&to_side), both = from->band[band].queue.live && to->band[band].queue.live;
     int64_t lead = tern_fair_clock(&to->band[band]) - tern_fair_clock(&from->band[band]);
     if (both && lead > most) {
@@ -147,7 +147,7 @@ static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
         (idle ? present_in_all(&from_side) : present(&from_side, band)) < 2) {
         return false; /* the context will run next here, or is the only one here */
     }
-    if (both && !idle && lead <= tern_fair_times(LEAD, unit)) {
+    if (both && !idle && lead <= tern_fair_times(LEAD_MIN_QUANTA, unit)) {
         return false;
     }
     struct tern_sched_context *c = chosen(&from_side, &to_side, band);
@@ -155,8 +155,9 @@ static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t 
         return false; /* a context that has moved runs here before it moves again */
     }
     if (!idle && !fits(c, &from_side, &to_side, !both)) {
-        const bool most_of_it = 2 * tern_fair_load(c) > load(&from_side, band) + ALIKE;
-        if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
+        const bool most_of_it = 2 * tern_fair_load(c) > load(&from_side, band) + LOAD_TOLERANCE;
+        if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCED_QUANTA, unit) ||
+            s->now - to->balanced < quantum) {
             return false;
         }
         to->balanced = s->now; /* clocks show the effect of this move only after some time */

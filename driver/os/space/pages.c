@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LEVELS 4u /* 64^4 pages of 4 KiB are 64 GiB */
-#define NONE UINT32_MAX
-#define LARGEST (TERN_PAGES_ORDERS - 1)
+#define BITMAP_LEVELS 4u /* 64^4 pages of 4 KiB are 64 GiB */
+#define INDEX_NONE UINT32_MAX
+#define ORDER_MAX (TERN_PAGES_ORDERS - 1)
 
 /** A set of block numbers. Bit i of level l + 1 is set if word i of level l is not 0. */
 struct set {
-    uint64_t *level[LEVELS];
+    uint64_t *level[BITMAP_LEVELS];
     uint32_t levels;
 };
 
@@ -74,7 +74,7 @@ static uint32_t set_first(const struct set *s)
 {
     uint32_t i = 0;
     if (!s->level[s->levels - 1][0]) {
-        return NONE;
+        return INDEX_NONE;
     }
     for (uint32_t l = s->levels; l-- > 0;) {
         i = i * 64 + (uint32_t)__builtin_ctzll(s->level[l][i]);
@@ -121,7 +121,7 @@ static void remove_block(struct tern_pages *p, struct block b)
 /** Makes a block free, and merges it with its buddy as long as the buddy is free. */
 static void insert_block(struct tern_pages *p, struct block b)
 {
-    for (; b.order < LARGEST; b.order++) {
+    for (; b.order < ORDER_MAX; b.order++) {
         const struct block buddy = {b.page ^ 1u << b.order, b.order};
         if (!is_free(p, buddy)) {
             break;
@@ -137,13 +137,13 @@ static void insert_block(struct tern_pages *p, struct block b)
 static uint32_t order_within(uint32_t count)
 {
     const uint32_t order = 31u - (uint32_t)__builtin_clz(count);
-    return order < LARGEST ? order : LARGEST;
+    return order < ORDER_MAX ? order : ORDER_MAX;
 }
 
 static void insert_range(struct tern_pages *p, uint32_t page, uint32_t count)
 {
     for (uint32_t n; count; page += n, count -= n) {
-        const uint32_t fits = order_within(count), aligned = page ? (uint32_t)__builtin_ctz(page) : LARGEST;
+        const uint32_t fits = order_within(count), aligned = page ? (uint32_t)__builtin_ctz(page) : ORDER_MAX;
         const struct block b = {page, fits < aligned ? fits : aligned};
         n = 1u << b.order;
         insert_block(p, b);
@@ -167,9 +167,9 @@ static void carve(struct tern_pages *p, struct block b, uint32_t page, uint32_t 
 static bool lowest(const struct tern_pages *p, uint32_t order, struct block *out)
 {
     uint32_t i = set_first(&p->clean[order]);
-    i = i == NONE ? set_first(&p->mixed[order]) : i;
+    i = i == INDEX_NONE ? set_first(&p->mixed[order]) : i;
     *out = (struct block){i << order, order};
-    return i != NONE;
+    return i != INDEX_NONE;
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -178,7 +178,7 @@ int tern_pages_create(uint32_t count, uint32_t reserved, bool clean, struct tern
 {
     struct set unused = {{0}, 0};
     size_t words = words_of(count);
-    if (count > 1u << 6 * LEVELS) {
+    if (count > 1u << 6 * BITMAP_LEVELS) {
         return -ENOMEM;
     }
     for (uint32_t o = 0; o < TERN_PAGES_ORDERS; o++) {
@@ -224,7 +224,7 @@ uint32_t tern_pages_free_blocks(const struct tern_pages *p, uint32_t order)
 int tern_pages_take_large(struct tern_pages *p, struct tern_run *out)
 {
     struct block b;
-    if (!lowest(p, LARGEST, &b)) {
+    if (!lowest(p, ORDER_MAX, &b)) {
         return -ENOSPC;
     }
     remove_block(p, b);
@@ -238,17 +238,17 @@ int tern_pages_take_large(struct tern_pages *p, struct tern_run *out)
 static bool best(const struct tern_pages *p, uint32_t want, struct block *out)
 {
     const uint32_t fits = order_within(want);
-    for (uint32_t o = fits; o < LARGEST; o++) {
+    for (uint32_t o = fits; o < ORDER_MAX; o++) {
         if (lowest(p, o, out)) {
             return true;
         }
     }
-    for (uint32_t o = fits < LARGEST ? fits : LARGEST; o-- > 0;) {
+    for (uint32_t o = fits < ORDER_MAX ? fits : ORDER_MAX; o-- > 0;) {
         if (lowest(p, o, out)) {
             return true;
         }
     }
-    return lowest(p, LARGEST, out);
+    return lowest(p, ORDER_MAX, out);
 }
 
 int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out)

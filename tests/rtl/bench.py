@@ -47,26 +47,58 @@ class BadBench(Exception):
     """bench.f, bench.checks or one of the mutants cannot be used."""
 
 
+def listings():
+    """Returns {bench: (folder, words)} of all benches and their variants, sorted. The words are those of bench.f; a
+    variant's -GNAME=VALUE or -DNAME=VALUE replaces that of the bench."""
+    found = {}
+    for path in (ROOT / "tests/rtl").glob("*/bench.f"):
+        folder, own, variants = path.parent.name, [], []
+        for line in re.sub(r"(^|\s)(//|#).*", "", path.read_text(), flags=re.M).splitlines():
+            listed = shlex.split(line)
+            if listed[:1] == ["variant"]:
+                variants.append(listed[1:])
+            else:
+                own += listed
+        for name, *more in [[folder], *variants]:
+            if name in found:
+                raise BadBench(f"two benches have the name {name}")
+            replaced = {w.partition("=")[0] for w in more if w.startswith(("-G", "-D"))}
+            found[name] = folder, [w for w in own if w.partition("=")[0] not in replaced] + more
+    return dict(sorted(found.items()))
+
+
 def names():
-    return sorted(p.parent.name for p in (ROOT / "tests/rtl").glob("*/bench.f"))
+    return list(listings())
+
+
+def folder_of(name):
+    """Returns the folder of a bench, which its variants share."""
+    return listings()[name][0]
 
 
 def words(name):
-    """Returns the words of bench.f, without comments."""
-    text = (ROOT / "tests/rtl" / name / "bench.f").read_text()
-    return shlex.split(re.sub(r"(^|\s)(//|#).*", "", text, flags=re.M))
+    """Returns the words of a bench for Verilator and the compiler."""
+    return listings()[name][1]
 
 
 def checks(name):
-    """Returns bench.checks as {"compares": N, "rule": [(rule, plusarg)], "mutant": {name: (path, sed)}}."""
+    """Returns what bench.checks says of a bench as {"compares": N, "rule": [(rule, plusarg)], "mutant": {name: (path,
+    sed)}}."""
     found = {"compares": 0, "rule": [], "mutant": {}}
     try:
-        text = (ROOT / "tests/rtl" / name / "bench.checks").read_text()
+        text = (ROOT / "tests/rtl" / folder_of(name) / "bench.checks").read_text()
     except OSError as e:
         raise BadBench(f"bench.checks: {e.strerror}; see tests/rtl/run --help") from e
+    known, subject = listings(), folder_of(name)
     for line in text.splitlines():
         key, _, rest = line.strip().partition(" ")
-        if key == "compares" and rest.isdigit():
+        if key == "variant":
+            if rest not in known or known[rest][0] != folder_of(name):
+                raise BadBench(f"bench.checks: bench.f has no variant '{rest}'")
+            subject = rest
+        elif subject != name:
+            continue
+        elif key == "compares" and rest.isdigit():
             found[key] = int(rest)
         elif key == "rule" and len(rest.split()) == 2:
             found[key].append(tuple(rest.split()))
@@ -78,7 +110,7 @@ def checks(name):
         elif key and not key.startswith("#"):
             raise BadBench(f"bench.checks: '{line.strip()}' is no statement; see tests/rtl/run --help")
     if not found["compares"] or not found["mutant"]:
-        raise BadBench("bench.checks needs 'compares N' and at least one mutant")
+        raise BadBench(f"bench.checks needs 'compares N' and at least one mutant of {name}")
     return found
 
 
@@ -99,7 +131,7 @@ def files(name):
     """Returns all files of a bench, sorted: those named in bench.f, the modules that these instantiate, and all files
     in the folders of its own files."""
     named = [w for w in words(name) if w.endswith((".sv", ".v", ".c", ".vlt"))] + [REPORT]
-    own = {os.path.dirname(f) for f in named if f.startswith("tests/rtl/")} | {f"tests/rtl/{name}"}
+    own = {os.path.dirname(f) for f in named if f.startswith("tests/rtl/")} | {f"tests/rtl/{folder_of(name)}"}
     own.discard("tests/rtl/lib")
     inside, (_, modules) = rtl_files.contents(), rtl_files.sources()
     texts = [re.sub(r'//.*|"[^"]*"', "", (ROOT / f).read_text())
@@ -133,10 +165,10 @@ def digest(name, mutant, tools_used):
     """Returns a hash of all files that determine whether the bench catches the mutant; None if one cannot be read."""
     try:
         listed = checks(name)
-        rest = [f for f in files(name) if not f.endswith("/bench.checks")]
+        rest = [f for f in files(name) if not f.endswith(("/bench.f", "/bench.checks"))]
         texts = [(f, record.code(ROOT / f)) for f in rest]
-        return hashlib.sha256(json.dumps([tools_used, listed["rule"], listed["mutant"][mutant], texts]).encode()
-                              ).hexdigest()[:20]
+        parts = [tools_used, words(name), listed["rule"], listed["mutant"][mutant], texts]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
     except (BadBench, KeyError, OSError, ValueError):
         return None
 

@@ -14,7 +14,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/lib"))
+sys.path[:0] = [str(ROOT / "scripts/lib"), str(ROOT / "tests/rtl")]
+import bench  # noqa: E402
 import record  # noqa: E402
 
 OWN = "echo '%Error: tests/rtl/a/tb.sv:3: Verilog $stop'; exit 134\n"
@@ -69,13 +70,13 @@ class Caught(unittest.TestCase):
         for word, text in ENDS.items():
             self.write(f"ends/{word}", text)
         for name in "a", "b":
-            self.bench(name)
+            self.write_bench(name)
 
     def write(self, name, text):
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
         (self.root / name).write_text(text)
 
-    def bench(self, name, ends="GOOD", mutant="FOUND", more="", compares="compares 10\n"):
+    def write_bench(self, name, ends="GOOD", mutant="FOUND", more="", compares="compares 10\n"):
         """Writes a bench with this end, and another end with its mutant."""
         self.write(f"tests/rtl/{name}/bench.f", f"rtl/{name}.sv tests/rtl/{name}/tb.sv\n")
         self.write(f"tests/rtl/{name}/tb.sv", f"module tb;\n  {name} u_{name} ();\nendmodule\n")
@@ -103,7 +104,7 @@ class Caught(unittest.TestCase):
     def test_which_ends_pass(self):
         for word in ENDS:
             with self.subTest(word):
-                self.bench("a", word, "FOUND" if word != "FOUND" else "STOPPED")
+                self.write_bench("a", word, "FOUND" if word != "FOUND" else "STOPPED")
                 good = word in ("GOOD", "UNRULED")
                 self.expect(0 if good else 1, ["PASS a" if good else "FAIL a", "PASS a:bad"], "--timeout",
                             "5" if word == "HANGS" else "600", "a")
@@ -111,10 +112,36 @@ class Caught(unittest.TestCase):
     def test_which_mutants_are_caught(self):
         for word in [w for w in ENDS if w != "GOOD"] + ["THAT_CANNOT_BE_BUILT", "GOOD"]:
             with self.subTest(word):
-                self.bench("a", mutant=word)
+                self.write_bench("a", mutant=word)
                 caught = word in ("FOUND", "STOPPED")
                 self.expect(0 if caught else 1, ["PASS a:bad" if caught else "FAIL a:bad"], "--timeout",
                             "5" if word == "HANGS" else "600", "a:bad")
+
+    def variant(self, words="-GN=2"):
+        """Gives the bench a, whose parameter N is 1, a variant a_2."""
+        self.write_bench("a", more="variant a_2\ncompares 10\nmutant other rtl/a.sv s/ends GOOD/ends FOUND/\n")
+        self.write("tests/rtl/a/bench.f", f"-GN=1 rtl/a.sv tests/rtl/a/tb.sv\nvariant a_2 {words}\n")
+
+    def test_variant(self):
+        """A variant has its own parameters in the place of the bench's, its own checks and its own records."""
+        self.variant()
+        self.expect(0, ["PASS a", "PASS a:bad", "PASS a_2", "PASS a_2:other"], "--record", "a", "a_2")
+        used = [re.findall(r"-GN=\d", call) for call in (self.root / "calls").read_text().splitlines()]
+        self.assertEqual(used, [["-GN=1"], ["-GN=1"], ["-GN=2"], ["-GN=2"]])
+        self.assertEqual(self.recorded(), ["a:bad", "a_2:other"])
+        self.variant("-GN=3")
+        self.expect(0, ["PASS a:bad (recorded)", "PASS a_2:other"], "--new", "a:bad", "a_2:other")
+
+    def test_bad_variant(self):
+        """The checks of a variant that does not exist, a variant without checks, and a name given twice are errors."""
+        self.write_bench("a", more="variant a_2\ncompares 10\n")
+        self.assertEqual(self.run_benches("a")[:2], (1, ["FAIL a"]))
+        self.assertIn("bench.f has no variant 'a_2'", (self.root / "build/tests/rtl/a/log").read_text())
+        self.write_bench("a")
+        self.write("tests/rtl/a/bench.f", "rtl/a.sv tests/rtl/a/tb.sv\nvariant a_2 -GN=2\n")
+        self.assertEqual(self.run_benches("a_2")[:2], (1, ["FAIL a_2"]))
+        self.write("tests/rtl/a/bench.f", "rtl/a.sv tests/rtl/a/tb.sv\nvariant b -GN=2\n")
+        self.assertEqual(self.run_benches("a")[::2], (2, "run: two benches have the name b\n"))
 
     def test_checks_that_say_nothing(self):
         """A bench without a mutant, without a least number of comparisons, or without the file does not pass."""
@@ -129,22 +156,22 @@ class Caught(unittest.TestCase):
                 self.write("tests/rtl/a/bench.checks", checks)
 
     def test_mutant_of_a_file_that_is_not_the_benchs(self):
-        self.bench("a", more="mutant far rtl/b.sv s/GOOD/FOUND/\nmutant none rtl/a.sv s/nowhere/FOUND/\n")
+        self.write_bench("a", more="mutant far rtl/b.sv s/GOOD/FOUND/\nmutant none rtl/a.sv s/nowhere/FOUND/\n")
         self.expect(1, ["PASS a", "PASS a:bad", "FAIL a:far", "FAIL a:none"], "a")
 
     def test_rules(self):
         rule = "rule u_x.rule +break=1\n"
-        self.bench("a", more=rule)
+        self.write_bench("a", more=rule)
         self.expect(0, ["PASS a", "PASS a:bad"], "a")
-        self.bench("a", mutant="UNRULED", more=rule)  # what no longer breaks the rule is a mutant that is caught
+        self.write_bench("a", mutant="UNRULED", more=rule)  # what no longer breaks the rule is a mutant that is caught
         self.expect(0, ["PASS a", "PASS a:bad"], "a")
-        self.bench("a", ends="UNRULED", more=rule)
+        self.write_bench("a", ends="UNRULED", more=rule)
         self.expect(1, ["FAIL a", "PASS a:bad"], "a")
-        self.bench("a", more="rule u_x.another +break=1\n")
+        self.write_bench("a", more="rule u_x.another +break=1\n")
         self.expect(1, ["FAIL a", "PASS a:bad"], "a")
 
     def test_plusargs_leave_mutants_out(self):
-        self.bench("a", ends="FEW")
+        self.write_bench("a", ends="FEW")
         self.expect(0, ["PASS a"], "a", "+count=9")
         self.assertEqual(self.run_benches("a")[:2], (1, ["FAIL a", "PASS a:bad"]))
 
@@ -209,11 +236,11 @@ class Caught(unittest.TestCase):
 
     def test_failure_is_not_hidden(self):
         self.expect(0, ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"], "--record")
-        self.bench("a", mutant="QUIET")
+        self.write_bench("a", mutant="QUIET")
         self.expect(1, ["PASS b:bad (recorded)", "PASS a", "FAIL a:bad", "PASS b"], "--new", "--record")
         self.assertEqual(self.recorded(), ["b:bad"])
         (self.root / "tests/rtl/b/bench.checks").unlink()
-        self.bench("a")
+        self.write_bench("a")
         self.expect(0, ["PASS a", "PASS a:bad"], "--record", "a")
         self.assertEqual(self.recorded(), ["a:bad"])
 
@@ -232,13 +259,13 @@ class Caught(unittest.TestCase):
     def test_record_of_the_tree(self):
         """The record was not edited by hand, and its mutants exist."""
         found = record.read(ROOT / RECORD, "record of mutants", ("mutants",), "tests/rtl/run --record")["mutants"]
-        names = {f"{p.parent.name}:{line.split()[1]}" for p in (ROOT / "tests/rtl").glob("*/bench.checks")
-                 for line in p.read_text().splitlines() if line.startswith("mutant ")}
+        names = {f"{name}:{mutant}" for name in bench.names() for mutant in bench.checks(name)["mutant"]}
         self.assertEqual(set(found) - names, set())
 
     def test_every_bench_of_the_tree_has_mutants(self):
-        for listing in sorted((ROOT / "tests/rtl").glob("*/bench.f")):
-            self.assertRegex((listing.parent / "bench.checks").read_text(), "(?m)^mutant ", listing.parent.name)
+        for name in bench.names():
+            with self.subTest(name):
+                self.assertTrue(bench.checks(name)["mutant"])
 
 
 if __name__ == "__main__":

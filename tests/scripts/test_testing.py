@@ -254,7 +254,9 @@ class Changed(unittest.TestCase):
         read = changed.of_benches({"rtl/simt/lsu/simt_lsu.sv"})
         self.assertIn("simt_lsu_8", read)
         self.assertNotIn("simt_lsu_32", read)
-        self.assertEqual(changed.of_benches({"tests/rtl/simt_lsu_32/bench.f"}), ["simt_lsu_32"])
+        self.assertEqual(changed.of_benches({"tests/rtl/simt_lsu/random.sv"}), ["simt_lsu_8"])
+        self.assertEqual(changed.of_benches({"tests/rtl/simt_lsu/bench.f"}),
+                         ["simt_lsu", "simt_lsu_32", "simt_lsu_4", "simt_lsu_8"])
 
     def test_tests_of_a_test_file(self):
         def pattern(file):

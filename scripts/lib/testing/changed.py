@@ -13,16 +13,13 @@ import functools
 import pathlib
 import re
 import subprocess
-import sys
 
 import yaml
 
 import rtl_files
 from testing import suites
 from testing.steps import BUILD, ROOT, ctest, lines, Step
-
-sys.path.insert(0, str(ROOT / "tests/rtl"))
-import bench  # noqa: E402
+from testing.suites import unit
 
 TABLE = pathlib.Path(__file__).with_name("changed.yaml")
 
@@ -70,15 +67,15 @@ def itself(file):
 @functools.cache
 def read_by_benches():
     """Returns {name: files of the bench} of all unit benches."""
-    return {name: bench.files(name) for name in bench.names()}
+    return {name: unit.files(name) for name in unit.names()}
 
 
 def of_benches(files):
-    """Returns the unit benches of the default tier that read one of these files, and the other benches of which a file
-    has changed."""
+    """Returns the unit benches of the default tier that read one of these files, and the others whose list of files or
+    checks has changed."""
     every = {"tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/runtime.mk", "tests/lib/jobs.py"} & set(files)
     return [name for name, read in read_by_benches().items()
-            if any(f.startswith(f"tests/rtl/{name}/") for f in files)
+            if {f"tests/rtl/{unit.folder_of(name)}/bench.{kind}" for kind in ("f", "checks")} & set(files)
             or name not in suites.OTHER_GEOMETRY and (every or set(files) & set(read))]
 
 

@@ -6,8 +6,12 @@ counts are numbers here, and no step fills the time there is. Costs are processo
 190,000 cycles of the small device a second.
 """
 import dataclasses
+import sys
 
 from testing.steps import BUILD, ROOT, Step, ctest, lines, whole, whole_or_skipped
+
+sys.path.insert(0, str(ROOT / "tests/rtl"))
+import bench as unit  # noqa: E402
 
 MODEL = {"TERN_BACKEND": "model"}
 RTL = {"TERN_BACKEND": "rtl"}
@@ -90,10 +94,9 @@ def rtl(full):
     if full:
         return [Step("rtl", "unit benches of the RTL and their mutants", ["tests/rtl/run", "-j", "{jobs}"], lines,
                      cost=900)]
-    names = sorted(f.parent.name for f in (ROOT / "tests/rtl").glob("*/bench.f"))
     return [Step("rtl", "unit benches of the RTL, large ones of 8 lanes; of their mutants what is not recorded",
-                 ["tests/rtl/run", "--new", "-j", "{jobs}", *(n for n in names if n not in OTHER_GEOMETRY)], lines,
-                 cost=130)]
+                 ["tests/rtl/run", "--new", "-j", "{jobs}", *(n for n in unit.names() if n not in OTHER_GEOMETRY)],
+                 lines, cost=130)]
 
 
 def formal(full):

@@ -4,3 +4,4 @@ rtl/lint.vlt
 rtl/tern_pkg.sv
 rtl/gen/tern_spec_pkg.sv
 tests/rtl/mmu/tb.sv
+variant mmu_small -GWALKS=1 -GSLOTS=4 -GENTRIES=8 -GCACHE_LOG2=4

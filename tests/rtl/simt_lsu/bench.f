@@ -1,5 +1,4 @@
 -CFLAGS -O0
-# simt_lsu with 16 lanes and 16 warps
 rtl/lint.vlt
 rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv
 rtl/mem/mem_fifo.sv rtl/mem/atomic_alu.sv
@@ -10,3 +9,6 @@ rtl/simt/lsu/lsu_reserve.sv rtl/simt/lsu/lsu_rows.sv rtl/simt/lsu/lsu_local.sv r
 rtl/simt/lsu/lsu_pending.sv rtl/simt/lsu/lsu_retain.sv
 rtl/simt/lsu/simt_lsu.sv
 tests/rtl/simt_lsu/random.sv tests/rtl/simt_lsu/memory.sv tests/rtl/simt_lsu/tb.sv
+variant simt_lsu_4 -GL=4 -GW=4
+variant simt_lsu_8 -GL=8 -GW=4
+variant simt_lsu_32 -GL=32 -GW=32

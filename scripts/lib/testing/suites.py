@@ -87,7 +87,7 @@ def c(full):
 
 
 # Benches of other geometries than the small device's, which runs the same bench: two thirds of the time of all.
-OTHER_GEOMETRY = ("simt_executor_wide", "simt_lsu_32", "simt_executor", "simt_lsu", "simt_lsu_4")
+OTHER_GEOMETRY = ("simt_executor_wide", "simt_executor_tiny", "simt_executor", "simt_lsu_32", "simt_lsu", "simt_lsu_4")
 
 
 def rtl(full):

@@ -19,7 +19,7 @@ static struct fault expected_fault;
 static uint32_t state[MAX_LINES][16], state_lines, state_next; /* saved by a stopped executor */
 static const char *only_case;
 static uint64_t random_state;
-static const struct bench_case *current;
+static struct bench_case current; /* with groups that the executor can hold */
 static uint32_t next_case, packet_words[32];
 
 uint64_t bench_random(void)
@@ -155,9 +155,15 @@ static void fill_packet(const struct bench_case *c, const uint32_t *args)
     memcpy(memory + ARGS, args, 32);
 }
 
-static bool wanted(const struct bench_case *c)
+/** Returns the case with a group of at most LANES * WARPS work-items: its larger side is made shorter. */
+static struct bench_case fitted(const struct bench_case *from)
 {
-    return c->local[0] * c->local[1] * c->local[2] <= LANES * WARPS && (!*only_case || !strcmp(only_case, c->name));
+    struct bench_case c = *from;
+    uint32_t items = c.local[0] * c.local[1], *larger = &c.local[c.local[1] > c.local[0]];
+    if (items > LANES * WARPS) {
+        *larger = LANES * WARPS / (items / *larger);
+    }
+    return c;
 }
 
 int bench_case(uint32_t *packet, int *scrub, const char **name)
@@ -166,35 +172,35 @@ int bench_case(uint32_t *packet, int *scrub, const char **name)
     const struct bench_case *list = bench_cases(&count);
     *name = "";
     *scrub = 0;
-    while (next_case < count && !wanted(&list[next_case])) {
+    while (next_case < count && *only_case && strcmp(only_case, list[next_case].name)) {
         next_case++;
     }
     if (next_case == count) {
         return 0;
     }
-    current = &list[next_case++];
+    current = fitted(&list[next_case++]);
     memset(memory, 0, MEMORY_BYTES);
-    memcpy(args, current->args, sizeof args);
-    if (!current->source) {
+    memcpy(args, current.args, sizeof args);
+    if (!current.source) {
         bench_random_program(memory, args);
-    } else if (load(current->source)) {
-        fprintf(stderr, "%s: cannot be built\n", current->source);
+    } else if (load(current.source)) {
+        fprintf(stderr, "%s: cannot be built\n", current.source);
         exit(1);
     }
-    if (current->fill) {
-        current->fill(memory);
+    if (current.fill) {
+        current.fill(memory);
     }
-    fill_packet(current, args);
+    fill_packet(&current, args);
     memcpy(initial, memory, MEMORY_BYTES);
     memcpy(device.mem.data, memory, MEMORY_BYTES);
     memcpy(packet, packet_words, sizeof packet_words);
-    *scrub = current->scrub || next_case % 3 == 1;
+    *scrub = current.scrub || next_case % 3 == 1;
     if (!model_run(false, 400000000, &expected_fault)) {
         fprintf(stderr, "the model does not end\n");
         exit(1);
     }
     memcpy(expected, device.mem.data, MEMORY_BYTES);
-    *name = current->name;
+    *name = current.name;
     return 1;
 }
 
@@ -311,8 +317,8 @@ int bench_cut(int instructions)
 int bench_check(int code, int access, int va, int pc, int group, int warp, int lane)
 {
     const struct fault *f = &expected_fault;
-    if ((uint32_t)code != f->code || f->code != current->fault) {
-        fprintf(stderr, "fault %d, model %u, expected %u\n", code, f->code, current->fault);
+    if ((uint32_t)code != f->code || f->code != current.fault) {
+        fprintf(stderr, "fault %d, model %u, expected %u\n", code, f->code, current.fault);
         return 1;
     }
     if (f->code) { /* other work-items may have run further in one of the two: memory is not compared */

@@ -9,5 +9,5 @@ sim/model/decode.c sim/model/block.c sim/model/simt.c sim/model/state.c sim/mode
 sim/model/fp.c sim/model/fp_exact.c
 sim/model/ops_int.c sim/model/ops_flow.c sim/model/ops_memory.c sim/model/ops_float.c
 variant simt_executor_small -GLANES=8 -GWARPS=8 -DMODEL_LANES=8 -DMODEL_WARPS=8
-variant simt_executor_tiny -CFLAGS -O0 -GLANES=4 -GWARPS=4 -GLMEM_KIB=16 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16
+variant simt_executor_tiny -GLANES=4 -GWARPS=4 -GLMEM_KIB=16 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16
 variant simt_executor_wide -GLANES=32 -GWARPS=32 -DMODEL_LANES=32 -DMODEL_WARPS=32

@@ -218,8 +218,8 @@ class Docs(unittest.TestCase):
             self.found(quoted_sections(page, text, pages.get), fault, text)
         for text, fault in (
                 ("see driver/os/service.h.", None), ("driver/os/servise.h", "names driver/os/servise.h"),
-                ("`tests/driver/test_*.c`", None), ("tests/driver/tset_*.c", "tset_"), ("(seeds/)", "folder seeds/"),
-                ("`seeds/`", "folder seeds/"), ("`os/` and `driver/`, or and/or", None),
+                ("`tests/driver/*/test_*.c`", None), ("tests/driver/base/tset_*.c", "tset_"),
+                ("(seeds/)", "folder seeds/"), ("`seeds/`", "folder seeds/"), ("`os/` and `driver/`, or and/or", None),
                 ("hardware/software, 3/4", None), ("docs/{rules,status}.md", None)):
             self.found(files(text), fault, text)
         for text, fault in (

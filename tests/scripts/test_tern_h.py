@@ -120,7 +120,7 @@ class Header(unittest.TestCase):
 
     def test_forks(self):
         """The child of a fork tries each call."""
-        tried = (ROOT / "tests/driver/test_fork.c").read_text()
+        tried = (ROOT / "tests/driver/proc/test_fork.c").read_text()
         self.assertEqual([c for c in declared() if f"{c}(" not in tried], [])
 
     def test_sizes(self):

@@ -261,16 +261,16 @@ class Changed(unittest.TestCase):
     def test_tests_of_a_test_file(self):
         def pattern(file):
             return changed.itself(file).partition(": ")[2]
-        self.assertRegex("driver.tdr.async", pattern("tests/driver/test_tdr.c"))
-        self.assertNotRegex("driver.migrate_many", pattern("tests/driver/test_migrate.c"))
+        self.assertRegex("driver.tdr.async", pattern("tests/driver/device/test_tdr.c"))
+        self.assertNotRegex("driver.migrate_many", pattern("tests/driver/migrate/test_migrate.c"))
         self.assertRegex("opencl.run_basic", pattern("tests/opencl/run_basic.c"))
         self.assertRegex("opencl.run_coarse_preempted", pattern("tests/opencl/run_coarse.c"))
-        self.assertEqual(changed.itself("tests/driver/fixture.h"), "driver: .")
+        self.assertEqual(changed.itself("tests/driver/support/fixture.h"), "driver: .")
 
     def test_builds_what_the_steps_need(self):
         def targets(*files, tree="software"):
             return next(s.argv for s in changed.steps_for(files) if s.name == f"build-{tree}")
-        self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/fixture.h"))
+        self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/support/fixture.h"))
         self.assertNotIn("tests/all", targets("driver/kmd/save.c"))
         self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
         self.assertEqual(targets("driver/migration/format/pages.c", tree="sanitize")[-1:], ["fuzz"])

@@ -73,8 +73,7 @@ def name_faults(group, name, functions, sources, names):
         yield f"{full}: there is no such test"
         return
     stems = [x.replace("-", "_") for x in (name, name.split(".")[0])]
-    files = [ROOT / s.replace("X", x) for s in sources[group].split(", ") for x in stems]
-    files = [f for f in files if f.exists()]
+    files = [f for s in sources[group].split(", ") for x in stems for f in ROOT.glob(s.replace("X", x))]
     if not files and "*" not in name:
         yield f"{full}: there is no source of it: {sources[group]}"
     text = "\n".join(f.read_text() for f in files if f.is_file())

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "tests/driver/descriptors.h"
-#include "tests/driver/work.h"
+#include "tests/driver/support/descriptors.h"
+#include "tests/driver/support/work.h"
 
 #define THREADS 4
 #define BURST 6000

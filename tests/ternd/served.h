@@ -16,9 +16,9 @@
 #include "migration/session/session.h"
 #include "os/state/state.h"
 #include "ternd/server.h"
-#include "tests/driver/descriptors.h"
-#include "tests/driver/free_pages.h"
-#include "tests/driver/work.h"
+#include "tests/driver/support/descriptors.h"
+#include "tests/driver/support/free_pages.h"
+#include "tests/driver/support/work.h"
 
 static struct ternd server;
 static struct work b;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/driver/work.h"
+#include "tests/driver/support/work.h"
 
 static const char *ternd;
 static char folder[32], path[64];

@@ -14,7 +14,7 @@ import unittest
 import stream_reader
 
 INSPECT, SAMPLE = sys.argv.pop(), sys.argv.pop()
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def sample(name):

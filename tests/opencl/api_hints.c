@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "CL/cl_tern.h"
-#include "published.h"
+#include "published_stats.h"
 #include "tern/tern.h"
 
 #define PROFILED CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE

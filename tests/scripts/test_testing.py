@@ -265,12 +265,12 @@ class Changed(unittest.TestCase):
         self.assertNotRegex("driver.migrate_many", pattern("tests/driver/migrate/test_migrate.c"))
         self.assertRegex("opencl.run_basic", pattern("tests/opencl/run_basic.c"))
         self.assertRegex("opencl.run_coarse_preempted", pattern("tests/opencl/run_coarse.c"))
-        self.assertEqual(changed.itself("tests/driver/support/fixture.h"), "driver: .")
+        self.assertEqual(changed.itself("tests/driver/support/rig.h"), "driver: .")
 
     def test_builds_what_the_steps_need(self):
         def targets(*files, tree="software"):
             return next(s.argv for s in changed.steps_for(files) if s.name == f"build-{tree}")
-        self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/support/fixture.h"))
+        self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/support/rig.h"))
         self.assertNotIn("tests/all", targets("driver/kmd/save.c"))
         self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
         self.assertEqual(targets("driver/migration/format/pages.c", tree="sanitize")[-1:], ["fuzz"])

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "tests/driver/support/check.h"
 #include "tests/driver/support/descriptors.h"
 #include "tests/driver/support/work.h"
 
@@ -56,7 +57,7 @@ static void *wait_and_work(void *user)
  *  late they came to run: a connection for each, and the session. */
 static void all_wait(void)
 {
-    while (descriptors("socket:") < THREADS + 2) {
+    while (open_descriptors("socket:") < THREADS + 2) {
         usleep(1000);
     }
 }

@@ -16,8 +16,11 @@
 #include "migration/session/session.h"
 #include "os/state/state.h"
 #include "ternd/server.h"
+#include "tests/driver/support/check.h"
 #include "tests/driver/support/descriptors.h"
-#include "tests/driver/support/free_pages.h"
+#include "tests/driver/support/device_memory.h"
+#include "tests/driver/support/open_device.h"
+#include "tests/driver/support/waiting.h"
 #include "tests/driver/support/work.h"
 
 static struct ternd server;
@@ -32,11 +35,6 @@ static const char *served_config = "small,mem=64M,timeout=200000";
 static uid_t (*served_uid)(pid_t pid);
 static uint32_t pages_before;
 static unsigned descriptors_before;
-
-static inline void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
 
 static void *served_connection(void *user)
 {
@@ -110,10 +108,10 @@ static inline void nothing_left(void)
         assert_int_equal(u->connections, 0);
     }
     pthread_mutex_unlock(&server.lock);
-    while (descriptors("") > descriptors_before) {
+    while (open_descriptors("") > descriptors_before) {
         nap(); /* A connection is still being closed. ctest ends a test that has left one open. */
     }
-    assert_int_equal(descriptors(""), descriptors_before);
+    assert_int_equal(open_descriptors(""), descriptors_before);
 }
 
 static inline int serve_with(const char *limits)
@@ -132,7 +130,7 @@ static inline int serve_with(const char *limits)
     assert_int_equal(pthread_create(&served_thread, NULL, served_accept, NULL), 0);
     setenv("TERND_SOCKET", served_at.sun_path, 1);
     pages_before = free_pages(server.dev);
-    descriptors_before = descriptors("");
+    descriptors_before = open_descriptors("");
     b.size = 0;
     return 0;
 }

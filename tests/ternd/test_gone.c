@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/driver/support/check.h"
 #include "tests/driver/support/work.h"
 
 static const char *ternd;

@@ -5,6 +5,7 @@
  * Interrupts wake a waiting thread, and may be lost. After opening, the program has its own signal actions again. The
  * end of the test shows that nothing waits for ever.
  */
+#include "check.h"
 #include "work.h"
 
 #include <pthread.h>

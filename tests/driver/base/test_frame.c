@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Frames of the link of a board (hal/uart/frame.c): the example of docs/board.md, escapes, and bytes that are not
  * frames. */
+#include "check.h"
 #include "hal/uart/frame.h"
-#include "work.h"
 
 /** Decodes bytes of the line. Returns the number of frames; the last one is in `in`. */
 static unsigned taken(struct tern_frame_in *in, const uint8_t *line, size_t size, size_t *n)

@@ -4,6 +4,7 @@
  * device, and a submission ends the wait. Nothing else ends it in these tests, neither an interrupt nor a time limit
  * (F1).
  */
+#include "actor.h"
 #include "rig.h"
 
 /** Returns true if the device thread is in a wait that nobody has ended. After a wake this is a new wait. */
@@ -75,7 +76,7 @@ static void test_submit_ends_the_wait(void **state)
     until(asleep());
     const uint32_t bells = rig.bells[1];
     actor_dispatch(&other, MIX_ITEMS);
-    const uint64_t mix = work_submit(&b, other.c, "mix");
+    const uint64_t mix = work_submit(&dma, other.c, "mix");
     until(rig.bells[1] != bells);
     until(last_of(&other) == mixed(other.n, MIX_ITEMS - 1)); /* the buffer has run, and its end is not indicated yet */
     rig.stubborn = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver on a whole device: refused arguments, long work, and faults (C2, C5, F1, F2). */
-#include "fixture.h"
+#include "dut.h"
 
 static void test_query(void **state)
 {
@@ -37,8 +37,8 @@ static void test_time_seen(void **state)
     ok(tern_context_create(p, &d, &c));
     struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
     for (int i = 0; i < 50; i++) {
-        work_fill(&b, tern_allocation_address(a), 64, (uint8_t)i);
-        work_run(&b, c, "time");
+        work_fill(&dma, tern_allocation_address(a), 64, (uint8_t)i);
+        work_run(&dma, c, "time");
         assert_true(end > t);
         t = tern_device_time_seen(dev);
         assert_true(t >= end);
@@ -67,9 +67,9 @@ static void test_invalid_arguments(void **state)
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
     d = (struct tern_context_desc){.size = sizeof d, .weight = 1001};
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
-    assert_int_equal(tern_submit(c, b.w, 0, NULL, NULL), -EINVAL);
-    assert_int_equal(tern_submit(c, b.w, 65, NULL, NULL), -EINVAL);
-    assert_int_equal(tern_submit(c, b.w, (1 << 20) + 64, NULL, NULL), -EINVAL);
+    assert_int_equal(tern_submit(c, dma.w, 0, NULL, NULL), -EINVAL);
+    assert_int_equal(tern_submit(c, dma.w, 65, NULL, NULL), -EINVAL);
+    assert_int_equal(tern_submit(c, dma.w, (1 << 20) + 64, NULL, NULL), -EINVAL);
     assert_int_equal(tern_wait(c, 1, -1), -EINVAL);
     assert_int_equal(tern_process_destroy(p), -EBUSY);
     assert_int_equal(tern_device_close(dev), -EBUSY);
@@ -84,9 +84,9 @@ static void test_long_buffer(void **state)
     struct tern_context *c = context(p, -1);
     struct tern_allocation *a = memory(p, 16384 * 8, TERN_MEM_WRITE);
     for (uint32_t i = 0; i < 16384; i++) { /* 1 MiB of packets */
-        work_signal(&b, tern_allocation_address(a) + 8 * i, i + 1);
+        work_signal(&dma, tern_allocation_address(a) + 8 * i, i + 1);
     }
-    work_run(&b, c, "long");
+    work_run(&dma, c, "long");
     uint64_t *v = malloc(16384 * 8);
     assert_non_null(v);
     ok(tern_allocation_read(a, 0, v, 16384 * 8));
@@ -114,14 +114,14 @@ static void test_fault(void **state)
     struct tern_fence *gate;
     ok(tern_fence_create(bad, 0, &gate));
     for (uint32_t i = 0; i < 20; i++) {
-        work_fill(&b, tern_allocation_address(ag), 4096, (uint8_t)i);
-        lastg = work_submit(&b, cg, "good");
+        work_fill(&dma, tern_allocation_address(ag), 4096, (uint8_t)i);
+        lastg = work_submit(&dma, cg, "good");
         if (i == 3) {
-            work_fill(&b, tern_allocation_address(ab), 64, 1); /* not writable */
+            work_fill(&dma, tern_allocation_address(ab), 64, 1); /* not writable */
         } else {
-            work_wait(&b, tern_fence_address(gate), 1); /* no packet begins before all are queued */
+            work_wait(&dma, tern_fence_address(gate), 1); /* no packet begins before all are queued */
         }
-        last = work_submit(&b, cb, i == 3 ? "naughty" : "harmless");
+        last = work_submit(&dma, cb, i == 3 ? "naughty" : "harmless");
     }
     ok(tern_fence_signal(gate, 1));
     assert_int_equal(tern_wait(cb, last, -1), -EIO);
@@ -144,7 +144,7 @@ static void test_fault(void **state)
             fail_msg("'%s' does not say %s", f.message, parts[i]);
         }
     }
-    assert_int_equal(tern_submit(cb, b.w, 64, NULL, NULL), -EIO);
+    assert_int_equal(tern_submit(cb, dma.w, 64, NULL, NULL), -EIO);
     struct tern_allocation *none;
     assert_int_equal(tern_allocation_create(bad, 4096, TERN_MEM_READ, 0, &none), -EIO);
     ok(tern_process_status(good, NULL));
@@ -225,18 +225,18 @@ static void test_long_work_lets_others_pass(void **state)
                                     0x0000100b /* exit */};
     ok(tern_allocation_write(a[0], 0, loop, sizeof loop));
     uint32_t code = tern_allocation_address(a[0]), gate = tern_fence_address(f);
-    work_wait(&b, gate, 1);
-    work_fill(&b, tern_allocation_address(a[1]), 64, 1);
-    work_submit(&b, c[1], "short");
+    work_wait(&dma, gate, 1);
+    work_fill(&dma, tern_allocation_address(a[1]), 64, 1);
+    work_submit(&dma, c[1], "short");
     for (int i = 0; i < 300; i++) {
-        work_dispatch(&b, code, code + 65536);
+        work_dispatch(&dma, code, code + 65536);
         if (i == 0) {
             /* from here on the short one wants the engine, at a known point of the long one */
-            work_signal(&b, gate, 1);
+            work_signal(&dma, gate, 1);
         }
     }
-    work_fill(&b, code + 4096, 4096, 0x99);
-    uint64_t fence = work_submit(&b, c[0], "long");
+    work_fill(&dma, code + 4096, 4096, 0x99);
+    uint64_t fence = work_submit(&dma, c[0], "long");
     ok(tern_wait(c[0], fence, -1));
     tern_context_destroy(c[0]);
     tern_context_destroy(c[1]);
@@ -252,7 +252,7 @@ static void test_long_work_lets_others_pass(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, device_setup, device_teardown)
     const struct CMUnitTest tests[] = {
         T(test_query), T(test_time_seen),
         T(test_invalid_arguments),

@@ -7,7 +7,9 @@
  */
 #include <stdatomic.h>
 
+#include "check.h"
 #include "hal/open/open.h"
+#include "open_device.h"
 #include "os/device/device.h"
 #include "work.h"
 

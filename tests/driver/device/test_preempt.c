@@ -6,7 +6,9 @@
  */
 #include <linux/capability.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "actor.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
@@ -43,7 +45,7 @@ static void enter(struct scene *s, enum state state)
     case STATES:
         break;
     case WAITS:
-        work_wait(&b, tern_fence_address(s->gate), 1);
+        work_wait(&dma, tern_fence_address(s->gate), 1);
         s->victims = actor_spin(&s->victim);
         break;
     case RUNS_BEHIND_OTHER:
@@ -251,9 +253,9 @@ static void test_fault_at_the_end(void **state)
     open_mix(&neighbour, "neighbour", 0);
     uint64_t n = actor_mix(&neighbour, 800);
     actor_set(&trap, 0, 6000);
-    ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
+    ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&dma, 1)));
     actor_dispatch(&trap, 1);
-    const uint64_t f = work_submit(&b, trap.c, "trap");
+    const uint64_t f = work_submit(&dma, trap.c, "trap");
     assert_int_equal(tern_wait(trap.c, f, PATIENCE), -EIO);
     const struct tern_fault fault = fault_of(&trap);
     assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 &&
@@ -276,9 +278,9 @@ static void test_fence_nobody_signals(void **state)
     open_spin(&waits, "waits", 0);
     open_mix(&works, "works", 0);
     ok(tern_fence_create(waits.p, 0, &f));
-    work_fill(&b, tern_allocation_address(waits.data), 64, 1);
-    work_wait(&b, tern_fence_address(f), 1);
-    const uint64_t fence = work_submit(&b, waits.c, "waits");
+    work_fill(&dma, tern_allocation_address(waits.data), 64, 1);
+    work_wait(&dma, tern_fence_address(f), 1);
+    const uint64_t fence = work_submit(&dma, waits.c, "waits");
     for (uint32_t i = 0; i < 5; i++) {
         run_mix(&works, 100);
     }
@@ -354,9 +356,9 @@ static void run_queued(struct span *span, uint64_t *preempted)
         const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .weight = 50 + 100 * i, .completed = note,
                                             .user = &span[i]};
         ok(tern_context_create(a.p, &d, &c[i]));
-        work_wait(&b, tern_fence_address(gate), 1);
+        work_wait(&dma, tern_fence_address(gate), 1);
         actor_dispatch(&a, MIX_ITEMS);
-        work_submit(&b, c[i], "repeat");
+        work_submit(&dma, c[i], "repeat");
         until(waiting(c[i]));
     }
     ok(tern_fence_signal(gate, 1));

@@ -4,9 +4,9 @@
  * tests. Each step begins when all earlier changes have been published, so only the step itself can cause the next
  * publication.
  */
-#include "fixture.h"
+#include "dut.h"
 #include "os/observe/observe.h"
-#include "published.h"
+#include "published_stats.h"
 
 static char base[64];
 
@@ -16,13 +16,13 @@ static int setup_folder(void **state)
     assert_non_null(mkdtemp(base));
     setenv("XDG_RUNTIME_DIR", base, 1);
     unsetenv("TERN_STATS");
-    return setup(state);
+    return device_setup(state);
 }
 
 static int teardown_folder(void **state)
 {
     char folder[80];
-    int r = teardown(state);
+    int r = device_teardown(state);
     tern_stats_folder(folder, sizeof folder);
     return r | rmdir(folder) | rmdir(base);
 }
@@ -76,8 +76,8 @@ static void test_cycles_of_engines(void **state)
     struct tern_process *p = process("share");
     struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
     struct tern_context *c = context(p, 1);
-    work_fill(&b, tern_allocation_address(a), 4096, 1);
-    work_run(&b, c, "fill");
+    work_fill(&dma, tern_allocation_address(a), 4096, 1);
+    work_run(&dma, c, "fill");
     ran.size = sizeof ran;
     tern_context_query(c, &ran);
     assert_true(ran.engine_cycles[1] > 0 && ran.engine_cycles[1] == ran.cycles && !ran.engine_cycles[0]);
@@ -134,11 +134,11 @@ static void test_aborted(void **state)
     ok(tern_fence_create(p, 0, &gate));
     for (int i = 0; i < 4; i++) {
         if (i == 1) {
-            work_fill(&b, tern_allocation_address(a), 64, 1); /* not writable */
+            work_fill(&dma, tern_allocation_address(a), 64, 1); /* not writable */
         } else {
-            work_wait(&b, tern_fence_address(gate), 1); /* no buffer ends before all are queued */
+            work_wait(&dma, tern_fence_address(gate), 1); /* no buffer ends before all are queued */
         }
-        last = work_submit(&b, c, "buffer");
+        last = work_submit(&dma, c, "buffer");
     }
     ok(tern_fence_signal(gate, 1));
     assert_int_equal(tern_wait(c, last, PUBLISHED_PATIENCE), -EIO);
@@ -219,8 +219,8 @@ static void test_partitions(void **state)
     ok(tern_process_create_in(dev, "part", "inside", &p));
     struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
     struct tern_context *c = context(p, 1);
-    work_fill(&b, tern_allocation_address(a), 4096, 1);
-    work_run(&b, c, "fill");
+    work_fill(&dma, tern_allocation_address(a), 4096, 1);
+    work_run(&dma, c, "fill");
     tern_context_query(c, &s);
     cycles_wanted = s.cycles;
     assert_true(cycles_wanted > 0);
@@ -252,8 +252,8 @@ static void test_slowed(void **state)
     tern_sched_cap_add(&dev->sched, &cap, &p->sched);
     pthread_mutex_unlock(&dev->lock);
     for (int i = 0; i < 2000; i++) {
-        work_fill(&b, tern_allocation_address(a), 1u << 20, (uint8_t)i);
-        last = work_submit(&b, c, "fill");
+        work_fill(&dma, tern_allocation_address(a), 1u << 20, (uint8_t)i);
+        last = work_submit(&dma, c, "fill");
     }
     assert_true(published_until(is_slowed));
     pthread_mutex_lock(&dev->lock);

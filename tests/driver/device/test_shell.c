@@ -5,9 +5,8 @@
  * preempted and resumed on another such device, from the model to the RTL and back. A kernel fails its process with a
  * sentence, and no other process.
  */
-#include "fixture.h"
-
-#include "moving.h"
+#include "migration.h"
+#include "open_device.h"
 
 #define CONFIG "shell,mem=32M,timeout=200000,quantum=2000"
 #define PATIENCE 600000 /* ms, enough for a busy host and a slow device */
@@ -53,8 +52,8 @@ static void caller_begin(struct caller *k)
     memcpy(&call.payload[TERN_USER_SAXPY_A], &a, sizeof a);
     call.payload[TERN_USER_SAXPY_X] = tern_allocation_address(k->x);
     call.payload[TERN_USER_SAXPY_Y] = tern_allocation_address(k->y);
-    ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
-    k->fence = work_submit(&b, k->c, "saxpy");
+    ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
+    k->fence = work_submit(&dma, k->c, "saxpy");
 }
 
 /** Waits for the call and checks its result. */
@@ -81,7 +80,7 @@ static void caller_close(struct caller *k)
     ok(tern_process_destroy(k->p));
 }
 
-static struct tern_context_stats stats(struct tern_context *c)
+static struct tern_context_stats context_stats(struct tern_context *c)
 {
     struct tern_context_stats s = {.size = sizeof s};
     tern_context_query(c, &s);
@@ -111,18 +110,18 @@ static void test_copies(void **state)
     struct tern_fence *gate[2];
     uint64_t fence[2];
     dev = open_or_skip(CONFIG);
-    b.size = 0;
+    dma.size = 0;
     for (uint32_t i = 0; i < 2; i++) {
         p[i] = process("copies");
         c[i] = context(p[i], 0);
         ok(tern_allocation_create(p[i], BYTES, TERN_MEM_WRITE, 0x40000000, &from[i]));
         ok(tern_allocation_create(p[i], BYTES, TERN_MEM_WRITE, 0x50000000, &to[i]));
         ok(tern_fence_create(p[i], 0, &gate[i]));
-        work_wait(&b, tern_fence_address(gate[i]), 1);
-        work_fill(&b, tern_allocation_address(from[i]), BYTES, (uint8_t)(0x11 + i));
-        work_copy(&b, tern_allocation_address(to[i]) + 5, tern_allocation_address(from[i]) + 3, BYTES - 5);
-        work_signal(&b, tern_fence_address(gate[i]), 2);
-        fence[i] = work_submit(&b, c[i], "copy");
+        work_wait(&dma, tern_fence_address(gate[i]), 1);
+        work_fill(&dma, tern_allocation_address(from[i]), BYTES, (uint8_t)(0x11 + i));
+        work_copy(&dma, tern_allocation_address(to[i]) + 5, tern_allocation_address(from[i]) + 3, BYTES - 5);
+        work_signal(&dma, tern_fence_address(gate[i]), 2);
+        fence[i] = work_submit(&dma, c[i], "copy");
     }
     for (uint32_t i = 2; i-- > 0;) { /* the second one first: it does not wait behind the first */
         uint64_t value;
@@ -150,7 +149,7 @@ static void test_preempt(void **state)
     struct caller k[3];
     uint64_t cuts = 0;
     dev = open_or_skip(CONFIG);
-    b.size = 0;
+    dma.size = 0;
     for (uint32_t i = 0; i < 3; i++) {
         caller_open(&k[i], 1000 * i);
     }
@@ -159,7 +158,7 @@ static void test_preempt(void **state)
     }
     for (uint32_t i = 0; i < 3; i++) {
         caller_expect(&k[i]);
-        cuts += stats(k[i].c).preempted;
+        cuts += context_stats(k[i].c).preempted;
         caller_close(&k[i]);
     }
     print_message("preempted: %llu times\n", (unsigned long long)cuts);
@@ -177,9 +176,9 @@ static void test_migrate(void **state)
         uint32_t n;
         struct caller k;
         caller_open(&k, 77 * i);
-        pausing_set(here, dev, k.p, 500 + 1700 * i);
+        breakpoint_set(here, dev, k.p, 500 + 1700 * i);
         caller_begin(&k);
-        pausing_await(here, k.c);
+        breakpoint_await(here, k.c);
         struct journey j = depart(&k.p, 1, NULL);
         struct tern_process *before = k.p;
         cuts += k.c->sched.requeued_count && k.c->sched.requeued[0].resume;
@@ -204,7 +203,7 @@ static void test_kernel(void **state)
     (void)state;
     struct caller k;
     dev = open_or_skip(CONFIG);
-    b.size = 0;
+    dma.size = 0;
     caller_open(&k, 5);
     for (uint32_t behind = 0; behind < 2; behind++) {
         struct tern_fault f = {.size = sizeof f};
@@ -212,10 +211,10 @@ static void test_kernel(void **state)
         struct tern_context *c = context(p, 0);
         struct tern_allocation *m = memory(p, 65536, TERN_MEM_WRITE);
         if (behind) {
-            work_copy(&b, tern_allocation_address(m) + 4096, tern_allocation_address(m), 4096);
+            work_copy(&dma, tern_allocation_address(m) + 4096, tern_allocation_address(m), 4096);
         }
-        work_dispatch(&b, tern_allocation_address(m), tern_allocation_address(m));
-        const uint64_t fence = work_submit(&b, c, "vector_add");
+        work_dispatch(&dma, tern_allocation_address(m), tern_allocation_address(m));
+        const uint64_t fence = work_submit(&dma, c, "vector_add");
         caller_begin(&k);
         assert_int_equal(tern_wait(c, fence, PATIENCE), -EIO);
         assert_int_equal(tern_process_status(p, &f), -EIO);

@@ -3,6 +3,7 @@
  * A driver was killed while it used a device (F3). The next driver finds nothing of its work, whether that ran, waited,
  * or had been indicated. A reset that does not end is an error.
  */
+#include "actor.h"
 #include "rig.h"
 
 #include "os/mem/mem.h"

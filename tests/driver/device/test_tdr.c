@@ -6,8 +6,10 @@
  */
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
@@ -460,7 +462,7 @@ static void test_save_area(void **state)
         }
         victim.local_bytes = 4096; /* more state than a page */
         actor_dispatch(&victim, 64);
-        const uint64_t f = work_submit(&b, victim.c, "spin");
+        const uint64_t f = work_submit(&dma, victim.c, "spin");
         spins(&victim);
         if (at_restore) {
             spoil(&victim, i / 2 % 2 ? good : page, i / 2 == 1 ? BAD_PAGE : 0);

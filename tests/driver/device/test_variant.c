@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Devices that differ from the simulators: a single address space (A2), memory with old contents (A7), another
  * interface, and extreme configurations. */
+#include "check.h"
 #include "hal/open/open.h"
+#include "open_device.h"
 #include "os/device/device.h"
 #include "work.h"
 

@@ -4,7 +4,8 @@
  * buffers that are not aligned, a hal that fails, and random sets of overlapping bases against an oracle. Pages have 4
  * KiB to 2 MiB.
  */
-#include "bases.h"
+#include "basis_oracle.h"
+#include "check.h"
 #include "hal/hal.h"
 
 #define GIB (1ull << 30)
@@ -80,7 +81,7 @@ static void host_writes(uint64_t address, size_t size)
 {
     static const uint8_t data[1 << 17];
     assert_true(size <= sizeof data);
-    bases_ok(tern_kmd_write(&kmd, &(struct tern_iovec){address, data, size}, 1), "write");
+    ok(tern_kmd_write(&kmd, &(struct tern_iovec){address, data, size}, 1));
 }
 
 #define refused(call, error, sentence) refused_at((call), error, sentence, #call, __LINE__)
@@ -94,14 +95,14 @@ static void refused_at(int r, int error, const char *sentence, const char *what,
 static uint64_t make(uint64_t address, uint64_t bytes)
 {
     uint64_t id = 0;
-    bases_ok(tern_basis_create(&kmd, &(struct tern_basis_range){address, bytes}, 1, &id), "create");
+    ok(tern_basis_create(&kmd, &(struct tern_basis_range){address, bytes}, 1, &id));
     return id;
 }
 
 static uint64_t made_and_started(uint64_t address, uint64_t bytes)
 {
     const uint64_t id = make(address, bytes);
-    bases_ok(tern_basis_start(&kmd, id), "start");
+    ok(tern_basis_start(&kmd, id));
     return id;
 }
 
@@ -110,14 +111,14 @@ static const struct tern_basis_part all = {.range = TERN_BASIS_ALL};
 static uint64_t count(uint64_t id)
 {
     uint64_t n = UINT64_MAX;
-    bases_ok(tern_basis_count(&kmd, id, &all, &n), "count");
+    ok(tern_basis_count(&kmd, id, &all, &n));
     return n;
 }
 
 static uint64_t take(uint64_t id) /* queries and clears all bits of a basis of at most 64 pages */
 {
     uint64_t bits = 0;
-    bases_ok(tern_basis_query(&kmd, id, &all, true, &bits, 0), "query");
+    ok(tern_basis_query(&kmd, id, &all, true, &bits, 0));
     return bits;
 }
 
@@ -170,7 +171,7 @@ static void test_create_errors(void **state)
     assert_null(kmd.bases.first);
     assert_int_equal(make(0, end), 1); /* ranges may touch: */
     const struct tern_basis_range touch[] = {{8192, 4096}, {0, 4096}, {4096, 4096}};
-    bases_ok(tern_basis_create(&kmd, touch, 3, &id), "create");
+    ok(tern_basis_create(&kmd, touch, 3, &id));
     assert_int_equal(id, 2);
     assert_int_equal(plane.commands, 0);
     close_device();
@@ -188,20 +189,20 @@ static void test_life_errors(void **state)
     refused(tern_basis_stop(&kmd, id), -ENOENT, "is not started");
     refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
     refused(tern_basis_count(&kmd, id, &all, &n), -ENOENT, "is not started");
-    bases_ok(tern_basis_start(&kmd, id), "start");
+    ok(tern_basis_start(&kmd, id));
     refused(tern_basis_start_late(&kmd, id), -EALREADY, "is started already");
     refused(tern_basis_destroy(&kmd, id), -EBUSY, "stop it before");
-    bases_ok(tern_basis_stop(&kmd, id), "stop");
+    ok(tern_basis_stop(&kmd, id));
     refused(tern_basis_stop(&kmd, id), -ENOENT, "is not started");
     refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
-    bases_ok(tern_basis_destroy(&kmd, id), "destroy");
+    ok(tern_basis_destroy(&kmd, id));
     refused(tern_basis_destroy(&kmd, id), -EBADF, "was destroyed");
     refused(tern_basis_start(&kmd, id), -EBADF, "was destroyed");
     refused(tern_basis_start_late(&kmd, id), -EBADF, "was destroyed");
     refused(tern_basis_stop(&kmd, id), -EBADF, "was destroyed");
     refused(tern_basis_query(&kmd, id, &all, true, &bits, 0), -EBADF, "was destroyed");
     refused(tern_basis_count(&kmd, id, &all, &n), -EBADF, "was destroyed");
-    bases_ok(tern_basis_destroy(&kmd, other), "destroy");
+    ok(tern_basis_destroy(&kmd, other));
     assert_int_equal(make(0, 8192), other + 1); /* a number is never used again */
     assert_int_equal(bits, 0xa5);
     assert_int_equal(n, 5);
@@ -225,8 +226,8 @@ static void test_query_errors(void **state)
     uint64_t id, n = 5;
     uint8_t bits[4] = {1, 2, 3, 4};
     open_device(1024, 12);
-    bases_ok(tern_basis_create(&kmd, ranges, 2, &id), "create");
-    bases_ok(tern_basis_start(&kmd, id), "start");
+    ok(tern_basis_create(&kmd, ranges, 2, &id));
+    ok(tern_basis_start(&kmd, id));
     host_writes(0, 65536);
     plane.commands = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -256,23 +257,23 @@ static void test_starts(void **state)
     plane.dirty[3] = 1; /* written before the start */
     host_writes(5 * 4096, 1);
     const uint64_t late = make(0, 64 * 4096);
-    bases_ok(tern_basis_start_late(&kmd, late), "start");
+    ok(tern_basis_start_late(&kmd, late));
     host_writes(6 * 4096, 1);
     const uint64_t id = made_and_started(0, 64 * 4096);
     assert_int_equal(take(id), 0);
     assert_int_equal(take(late), 1 << 3 | 1 << 6); /* the start of `id` lost no bit of `late` */
     plane.dirty[7] = 1;
     host_writes(11 * 4096, 1);
-    bases_ok(tern_basis_start(&kmd, id), "start"); /* nested start: the outer one loses no bit */
+    ok(tern_basis_start(&kmd, id)); /* nested start: the outer one loses no bit */
     assert_int_equal(count(id), 2);
-    bases_ok(tern_basis_stop(&kmd, id), "stop");
-    bases_ok(tern_basis_stop(&kmd, late), "stop"); /* the stop of another basis loses none either */
+    ok(tern_basis_stop(&kmd, id));
+    ok(tern_basis_stop(&kmd, late)); /* the stop of another basis loses none either */
     plane.dirty[8] = 1;
     host_writes(9 * 4096, 1);
     assert_int_equal(take(id), 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11);
     host_writes(10 * 4096, 1);
-    bases_ok(tern_basis_stop(&kmd, id), "stop");
-    bases_ok(tern_basis_start(&kmd, id), "start"); /* starts with all bits zero */
+    ok(tern_basis_stop(&kmd, id));
+    ok(tern_basis_start(&kmd, id)); /* starts with all bits zero */
     assert_int_equal(take(id), 0);
     close_device();
 }
@@ -284,8 +285,8 @@ static void test_order(void **state)
     const struct tern_basis_range ranges[] = {{40 * 4096, 3 * 4096}, {0, 13 * 4096}, {32 * 4096, 4096}};
     uint64_t id;
     open_device(64, 12);
-    bases_ok(tern_basis_create(&kmd, ranges, 3, &id), "create");
-    bases_ok(tern_basis_start(&kmd, id), "start");
+    ok(tern_basis_create(&kmd, ranges, 3, &id));
+    ok(tern_basis_start(&kmd, id));
     plane.dirty[40] = plane.dirty[42] = plane.dirty[0] = plane.dirty[12] = plane.dirty[13] = plane.dirty[43] = 1;
     host_writes(33 * 4096 - 1, 1);
     const uint32_t want = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 15 | 1u << 16; /* 17 bits */
@@ -293,7 +294,7 @@ static void test_order(void **state)
         for (int background = 0; background < 2; background++) {
             uint8_t raw[11];
             memset(raw, background ? 0xff : 0, sizeof raw);
-            bases_ok(tern_basis_query(&kmd, id, &all, false, raw + 1, at), "query");
+            ok(tern_basis_query(&kmd, id, &all, false, raw + 1, at));
             for (uint32_t i = 0; i < sizeof raw * 8; i++) {
                 const bool bit = raw[i / 8] >> i % 8 & 1, mine = i >= at + 8 && i < at + 8 + 17;
                 assert_int_equal(bit, mine ? want >> (i - at - 8) & 1 : (uint32_t)background);
@@ -317,7 +318,7 @@ static void test_host_writes(void **state)
                                         {5 * 4096, data, 0},
                                         {WINDOW + 4090, data, 12},
                                         {60 * 4096, data, 8192}};
-    bases_ok(tern_kmd_write(&kmd, pieces, 5), "write");
+    ok(tern_kmd_write(&kmd, pieces, 5));
     assert_int_equal(take(id), 1 | 1 << 1 | 1 << 2 | 3ull << 32 | 3ull << 60);
     assert_int_equal(take(part), 1);
     plane.bad_memory = true;
@@ -336,29 +337,29 @@ static void test_sizes(void **state)
     open_device(GIB / 4096, 12);
     for (uint32_t size = 8192; size <= 256u << 20; size *= 2) {
         const uint32_t pages = size / 4096;
-        struct bases random = {.random = size};
-        const uint32_t first = bases_random(&random, 65536);
+        struct basis_oracle random = {.random = size};
+        const uint32_t first = oracle_random(&random, 65536);
         uint8_t *const got = calloc(pages / 8 + 9, 1), *const want = calloc(pages / 8 + 9, 1);
         const uint64_t id = made_and_started(first * 4096ull, size);
         for (uint32_t at = 0; at < 17; at += size > 1u << 24 ? 13 : 1) {
             memset(got, 0xff, pages / 8 + 9);
             memset(want, 0xff, pages / 8 + 9);
             for (uint32_t i = 0; i < pages; i++) {
-                const bool dirty = i % 8 < 2 || bases_random(&random, 16) == 0;
+                const bool dirty = i % 8 < 2 || oracle_random(&random, 16) == 0;
                 plane.dirty[first + i] = dirty;
                 want[(at + i) / 8] &= (uint8_t)~(!dirty << (at + i) % 8);
             }
             for (int again = 0; again < 2; again++) { /* a query without clear changes nothing */
-                bases_ok(tern_basis_query(&kmd, id, &all, again, got, at), "query");
+                ok(tern_basis_query(&kmd, id, &all, again, got, at));
                 assert_memory_equal(got, want, pages / 8 + 9);
             }
             memset(got, 0, pages / 8 + 9);
             memset(want, 0, pages / 8 + 9);
-            bases_ok(tern_basis_query(&kmd, id, &all, true, got, at), "query");
+            ok(tern_basis_query(&kmd, id, &all, true, got, at));
             assert_memory_equal(got, want, pages / 8 + 9);
         }
-        bases_ok(tern_basis_stop(&kmd, id), "stop");
-        bases_ok(tern_basis_destroy(&kmd, id), "destroy");
+        ok(tern_basis_stop(&kmd, id));
+        ok(tern_basis_destroy(&kmd, id));
         free(got);
         free(want);
     }
@@ -377,8 +378,8 @@ static void test_four_ways(void **state)
         ranges[i] = (struct tern_basis_range){i * 2 * GIB, 2 * GIB};
         id[i] = made_and_started(ranges[i].address, ranges[i].bytes);
     }
-    bases_ok(tern_basis_create(&kmd, ranges, 4, &one), "create");
-    bases_ok(tern_basis_start(&kmd, one), "start");
+    ok(tern_basis_create(&kmd, ranges, 4, &one));
+    ok(tern_basis_start(&kmd, one));
     for (uint32_t turn = 0; turn < 4; turn++) {
         for (uint32_t i = 0; i < 4; i++) { /* at the borders and inside */
             const uint64_t first = i * 2 * GIB / 4096;
@@ -389,15 +390,15 @@ static void test_four_ways(void **state)
         for (uint32_t i = 0; i < 4; i++) {
             assert_int_equal(count(id[i]), 3); /* only its own query has cleared its earlier bits */
         }
-        bases_ok(tern_basis_query(&kmd, id[turn], &all, true, bits, 0), "query");
+        ok(tern_basis_query(&kmd, id[turn], &all, true, bits, 0));
         assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
         assert_int_equal(count(id[turn]), 0);
         memset(bits, 0xff, sizeof bits);
-        bases_ok(tern_basis_query(&kmd, one, &part, true, bits, 0), "query");
+        ok(tern_basis_query(&kmd, one, &part, true, bits, 0));
         assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
         assert_int_equal(count(one), 9);
         for (uint32_t i = 0; i < 4; i++) {
-            bases_ok(tern_basis_query(&kmd, one, &(struct tern_basis_part){i, 0, 0}, true, bits, 0), "query");
+            ok(tern_basis_query(&kmd, one, &(struct tern_basis_part){i, 0, 0}, true, bits, 0));
             assert_int_equal(count(one), 9 - 3 * (i < turn ? i + 1 : i));
         }
     }
@@ -414,9 +415,9 @@ static void test_failures(void **state)
             uint64_t id, bits = 0x1234;
             open_device(64, 12);
             const uint64_t other = made_and_started(0, 64 * 4096);
-            bases_ok(tern_basis_create(&kmd, ranges, 2, &id), "create");
+            ok(tern_basis_create(&kmd, ranges, 2, &id));
             if (!start) {
-                bases_ok(tern_basis_start(&kmd, id), "start");
+                ok(tern_basis_start(&kmd, id));
             }
             plane.dirty[0] = plane.dirty[5] = plane.dirty[33] = plane.dirty[40] = 1;
             plane.fail = at;
@@ -444,25 +445,25 @@ static void test_random(void **state)
         uint32_t mem_pages, page_log2, steps;
     } devices[] = {{300, 12, 20000}, {5000, 12, 10000}, {3003, 13, 5000}, {4096, 16, 5000}, {65536, 21, 5000}};
     for (uint32_t d = 0; d < sizeof devices / sizeof *devices; d++) {
-        struct bases s;
+        struct basis_oracle s;
         open_device(devices[d].mem_pages, devices[d].page_log2);
-        bases_open(&s, &kmd, 0, plane.pages, 1 + d);
+        oracle_open(&s, &kmd, 0, plane.pages, 1 + d);
         for (uint32_t i = 0; i < devices[d].steps; i++) {
-            const uint32_t page = bases_random(&s, plane.pages), most = plane.pages - page;
-            const uint32_t n = 1 + bases_random(&s, bases_random(&s, 8) || most < 9 ? (most < 9 ? most : 9) : most);
-            if (bases_random(&s, 2)) {
+            const uint32_t page = oracle_random(&s, plane.pages), most = plane.pages - page;
+            const uint32_t n = 1 + oracle_random(&s, oracle_random(&s, 8) || most < 9 ? (most < 9 ? most : 9) : most);
+            if (oracle_random(&s, 2)) {
                 memset(plane.dirty + page, 1, n);
-                bases_wrote(&s, page, n);
+                oracle_wrote(&s, page, n);
             } else {
-                const uint64_t at = page * s.page + bases_random(&s, (uint32_t)s.page);
-                const size_t size = 1 + bases_random(&s, 1 << 16);
+                const uint64_t at = page * s.page + oracle_random(&s, (uint32_t)s.page);
+                const size_t size = 1 + oracle_random(&s, 1 << 16);
                 const uint64_t last = (at + size - 1) / s.page;
                 host_writes(at, size); /* may reach beyond the end, which the hal refuses */
-                bases_wrote(&s, page, (uint32_t)((last < plane.pages ? last : plane.pages - 1) - page + 1));
+                oracle_wrote(&s, page, (uint32_t)((last < plane.pages ? last : plane.pages - 1) - page + 1));
             }
-            bases_step(&s);
+            oracle_step(&s);
         }
-        bases_close(&s);
+        oracle_close(&s);
         close_device();
     }
 }
@@ -476,7 +477,7 @@ static void test_cost(void **state)
     plane.dirty[3] = 1;
     host_writes(0, 65536);
     assert_int_equal(plane.commands, 0);
-    bases_ok(tern_basis_start(&kmd, id), "start");
+    ok(tern_basis_start(&kmd, id));
     assert_int_equal(plane.commands, 1);
     host_writes(4096, 1);
     plane.dirty[GIB / 4096 - 1] = 1;

@@ -4,58 +4,23 @@
  * recently used first, and only they are brought back. A superpage may come back as small pages, and small pages as a
  * superpage. The choice of a victim among 4,096 blocks looks at few of them.
  */
-#include "free_pages.h"
+#include "device_memory.h"
 #include "os/mem/mem.h"
+#include "page_tables.h"
 #include "rig.h"
-#include "tables.h"
+#include "waiting.h"
 
-#define MIB (1u << 20)
 #define BLOCK_PAGES 1024u
 
 static const char *const small = "small,mem=16M,quantum=20000,timeout=200000";
-
-static struct tern_process *process(const char *name)
-{
-    struct tern_process *p;
-    ok(tern_process_create(dev, name, &p));
-    return p;
-}
-
-static struct tern_context *context(struct tern_process *p)
-{
-    const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
-    struct tern_context *c;
-    ok(tern_context_create(p, &d, &c));
-    return c;
-}
-
-static struct tern_allocation *memory(struct tern_process *p, uint32_t bytes)
-{
-    struct tern_allocation *a;
-    ok(tern_allocation_create(p, bytes, TERN_MEM_WRITE, 0, &a));
-    return a;
-}
 
 /** Runs work that names the allocation and sets all its bytes. */
 static void use(struct tern_context *c, struct tern_allocation *a, uint8_t value)
 {
     const uint32_t at = tern_allocation_address(a);
     ok(tern_context_set_residency(c, &at, 1));
-    work_fill(&b, at, (uint32_t)tern_allocation_size(a), value);
-    ok(tern_wait(c, work_submit(&b, c, "use"), PATIENCE));
-}
-
-static void expect(struct tern_allocation *a, uint64_t offset, uint32_t size, uint8_t value)
-{
-    uint8_t *got = malloc(size);
-    assert_non_null(got);
-    ok(tern_allocation_read(a, offset, got, size));
-    for (size_t i = 0; i < size; i++) {
-        if (got[i] != value) {
-            fail_msg("byte %zu is %u and not %u", (size_t)offset + i, got[i], value);
-        }
-    }
-    free(got);
+    work_fill(&dma, at, (uint32_t)tern_allocation_size(a), value);
+    ok(tern_wait(c, work_submit(&dma, c, "use"), PATIENCE));
 }
 
 /** Returns a bit for each block of the allocation that is on the device. */
@@ -85,15 +50,16 @@ static void test_in_parts(void **state)
     static uint32_t bits[12 * 256 / 32], want[12 * 256 / 32];
     rig_open(small, NULL);
     struct tern_process *p = process("parts"), *q = process("other");
-    struct tern_context *c = context(p), *d = context(q);
-    struct tern_allocation *a = memory(p, 8 * MIB), *k = memory(p, 4 * MIB), *o = memory(q, 4 * MIB);
+    struct tern_context *c = context(p, -1), *d = context(q, -1);
+    struct tern_allocation *a = memory(p, 8 * MIB, TERN_MEM_WRITE), *k = memory(p, 4 * MIB, TERN_MEM_WRITE),
+                           *o = memory(q, 4 * MIB, TERN_MEM_WRITE);
     assert_int_equal(a->mem->block_count, 2);
     use(c, a, 0xa1);
     use(c, k, 0xb2);
     ok(tern_process_dirty(p, tern_allocation_address(a), 8 * MIB, true, bits));
-    work_fill(&b, tern_allocation_address(a) + 5 * 4096, 1, 0xa1);
-    work_fill(&b, tern_allocation_address(a) + 5 * MIB, 4097, 0xa1);
-    work_run(&b, c, "some");
+    work_fill(&dma, tern_allocation_address(a) + 5 * 4096, 1, 0xa1);
+    work_fill(&dma, tern_allocation_address(a) + 5 * MIB, 4097, 0xa1);
+    work_run(&dma, c, "some");
     use(c, k, 0xb3); /* needs one block; the first block of a is the oldest */
     use(d, o, 0xc4);
     assert_int_equal(here(a), 2);
@@ -104,15 +70,15 @@ static void test_in_parts(void **state)
     want[5 * 256 / 32] = 3;
     ok(tern_process_dirty(p, tern_allocation_address(a), 8 * MIB, false, bits));
     assert_memory_equal(bits, want, sizeof want);
-    expect(a, 0, 8 * MIB, 0xa1);
+    expect_bytes(a, 0, 8 * MIB, 0xa1);
     const uint64_t brought = dev->pager.brought;
     use(c, a, 0xa5);
     assert_int_equal(dev->pager.brought, brought + BLOCK_PAGES);
     assert_int_equal(here(o), 1);
     assert_int_equal(here(k), 0);
-    expect(o, 0, 4 * MIB, 0xc4);
-    expect(k, 0, 4 * MIB, 0xb3);
-    expect(a, 0, 8 * MIB, 0xa5);
+    expect_bytes(o, 0, 4 * MIB, 0xc4);
+    expect_bytes(k, 0, 4 * MIB, 0xb3);
+    expect_bytes(a, 0, 8 * MIB, 0xa5);
     tern_context_destroy(c);
     tern_context_destroy(d);
     tern_allocation_destroy(a);
@@ -144,16 +110,16 @@ static void test_tables(void **state)
     struct tern_process *p = process("tables");
     struct tern_run hole[8];
     uint32_t holes = 0;
-    struct tern_allocation *a = memory(p, 14 * MIB);
+    struct tern_allocation *a = memory(p, 14 * MIB, TERN_MEM_WRITE);
     const uint32_t va = tern_allocation_address(a);
     assert_int_equal(va % (4 * MIB), 0);
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 14 * 256);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 14 * 256);
     assert_int_equal(large, 3);
     ok(tern_allocation_write(a, 4 * MIB, "here", 4));
     for (uint32_t i = 0; i < 3; i++) {
         move(a, i, false);
     }
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 2 * 256);
     pthread_mutex_lock(&dev->lock); /* take one page of each free 4 MiB, so that no superpage fits */
     while (tern_pages_take_large(dev->partition.pages, &hole[holes]) == 0) {
         holes++;
@@ -164,9 +130,9 @@ static void test_tables(void **state)
     }
     pthread_mutex_unlock(&dev->lock);
     move(a, 1, true);
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 6 * 256);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 6 * 256);
     assert_int_equal(large, 0);
-    expect(a, 4 * MIB + 4, 4 * MIB - 4, 0);
+    expect_bytes(a, 4 * MIB + 4, 4 * MIB - 4, 0);
     char got[4];
     ok(tern_allocation_read(a, 4 * MIB, got, 4));
     assert_memory_equal(got, "here", 4);
@@ -176,19 +142,19 @@ static void test_tables(void **state)
     }
     pthread_mutex_unlock(&dev->lock);
     move(a, 2, true);
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 10 * 256);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 10 * 256);
     assert_int_equal(large, 1);
     destroy_wait(a); /* its blocks: absent; small pages instead of a superpage; a superpage; small pages */
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 0);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 0);
     ok(tern_allocation_create(p, 2 * MIB, TERN_MEM_WRITE, va + 4 * MIB, &a));
-    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256); /* by the region's new second-level table */
-    struct tern_allocation *absent = memory(p, 40 * MIB);
+    assert_int_equal(pages_mapped(p, va, 14 * 256, &large), 2 * 256); /* by the region's new second-level table */
+    struct tern_allocation *absent = memory(p, 40 * MIB, TERN_MEM_WRITE);
     const uint32_t there = tern_allocation_address(absent);
-    assert_int_equal(mapped(p, there, 40 * 256, &large), 0);
+    assert_int_equal(pages_mapped(p, there, 40 * 256, &large), 0);
     move(absent, 1, true);
-    assert_int_equal(mapped(p, there, 40 * 256, &large), BLOCK_PAGES);
+    assert_int_equal(pages_mapped(p, there, 40 * 256, &large), BLOCK_PAGES);
     destroy_wait(absent);
-    assert_int_equal(mapped(p, there, 40 * 256, &large), 0);
+    assert_int_equal(pages_mapped(p, there, 40 * 256, &large), 0);
     destroy_wait(a);
     ok(tern_process_destroy(p));
     assert_int_equal(free_pages(dev), pages);
@@ -203,8 +169,8 @@ static void test_pins(void **state)
     rig_open(small, NULL);
     const uint32_t pages = free_pages(dev);
     struct tern_process *p = process("pins");
-    struct tern_context *c = context(p);
-    struct tern_allocation *a = memory(p, 10 * MIB), *o = memory(p, 4 * MIB);
+    struct tern_context *c = context(p, -1);
+    struct tern_allocation *a = memory(p, 10 * MIB, TERN_MEM_WRITE), *o = memory(p, 4 * MIB, TERN_MEM_WRITE);
     use(c, a, 1);
     move(a, 1, false);
     pthread_mutex_lock(&dev->lock);
@@ -216,10 +182,10 @@ static void test_pins(void **state)
     assert_int_equal(dev->partition.movable, 4 * 256);
     pthread_mutex_unlock(&dev->lock);
     ok(tern_allocation_evict(a));
-    struct tern_allocation *n = memory(p, 4 * MIB);
+    struct tern_allocation *n = memory(p, 4 * MIB, TERN_MEM_WRITE);
     use(c, n, 2); /* evicts the first block of a, which was used before o */
     use(c, o, 3);
-    expect(a, 0, 10 * MIB, 1);
+    expect_bytes(a, 0, 10 * MIB, 1);
     tern_allocation_destroy(a);
     tern_allocation_destroy(n);
     tern_allocation_destroy(o);
@@ -243,23 +209,23 @@ static void test_decisions(void **state)
     rig_open("small,mem=16384M,quantum=20000,timeout=200000", NULL);
     for (uint32_t i = 0; i < GIANTS; i++) {
         p[i] = process("giant");
-        a[i] = memory(p[i], 3250u * MIB);
+        a[i] = memory(p[i], 3250u * MIB, TERN_MEM_WRITE);
     }
     many = process("many");
     for (uint32_t i = 0; i < 2000; i++) {
-        s[i] = memory(many, 4096);
+        s[i] = memory(many, 4096, TERN_MEM_WRITE);
     }
     q = process("wants");
-    struct tern_context *c = context(q);
+    struct tern_context *c = context(q, -1);
     for (uint32_t i = 0; i < 8; i++) {
-        o[i] = memory(q, 32 * MIB);
+        o[i] = memory(q, 32 * MIB, TERN_MEM_WRITE);
     }
     clock_gettime(CLOCK_MONOTONIC, &t[0]);
     for (uint32_t i = 0; i < 8; i++) {
         const uint32_t at = tern_allocation_address(o[i]);
         ok(tern_context_set_residency(c, &at, 1));
-        work_fill(&b, at + i * MIB, 64, 1);
-        ok(tern_wait(c, work_submit(&b, c, "use"), PATIENCE));
+        work_fill(&dma, at + i * MIB, 64, 1);
+        ok(tern_wait(c, work_submit(&dma, c, "use"), PATIENCE));
     }
     clock_gettime(CLOCK_MONOTONIC, &t[1]);
     const struct tern_pager *g = &dev->pager;

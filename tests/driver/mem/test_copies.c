@@ -4,12 +4,11 @@
  * The tests have single copies and many in a buffer, boxes with strides of all kinds, faults in a part, contexts whose
  * copies exclude each other, kernels between copies, and sparse memory.
  */
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
 
-#define MIB (1u << 20)
 #define BLOCK (4 * MIB)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
 /** 16 MiB of device memory: fewer than four blocks of 4 MiB fit at once. */
 static const char *const small = "small,mem=16M,host=160M,quantum=20000";
@@ -90,7 +89,7 @@ static void copy_box(struct arrays *x, const struct shape *s)
         .src_lo = x->src + s->src, .src_row = s->src_row, .src_slice = s->src_slice, .dst_lo = x->dst + s->dst,
         .dst_row = s->dst_row, .dst_slice = s->dst_slice, .width = s->size[0], .rows = s->size[1],
         .slices = s->size[2]};
-    ok(tern_pkt_copy_pack(&c, work_add(&b, 1)));
+    ok(tern_pkt_copy_pack(&c, work_add(&dma, 1)));
     for (uint32_t k = 0; k < s->size[2]; k++) {
         for (uint32_t j = 0; j < s->size[1]; j++) {
             const uint32_t to = s->dst + k * s->dst_slice + j * s->dst_row,
@@ -115,7 +114,7 @@ static void fill_box(struct arrays *x, const struct shape *s)
     for (uint32_t i = 0; i < sizeof f.pattern; i++) {
         pattern[i] = (uint8_t)(3 * i + 1);
     }
-    ok(tern_pkt_fill_pack(&f, work_add(&b, 2)));
+    ok(tern_pkt_fill_pack(&f, work_add(&dma, 2)));
     for (uint32_t k = 0; k < s->size[2]; k++) {
         for (uint32_t j = 0; j < s->size[1]; j++) {
             for (uint32_t i = 0; i < s->size[0]; i++) {
@@ -142,14 +141,14 @@ static void test_buffer(void **state)
     const uint32_t fence = tern_fence_address(f), at = tern_allocation_address(times);
     for (uint32_t i = 0; i < 11; i++) {
         if (i == 2) {
-            ok(tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = at}, work_add(&b, 1)));
-            work_signal(&b, fence, 1);
-            work_wait(&b, fence, 2);
+            ok(tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = at}, work_add(&dma, 1)));
+            work_signal(&dma, fence, 1);
+            work_wait(&dma, fence, 2);
         }
         copy_row(&x, (10 - i) * BLOCK, i * BLOCK, BLOCK);
     }
-    ok(tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = at + 8}, work_add(&b, 1)));
-    const uint64_t id = work_submit(&b, x.a.c, "copies");
+    ok(tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = at + 8}, work_add(&dma, 1)));
+    const uint64_t id = work_submit(&dma, x.a.c, "copies");
     ok(tern_fence_wait(f, 1, PATIENCE));
     assert_int_equal(tern_context_ended(x.a.c), 0);
     ok(tern_fence_signal(f, 2));
@@ -171,14 +170,14 @@ static uint64_t large(const char *config, uint32_t shift)
     struct arrays x;
     open_device(config);
     arrays_open(&x, "large", -1, 32 * MIB);
-    work_fill(&b, x.dst, x.bytes, 0);
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "once"), PATIENCE)); /* memory is scrubbed at its first use */
+    work_fill(&dma, x.dst, x.bytes, 0);
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "once"), PATIENCE)); /* memory is scrubbed at its first use */
     const uint64_t before = tern_device_time(dev);
     copy_row(&x, shift, 0, x.bytes - shift);
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "copy"), PATIENCE));
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "copy"), PATIENCE));
     expect_target(&x);
     fill_box(&x, &(struct shape){.size = {x.bytes - 99, 1, 1}, .dst = 99});
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "fill"), PATIENCE));
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "fill"), PATIENCE));
     const uint64_t took = tern_device_time(dev) - before;
     expect_target(&x);
     arrays_close(&x);
@@ -226,11 +225,11 @@ static void test_boxes(void **state)
         print_message("box %zu\n", i);
         arrays_fill(&x, (uint32_t)i);
         copy_box(&x, &shapes[i]);
-        ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "copy"), PATIENCE));
+        ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "copy"), PATIENCE));
         expect_target(&x);
         if (i != 6) { /* the rows of its target overlap */
             fill_box(&x, &shapes[i]);
-            ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "fill"), PATIENCE));
+            ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "fill"), PATIENCE));
             expect_target(&x);
         }
     }
@@ -247,9 +246,9 @@ static void test_fault(void **state)
     open_device(small);
     arrays_open(&x, "fault", -1, 20 * MIB);
     copy_row(&x, 0, 8 * MIB, 5 * MIB);
-    work_copy(&b, x.dst + 5 * MIB, x.src, 16 * MIB); /* 1 MiB beyond the end */
-    work_copy(&b, x.dst, x.src, 64);
-    assert_int_equal(tern_wait(x.a.c, work_submit(&b, x.a.c, "copies"), PATIENCE), -EIO);
+    work_copy(&dma, x.dst + 5 * MIB, x.src, 16 * MIB); /* 1 MiB beyond the end */
+    work_copy(&dma, x.dst, x.src, 64);
+    assert_int_equal(tern_wait(x.a.c, work_submit(&dma, x.a.c, "copies"), PATIENCE), -EIO);
     const struct tern_fault f = fault_of(&x.a);
     assert_int_equal(f.code, TERN_FAULT_PAGE);
     assert_int_equal(f.address, x.dst + x.bytes);
@@ -290,7 +289,7 @@ static void test_exclude(void **state)
             for (uint32_t at = i ? EACH : 0; at < (i ? 2u : 1u) * EACH; at += PIECE) {
                 copy_row(own, at, at, PIECE);
             }
-            fence[i] = work_submit(&b, c[i], "copies");
+            fence[i] = work_submit(&dma, c[i], "copies");
         }
         for (int i = 0; i < 2; i++) {
             ok(tern_wait(c[i], fence[i], PATIENCE));
@@ -330,7 +329,7 @@ static void test_meanwhile(void **state)
         ok(tern_allocation_create(x.a.p, 4096, RW, 0, &other));
         copy_row(&x, 5, 0, x.bytes - 5);
         const uint64_t brought = dev->pager.brought;
-        const uint64_t fence = work_submit(&b, x.a.c, "copy");
+        const uint64_t fence = work_submit(&dma, x.a.c, "copy");
         until(dev->pager.brought > brought + 3 * BLOCK / 4096); /* the copy has begun */
         rig.gated = true;
         until(rig.at_gate);
@@ -378,14 +377,14 @@ static void test_mixed(void **state)
         ((uint32_t *)(void *)x.wants)[MIB + i] = ((uint32_t *)(void *)x.has)[i] + i % 64;
     }
     copy_row(&x, 16 * MIB, 16 * MIB, 4 * MIB);
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "copy, kernel, copy"), PATIENCE));
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "copy, kernel, copy"), PATIENCE));
     expect_target(&x);
     struct tern_allocation *s;
     ok(tern_allocation_create(x.a.p, 512 * MIB, RW | TERN_MEM_SPARSE, 0, &s));
-    work_copy(&b, tern_allocation_address(s) + 100 * MIB, x.src, x.bytes);
-    work_copy(&b, x.dst, tern_allocation_address(s) + 100 * MIB, x.bytes);
+    work_copy(&dma, tern_allocation_address(s) + 100 * MIB, x.src, x.bytes);
+    work_copy(&dma, x.dst, tern_allocation_address(s) + 100 * MIB, x.bytes);
     memcpy(x.wants, x.has, x.bytes);
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "by way of sparse memory"), PATIENCE));
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "by way of sparse memory"), PATIENCE));
     expect_target(&x);
     tern_allocation_destroy(s);
     arrays_close(&x);
@@ -401,21 +400,21 @@ static void test_refused(void **state)
     uint64_t fence;
     open_device("small,mem=8M,host=64M");
     arrays_open(&x, "refused", -1, 12 * MIB);
-    work_copy(&b, x.dst, x.src, x.bytes);
-    assert_int_equal(tern_submit(x.a.c, b.w, b.size, "copy", &fence), -ENOSPC);
+    work_copy(&dma, x.dst, x.src, x.bytes);
+    assert_int_equal(tern_submit(x.a.c, dma.w, dma.size, "copy", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
-    b.size = 0;
+    dma.size = 0;
     struct tern_pkt_user_call call = {.executor = 0};
     const struct tern_executor *e = tern_executor_find(0);
     for (uint32_t i = 0; i < e->n_args; i++) {
         call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* the call's reach is unknown */
     }
-    ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
-    assert_int_equal(tern_submit(x.a.c, b.w, b.size, "call", &fence), -ENOSPC);
+    ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
+    assert_int_equal(tern_submit(x.a.c, dma.w, dma.size, "call", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
-    b.size = 0;
+    dma.size = 0;
     fill_box(&x, &(struct shape){.size = {x.bytes, 1, 1}});
-    ok(tern_wait(x.a.c, work_submit(&b, x.a.c, "fill"), PATIENCE));
+    ok(tern_wait(x.a.c, work_submit(&dma, x.a.c, "fill"), PATIENCE));
     expect_target(&x);
     arrays_close(&x);
     rig_done();

@@ -8,10 +8,10 @@
  * Times are device time. Device time of a simulator does not pass while nothing runs, even if the host copies blocks.
  * PAGE_CYCLES are therefore added for each page that is copied.
  */
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
 
-#define MIB (1u << 20)
 #define BYTES 1992292u
 #define BUFFERS 10
 #define ITEMS 64u
@@ -99,7 +99,7 @@ static void submit(struct program *p)
         ok(tern_context_set_residency(p->a.c, names, n));
     }
     p->begun = pages_moved();
-    work_submit(&b, p->a.c, "job");
+    work_submit(&dma, p->a.c, "job");
     p->submitted++;
 }
 

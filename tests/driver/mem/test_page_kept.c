@@ -3,6 +3,7 @@
  * A page that was brought for a work's page request stays until that work has run (A6, os/mem/demand.c), whatever other
  * pages are asked for meanwhile.
  */
+#include "actor.h"
 #include "rig.h"
 
 #define BLOCK (4u << 20)
@@ -50,7 +51,7 @@ static uint64_t store(struct actor *a, struct tern_allocation *to)
 {
     actor_set(a, 0, tern_allocation_address(to));
     actor_dispatch(a, 1);
-    return work_submit(&b, a->c, "store");
+    return work_submit(&dma, a->c, "store");
 }
 
 static void expect_stored(struct tern_allocation *m)

@@ -3,11 +3,10 @@
  * Kernels that use more memory than the device has request pages while they run (A6, os/mem/demand.c): streams and
  * random accesses, two processes, and copies beside kernels. Also violations, and events while work waits for a page.
  */
-#include "beside.h"
-#include "free_pages.h"
-#include "published.h"
-
-#define MIB (1u << 20)
+#include "device_memory.h"
+#include "published_stats.h"
+#include "rig.h"
+#include "snapshot.h"
 
 static const char *const small = "small,mem=32M,host=224M,quantum=20000,timeout=200000";
 
@@ -69,7 +68,7 @@ static uint64_t stream(struct actor *a, const struct arrays *x, const char *labe
     actor_set(a, 2, x->bytes / 4 / ITEMS);
     actor_set(a, 3, 4 * ITEMS);
     actor_dispatch(a, ITEMS);
-    return work_submit(&b, a->c, label);
+    return work_submit(&dma, a->c, label);
 }
 
 static void expect_streamed(const struct arrays *x)
@@ -156,7 +155,7 @@ static uint64_t gather(struct actor *a, const struct arrays *x)
                              tern_allocation_address(x->to)};
     ok(tern_allocation_write(a->args, 0, args, sizeof args));
     actor_dispatch(a, GATHER_ITEMS);
-    return work_submit(&b, a->c, "gather");
+    return work_submit(&dma, a->c, "gather");
 }
 
 static void expect_gathered(struct actor *a, const struct arrays *x)
@@ -256,9 +255,9 @@ static void test_packets(void **state)
     actor_set(&a, 2, x.bytes / 4 / ITEMS);
     actor_set(&a, 3, 4 * ITEMS);
     actor_dispatch(&a, ITEMS);
-    work_copy(&b, tern_allocation_address(copy), to + 5 * MIB, 3 * MIB); /* of two blocks */
-    work_fill(&b, tern_allocation_address(copy) + 3 * MIB, MIB, 0x77);
-    ok(tern_wait(a.c, work_submit(&b, a.c, "kernel, copy, fill"), PATIENCE));
+    work_copy(&dma, tern_allocation_address(copy), to + 5 * MIB, 3 * MIB); /* of two blocks */
+    work_fill(&dma, tern_allocation_address(copy) + 3 * MIB, MIB, 0x77);
+    ok(tern_wait(a.c, work_submit(&dma, a.c, "kernel, copy, fill"), PATIENCE));
     expect_streamed(&x);
     uint32_t got[1024], want[1024];
     for (uint32_t at = 0; at < 3 * MIB; at += sizeof got) {
@@ -329,11 +328,11 @@ static void test_stay(void **state)
     struct actor a, other;
     struct arrays x;
     struct tern_allocation *set;
-    struct beside at = {.other = {&a}};
+    struct snapshot at = {.other = {&a}};
     open_device("small,mem=32M,host=224M,stay=1000000,timeout=200000");
     actor_open(&a, "streams", 0, code_stream, sizeof code_stream);
     open_mix(&other, "waits", 1);
-    beside_begin(&at, &other, 1);
+    snapshot_at_end(&at, &other, 1);
     arrays_open(&x, &a, 128 * MIB);
     ok(tern_allocation_create(other.p, 30 * MIB, TERN_MEM_WRITE, 0, &set));
     actor_set(&other, 0, 10);
@@ -341,7 +340,7 @@ static void test_stay(void **state)
     const uint64_t fence = stream(&a, &x, "stream");
     until_waits(&a);
     actor_dispatch(&other, MIX_ITEMS);
-    const uint64_t waits = work_submit(&b, other.c, "mix");
+    const uint64_t waits = work_submit(&dma, other.c, "mix");
     rig.gated = false;
     ok(tern_wait(other.c, waits, PATIENCE));
     print_message("%llu cycles before it leaves room\n", (unsigned long long)at.cycles[0]);
@@ -381,7 +380,7 @@ static void test_violations(void **state)
             tern_allocation_destroy(large);
         }
         actor_dispatch(&a, 1);
-        assert_int_equal(tern_wait(a.c, work_submit(&b, a.c, "store"), PATIENCE), -EIO);
+        assert_int_equal(tern_wait(a.c, work_submit(&dma, a.c, "store"), PATIENCE), -EIO);
         const struct tern_fault f = fault_of(&a);
         assert_int_equal(f.code, kind == 2 ? TERN_FAULT_PROTECTION : TERN_FAULT_PAGE);
         assert_int_equal(f.address, where[kind]);
@@ -538,7 +537,7 @@ static void test_without(void **state)
     actor_open(&a, "without", -1, code_stream, sizeof code_stream);
     arrays_open(&x, &a, 40 * MIB);
     actor_dispatch(&a, ITEMS);
-    assert_int_equal(tern_submit(a.c, b.w, b.size, "stream", &fence), -ENOSPC);
+    assert_int_equal(tern_submit(a.c, dma.w, dma.size, "stream", &fence), -ENOSPC);
     expect_says(tern_last_error(), "tern_context_set_residency");
     arrays_close(&x);
     actor_close(&a);

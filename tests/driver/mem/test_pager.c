@@ -9,7 +9,6 @@
  * - mutants of the rule that decides which process keeps memory from which violate these.
  */
 #include "pager_sim.h"
-#include "work.h"
 
 struct figures {
     uint64_t jobs, moved, small; /* small: cycles of the longest job of the one that fits */

@@ -3,11 +3,10 @@
  * Allocations that are evicted to the host and come back (A6). Their data are right, work runs in order, and every
  * process makes progress. There is up to four times as much memory as the device has. Refusals and pins are tested too.
  */
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "os/mem/mem.h"
 #include "rig.h"
-
-#define MIB (1u << 20)
 
 static const char *const small = "small,mem=16M,quantum=20000,timeout=200000";
 
@@ -50,20 +49,6 @@ static void name(struct user *u, uint32_t i, uint32_t k)
     ok(tern_context_set_residency(u->c, set, 2));
 }
 
-static void expect(struct tern_allocation *a, uint8_t value)
-{
-    const size_t size = tern_allocation_size(a);
-    uint8_t *got = malloc(size);
-    assert_non_null(got);
-    ok(tern_allocation_read(a, 0, got, size));
-    for (size_t i = 0; i < size; i++) {
-        if (got[i] != value) {
-            fail_msg("byte %zu is %u and not %u", i, got[i], value);
-        }
-    }
-    free(got);
-}
-
 static uint64_t brought(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -86,19 +71,20 @@ static void test_stream(void **state)
     user_open(&u, "stream", 16, size);
     for (uint32_t i = 0; i < 16; i++) {
         name(&u, i, i);
-        work_fill(&b, at(&u, i), size, (uint8_t)(i + 1));
-        work_submit(&b, u.c, "fill");
+        work_fill(&dma, at(&u, i), size, (uint8_t)(i + 1));
+        work_submit(&dma, u.c, "fill");
     }
     for (uint32_t i = 0; i < 16; i++) { /* each buffer gets its neighbour's values */
         name(&u, i, (i + 1) % 16);
-        work_copy(&b, at(&u, i), at(&u, (i + 1) % 16), 64);
-        work_copy(&b, at(&u, i) + 64, at(&u, (i + 1) % 16) + 64, size - 64);
-        work_submit(&b, u.c, "copy");
+        work_copy(&dma, at(&u, i), at(&u, (i + 1) % 16), 64);
+        work_copy(&dma, at(&u, i) + 64, at(&u, (i + 1) % 16) + 64, size - 64);
+        work_submit(&dma, u.c, "copy");
     }
     ok(tern_wait(u.c, 32, PATIENCE));
     const uint64_t before = brought();
     for (uint32_t i = 0; i < 16; i++) {
-        expect(u.a[i], i == 15 ? 2 : (uint8_t)(i + 2)); /* the first had changed when it was copied to the last */
+        /* The first had changed when it was copied to the last. */
+        expect_filled(u.a[i], i == 15 ? 2 : (uint8_t)(i + 2));
     }
     assert_int_equal(brought(), before); /* the host reads evicted memory where it is */
     user_close(&u);
@@ -119,15 +105,15 @@ static void test_alternate(void **state)
     user_open(&u[1], "two", 1, size);
     for (uint32_t i = 0; i < 60; i++) {
         for (uint32_t k = 0; k < 2; k++) {
-            work_fill(&b, at(&u[k], 0), size / 4, (uint8_t)(i + k * 100));
-            work_copy(&b, at(&u[k], 0) + size / 4, at(&u[k], 0), size / 4);
-            work_copy(&b, at(&u[k], 0) + size / 2, at(&u[k], 0), size / 2);
-            last[k] = work_submit(&b, u[k].c, "turn");
+            work_fill(&dma, at(&u[k], 0), size / 4, (uint8_t)(i + k * 100));
+            work_copy(&dma, at(&u[k], 0) + size / 4, at(&u[k], 0), size / 4);
+            work_copy(&dma, at(&u[k], 0) + size / 2, at(&u[k], 0), size / 2);
+            last[k] = work_submit(&dma, u[k].c, "turn");
         }
     }
     for (uint32_t k = 0; k < 2; k++) {
         ok(tern_wait(u[k].c, last[k], PATIENCE));
-        expect(u[k].a[0], (uint8_t)(59 + k * 100));
+        expect_filled(u[k].a[0], (uint8_t)(59 + k * 100));
     }
     const uint64_t times = brought() * 4096 / size;
     print_message("%llu times brought in within %llu cycles\n", (unsigned long long)times,
@@ -153,9 +139,9 @@ static void test_endless(void **state)
     spins(&spin);
     user_open(&u, "comes", 1, 12 * MIB);
     for (int i = 0; i < 3; i++) {
-        work_fill(&b, at(&u, 0), 12 * MIB, (uint8_t)(i + 7));
-        ok(tern_wait(u.c, work_submit(&b, u.c, "comes"), PATIENCE));
-        expect(u.a[0], (uint8_t)(i + 7));
+        work_fill(&dma, at(&u, 0), 12 * MIB, (uint8_t)(i + 7));
+        ok(tern_wait(u.c, work_submit(&dma, u.c, "comes"), PATIENCE));
+        expect_filled(u.a[0], (uint8_t)(i + 7));
         spins(&spin);
     }
     actor_set(&spin, 0, 1);
@@ -175,22 +161,22 @@ static void test_too_much(void **state)
     uint64_t fence = 0;
     rig_open(small, NULL);
     user_open(&u, "much", 3, 8 * MIB);
-    work_fill(&b, at(&u, 2), MIB, 1);
-    assert_int_equal(tern_submit(u.c, b.w, b.size, "all", &fence), -ENOSPC);
+    work_fill(&dma, at(&u, 2), MIB, 1);
+    assert_int_equal(tern_submit(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
     expect_says(tern_last_error(), "24576 KiB");
     expect_says(tern_last_error(), "tern_context_set_residency");
     uint32_t set[] = {at(&u, 0), at(&u, 1) + 4096, at(&u, 2)};
     ok(tern_context_set_residency(u.c, set, 3));
-    assert_int_equal(tern_submit(u.c, b.w, b.size, "all", &fence), -ENOSPC);
+    assert_int_equal(tern_submit(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
     expect_says(tern_last_error(), "it cannot run");
     ok(tern_context_set_residency(u.c, set + 2, 1));
-    work_run(&b, u.c, "one");
+    work_run(&dma, u.c, "one");
     set[0] = 0x90000000;
     assert_int_equal(tern_context_set_residency(u.c, set, 1), -EFAULT);
     assert_int_equal(tern_allocation_create(u.p, 64 * MIB, TERN_MEM_WRITE, 0, &u.a[3]), -ENOSPC);
-    work_fill(&b, at(&u, 0), 64, 1); /* not in the set and not on the device */
-    work_fill(&b, at(&u, 1), 64, 1);
-    fence = work_submit(&b, u.c, "wild");
+    work_fill(&dma, at(&u, 0), 64, 1); /* not in the set and not on the device */
+    work_fill(&dma, at(&u, 1), 64, 1);
+    fence = work_submit(&dma, u.c, "wild");
     assert_int_equal(tern_wait(u.c, fence, PATIENCE), -EIO);
     expect_says(tern_last_error(), "evicted, and not in the working set");
     user_close(&u);
@@ -207,18 +193,18 @@ static void test_made_later(void **state)
     user_open(&u, "later", 1, 12 * MIB);
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 3; k++) {
-            work_fill(&b, at(&u, 0), 12 * MIB, (uint8_t)(3 * i + k + 1));
-            work_submit(&b, u.c, "fill");
+            work_fill(&dma, at(&u, 0), 12 * MIB, (uint8_t)(3 * i + k + 1));
+            work_submit(&dma, u.c, "fill");
         }
         ok(tern_allocation_create(u.p, 12 * MIB, TERN_MEM_WRITE, 0, &u.a[1]));
         if (i % 2) {
             ok(tern_wait(u.c, (uint64_t)i * 4 + 3, PATIENCE));
-            expect(u.a[0], (uint8_t)(3 * i + 3));
+            expect_filled(u.a[0], (uint8_t)(3 * i + 3));
         }
         tern_allocation_destroy(u.a[0]);
         u.a[0] = u.a[1];
-        work_fill(&b, at(&u, 0), 1, 9);
-        work_submit(&b, u.c, "new");
+        work_fill(&dma, at(&u, 0), 1, 9);
+        work_submit(&dma, u.c, "new");
     }
     ok(tern_wait(u.c, 16, PATIENCE));
     uint8_t got[2];
@@ -235,19 +221,19 @@ static void test_zero(void **state)
     struct user u, other;
     rig_open(small, NULL);
     user_open(&u, "first", 1, 12 * MIB);
-    work_fill(&b, at(&u, 0), 12 * MIB, 0xee);
-    work_run(&b, u.c, "fill");
+    work_fill(&dma, at(&u, 0), 12 * MIB, 0xee);
+    work_run(&dma, u.c, "fill");
     user_open(&other, "second", 2, 6 * MIB);
-    expect(other.a[0], 0);
+    expect_filled(other.a[0], 0);
     ok(tern_allocation_write(other.a[1], 5 * MIB, "x", 1)); /* on the host; the rest of the block is brought with it */
-    work_copy(&b, at(&other, 0), at(&other, 1), 6 * MIB);
-    work_run(&b, other.c, "copy");
+    work_copy(&dma, at(&other, 0), at(&other, 1), 6 * MIB);
+    work_run(&dma, other.c, "copy");
     uint8_t got = 0;
     ok(tern_allocation_read(other.a[0], 5 * MIB, &got, 1));
     assert_int_equal(got, 'x');
     ok(tern_allocation_write(other.a[0], 5 * MIB, "", 1));
-    expect(other.a[0], 0);
-    expect(u.a[0], 0xee);
+    expect_filled(other.a[0], 0);
+    expect_filled(u.a[0], 0xee);
     user_close(&other);
     user_close(&u);
     rig_done();
@@ -275,15 +261,15 @@ static void test_dirty(void **state)
     for (int round = 0; round < 3; round++) {
         written(&u, true);
         assert_int_equal(written(&u, false), 0);
-        work_fill(&b, at(&u, 0) + 3 * 4096, 2 * 4096, 1);
-        work_run(&b, u.c, "fill");
-        work_fill(&b, at(&other, 0), 12 * MIB, 2); /* evicts it */
-        work_run(&b, other.c, "evict");
+        work_fill(&dma, at(&u, 0) + 3 * 4096, 2 * 4096, 1);
+        work_run(&dma, u.c, "fill");
+        work_fill(&dma, at(&other, 0), 12 * MIB, 2); /* evicts it */
+        work_run(&dma, other.c, "evict");
         assert_int_equal(written(&u, false), 2);
         ok(tern_allocation_write(u.a[0], 4 * MIB - 1, "xy", 2));
         assert_int_equal(written(&u, false), 4);
-        work_fill(&b, at(&u, 0) + 7 * 4096, 64, 1); /* brings it back */
-        work_run(&b, u.c, "fill");
+        work_fill(&dma, at(&u, 0) + 7 * 4096, 64, 1); /* brings it back */
+        work_run(&dma, u.c, "fill");
         assert_int_equal(written(&u, false), 5);
         assert_int_equal(written(&u, true), 5);
         assert_int_equal(written(&u, true), 0);
@@ -331,8 +317,8 @@ static void test_being_made(void **state)
     rig.deaf = 3;
     assert_int_equal(pthread_create(&makes, NULL, make, &m), 0);
     until(m.p->va.n == 1 && (m.p->paging_out || m.a)); /* on a busy host it may have ended already */
-    work_fill(&b, at(&u, 0), 12 * MIB, 5);
-    const uint64_t fence = work_submit(&b, u.c, "fill");
+    work_fill(&dma, at(&u, 0), 12 * MIB, 5);
+    const uint64_t fence = work_submit(&dma, u.c, "fill");
     until(!tern_list_empty(&u.c->absent) || tern_context_ended(u.c) >= fence);
     pthread_join(makes, NULL);
     rig.deaf = 0;
@@ -340,8 +326,8 @@ static void test_being_made(void **state)
         actor_set(&spin[e], 0, 1); /* ends, unless a request that it did not hear has caused its reset */
     }
     ok(tern_wait(u.c, fence, PATIENCE));
-    expect(u.a[0], 5);
-    expect(m.a, 0);
+    expect_filled(u.a[0], 5);
+    expect_filled(m.a, 0);
     pthread_mutex_lock(&dev->lock);
     assert_int_equal(m.p->absent, !m.a->mem->blocks[0].resident);
     pthread_mutex_unlock(&dev->lock);
@@ -363,13 +349,13 @@ static void test_pins(void **state)
     user_open(&other, "other", 1, 12 * MIB);
     ok(tern_allocation_make_resident(u.a[1]));
     ok(tern_allocation_make_resident(u.a[1]));
-    work_fill(&b, at(&other, 0), MIB, 1);
-    assert_int_equal(tern_submit(other.c, b.w, b.size, "no room", &fence), -ENOSPC);
+    work_fill(&dma, at(&other, 0), MIB, 1);
+    assert_int_equal(tern_submit(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
-    assert_int_equal(tern_submit(other.c, b.w, b.size, "no room", &fence), -ENOSPC);
+    assert_int_equal(tern_submit(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
     assert_int_equal(tern_allocation_evict(u.a[1]), -EINVAL);
-    work_run(&b, other.c, "room");
+    work_run(&dma, other.c, "room");
     ok(tern_allocation_make_resident(u.a[1])); /* brought back */
     assert_true(tern_list_empty(&u.a[1]->mem->away));
     assert_int_equal(tern_allocation_make_resident(other.a[0]), -ENOSPC);
@@ -396,10 +382,10 @@ static void test_room_for_contexts(void **state)
     ok(tern_fence_create(u.p, 7, &f));
     const uint32_t set = at(&u, 29);
     ok(tern_context_set_residency(c[39], &set, 1));
-    work_wait(&b, tern_fence_address(f), 7);
-    work_fill(&b, set, MIB, 3);
-    work_run(&b, c[39], "fill");
-    expect(u.a[29], 3);
+    work_wait(&dma, tern_fence_address(f), 7);
+    work_fill(&dma, set, MIB, 3);
+    work_run(&dma, c[39], "fill");
+    expect_filled(u.a[29], 3);
     for (int i = 0; i < 40; i++) {
         tern_context_destroy(c[i]);
     }
@@ -455,16 +441,16 @@ static void test_random(void **state)
         case 1:
         case 2:
             name(&u[k], i, i);
-            work_fill(&b, at(&u[k], i) + from, size, (uint8_t)step);
+            work_fill(&dma, at(&u[k], i) + from, size, (uint8_t)step);
             memset(shadow[k][i] + from, (uint8_t)step, size);
-            last[k] = work_submit(&b, u[k].c, "fill");
+            last[k] = work_submit(&dma, u[k].c, "fill");
             break;
         case 3:
         case 4:
             name(&u[k], i, j);
-            work_copy(&b, at(&u[k], i) + from, at(&u[k], j) + from, size);
+            work_copy(&dma, at(&u[k], i) + from, at(&u[k], j) + from, size);
             memcpy(shadow[k][i] + from, shadow[k][j] + from, size);
-            last[k] = work_submit(&b, u[k].c, "copy");
+            last[k] = work_submit(&dma, u[k].c, "copy");
             break;
         case 5:
             ok(tern_wait(u[k].c, last[k], PATIENCE));

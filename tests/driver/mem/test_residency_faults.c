@@ -4,10 +4,10 @@
  * allocation of host memory fails once. The device is lost at several moments. Engines do not stop, and paging buffers
  * are lost. Nothing is left behind, and processes that are not concerned have right results.
  */
-#include "free_pages.h"
-#include "moments.h"
-
-#define MIB (1u << 20)
+#include "actor.h"
+#include "device_memory.h"
+#include "kill_points.h"
+#include "rig.h"
 
 void *__real_realloc(void *p, size_t size);
 void *__wrap_realloc(void *p, size_t size);
@@ -99,7 +99,7 @@ static void test_killed(void **state)
         ok(tern_process_destroy(victim));
         expect_mix(&works, mix);
     } while (was);
-    print_message("killed at each of %ld moments\n", n);
+    print_message("killed at each of %ld kill points\n", n);
     assert_true(n > 40);
     char note[5];
     ok(tern_allocation_read(large, 4096, note, sizeof note));
@@ -130,9 +130,9 @@ static void test_no_host_memory(void **state)
     do {
         struct tern_process *p;
         ok(tern_process_create(dev, "fails", &p));
-        atomic_store(&failing, n++);
+        atomic_store(&allocations_left, n++);
         r = live(p);
-        const bool all = atomic_exchange(&failing, -1) >= 0;
+        const bool all = atomic_exchange(&allocations_left, -1) >= 0;
         if (r) {
             assert_true(r == -ENOMEM || r == -EIO || r == -ENOSPC || r == -EAGAIN);
             assert_true(strlen(tern_last_error()) > 0);
@@ -156,14 +156,14 @@ static void test_lost(void **state)
     (void)state;
     for (int k = 0; k < 12; k++) {
         rig_open("small,mem=16M,quantum=20000", NULL);
-        const pthread_t lives = moments_begin(24 + 5 * k, live);
-        while (sem_wait(&now)) {
+        const pthread_t lives = kill_point_begin(24 + 5 * k, live);
+        while (sem_wait(&kill_point_reached)) {
         }
         rig.gone = true;
         pthread_join(lives, NULL);
         ok(tern_process_kill(victim));
         ok(tern_process_destroy(victim));
-        sem_destroy(&now);
+        sem_destroy(&kill_point_reached);
         rig_done();
     }
 }
@@ -215,10 +215,10 @@ static void test_adapter_reset(void **state)
     ok(tern_context_set_residency(c, &set, 1));
     rig.eaten = 2;
     rig.deaf = 1;
-    work_fill(&b, set, 4096, 1);
+    work_fill(&dma, set, 4096, 1);
     uint64_t fence;
-    ok(tern_submit(c, b.w, b.size, "fill", &fence));
-    b.size = 0;
+    ok(tern_submit(c, dma.w, dma.size, "fill", &fence));
+    dma.size = 0;
     tern_wait(c, fence, PATIENCE);
     rig.deaf = 0;
     rig.eaten = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern_submit refuses work whose memory does not fit on the device at once. A refusal changes nothing, also through
  * ternd. */
-#include "fixture.h"
-
-#define MIB (1u << 20)
+#include "dut.h"
+#include "open_device.h"
 
 static int setup_small(void **state)
 {
     (void)state;
     dev = open_or_skip("small,mem=16M,host=48M,timeout=200000");
-    b.size = 0;
+    dma.size = 0;
     return 0;
 }
 
@@ -26,7 +25,7 @@ static void count(void *user, const struct tern_completion *c)
 static void refused(struct tern_context *c, const char *why)
 {
     uint64_t fence = 77;
-    assert_int_equal(tern_submit(c, b.w, b.size, "refused", &fence), -ENOSPC);
+    assert_int_equal(tern_submit(c, dma.w, dma.size, "refused", &fence), -ENOSPC);
     assert_int_equal(fence, 77);
     if (!strstr(tern_last_error(), why)) {
         print_error("'%s'\n", tern_last_error());
@@ -43,8 +42,8 @@ static void call_on(struct tern_allocation **a)
     for (uint32_t i = 0, n = 0; i < e->n_args; i++) {
         call.payload[e->args[i].word] = e->args[i].pointer ? tern_allocation_address(a[n++]) : 1;
     }
-    b.size = 0;
-    ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
+    dma.size = 0;
+    ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
 }
 
 static void test_refused(void **state)
@@ -60,8 +59,8 @@ static void test_refused(void **state)
                                            {.size = sizeof *d, .engine = -1, .completions = q}};
     for (int i = 0; i < 2; i++) {
         ok(tern_context_create(p, &d[i], &c[i]));
-        assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)), 0);
-        assert_int_equal(work_submit(&b, c[i], "fits"), 1);
+        assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&dma, 1)), 0);
+        assert_int_equal(work_submit(&dma, c[i], "fits"), 1);
     }
     for (int i = 0; i < 3; i++) {
         a[i] = memory(p, 8 * MIB, TERN_MEM_READ | TERN_MEM_WRITE);
@@ -73,12 +72,12 @@ static void test_refused(void **state)
         for (int k = 0; k < 20; k++) {
             refused(c[i], "16384 KiB");
         }
-        b.size = 0;
-        work_fill(&b, last, MIB, 0x5a);
+        dma.size = 0;
+        work_fill(&dma, last, MIB, 0x5a);
         assert_int_equal(tern_context_ended(c[i]), 1);
         ok(tern_submit_null(c[i], "null", NULL)); /* a null submission uses no memory */
         ok(tern_context_set_residency(c[i], &last, 1));
-        assert_int_equal(work_submit(&b, c[i], "one"), 3);
+        assert_int_equal(work_submit(&dma, c[i], "one"), 3);
         ok(tern_wait(c[i], 3, -1));
         ok(tern_process_status(p, NULL));
     }
@@ -90,11 +89,11 @@ static void test_refused(void **state)
     ok(tern_context_set_residency(c[0], NULL, 0)); /* all memory again, which is taken as soon as it fits */
     call_on(a + 1);
     refused(c[0], "16384 KiB");
-    b.size = 0;
-    work_fill(&b, last, MIB, 0x6b);
+    dma.size = 0;
+    work_fill(&dma, last, MIB, 0x6b);
     tern_allocation_destroy(a[0]);
     tern_allocation_destroy(a[1]);
-    ok(tern_wait(c[0], work_submit(&b, c[0], "all"), -1));
+    ok(tern_wait(c[0], work_submit(&dma, c[0], "all"), -1));
     expect_bytes(a[2], 0, MIB, 0x6b);
     tern_allocation_destroy(a[2]);
     tern_context_destroy(c[0]);
@@ -118,9 +117,9 @@ static void test_taken_turns(void **state)
     for (unsigned round = 1; round <= 3; round++) {
         uint64_t fence[2];
         for (unsigned i = 0; i < 2; i++) {
-            b.size = 0;
-            work_fill(&b, tern_allocation_address(a[i]), 10 * MIB, (uint8_t)(2 * round + i));
-            fence[i] = work_submit(&b, c[i], "turn");
+            dma.size = 0;
+            work_fill(&dma, tern_allocation_address(a[i]), 10 * MIB, (uint8_t)(2 * round + i));
+            fence[i] = work_submit(&dma, c[i], "turn");
         }
         for (unsigned i = 0; i < 2; i++) {
             ok(tern_wait(c[i], fence[i], -1));
@@ -137,8 +136,8 @@ static void test_taken_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_refused, setup_small, teardown),
-        cmocka_unit_test_setup_teardown(test_taken_turns, setup_small, teardown),
+        cmocka_unit_test_setup_teardown(test_refused, setup_small, device_teardown),
+        cmocka_unit_test_setup_teardown(test_taken_turns, setup_small, device_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,12 @@
  * Shared memory is evicted from all processes at once and comes back for all, also under work of all of them. The price
  * of shared memory as a victim is that of its most important process. A pin of any process keeps it.
  */
+#include "device_memory.h"
 #include "os/mem/mem.h"
-#include "tables.h"
-#include "users.h"
+#include "page_tables.h"
+#include "rig.h"
+#include "sharers.h"
+#include "waiting.h"
 
 #define BLOCK 1024u /* pages of a block */
 
@@ -14,48 +17,48 @@ static void test_moves(void **state)
 {
     (void)state;
     uint8_t handle[16];
-    rig_open(small, NULL);
+    rig_open(SHARERS_CONFIG, NULL);
     const uint32_t pages = free_pages(dev);
-    struct user p = user("makes"), q = user("uses"), o = user("other");
-    struct tern_allocation *a = memory(&p, 6 * MIB, RW), *i, *late, *large = memory(&o, 12 * MIB, RW);
+    struct sharer p = sharer_open("makes"), q = sharer_open("uses"), o = sharer_open("other");
+    struct tern_allocation *a = memory(p.p, 6 * MIB, RW), *i, *late, *large = memory(o.p, 12 * MIB, RW);
     ok(tern_allocation_export(a, RW, handle));
-    i = import(&q, handle, RW);
+    i = sharer_import(&q, handle, RW);
     for (int round = 0; round < 6; round++) {
-        assert_int_equal(fill(&p, a, 0, 6 * MIB, (uint8_t)(round + 1)), 0);
-        assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xee), 0);
+        assert_int_equal(sharer_fill(&p, a, 0, 6 * MIB, (uint8_t)(round + 1)), 0);
+        assert_int_equal(sharer_fill(&o, large, 0, 12 * MIB, 0xee), 0);
         assert_false(a->mem->blocks[0].resident);
         uint32_t large_pages; /* no table of either process maps the block */
-        assert_int_equal(mapped(p.p, tern_allocation_address(a), BLOCK, &large_pages), 0);
-        assert_int_equal(mapped(q.p, tern_allocation_address(i), BLOCK, &large_pages), 0);
-        late = import(&p, handle, TERN_MEM_READ); /* imported while it is evicted */
-        expect(i, 0, 6 * MIB, (uint8_t)(round + 1));
-        assert_int_equal(fill(&q, i, 2 * MIB, 3 * MIB, (uint8_t)(round + 100)), 0);
+        assert_int_equal(pages_mapped(p.p, tern_allocation_address(a), BLOCK, &large_pages), 0);
+        assert_int_equal(pages_mapped(q.p, tern_allocation_address(i), BLOCK, &large_pages), 0);
+        late = sharer_import(&p, handle, TERN_MEM_READ); /* imported while it is evicted */
+        expect_bytes(i, 0, 6 * MIB, (uint8_t)(round + 1));
+        assert_int_equal(sharer_fill(&q, i, 2 * MIB, 3 * MIB, (uint8_t)(round + 100)), 0);
         assert_true(a->mem->blocks[0].resident && a->mem->blocks[1].resident);
-        expect(a, 0, 2 * MIB, (uint8_t)(round + 1));
-        expect(late, 2 * MIB, 3 * MIB, (uint8_t)(round + 100));
-        expect(large, 0, 12 * MIB, 0xee);
+        expect_bytes(a, 0, 2 * MIB, (uint8_t)(round + 1));
+        expect_bytes(late, 2 * MIB, 3 * MIB, (uint8_t)(round + 100));
+        expect_bytes(large, 0, 12 * MIB, 0xee);
         /* maps the blocks that have come back */
-        work_copy(&b, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB);
+        work_copy(&dma, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB);
         const uint32_t set[] = {tern_allocation_address(a), tern_allocation_address(late)};
         ok(tern_context_set_residency(p.c, set, 2));
-        ok(tern_wait(p.c, work_submit(&b, p.c, "copy"), PATIENCE));
-        expect(i, 0, MIB, (uint8_t)(round + 100));
+        ok(tern_wait(p.c, work_submit(&dma, p.c, "copy"), PATIENCE));
+        expect_bytes(i, 0, MIB, (uint8_t)(round + 100));
         tern_allocation_destroy(late);
     }
     tern_allocation_destroy(a);
-    assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xdd), 0);
-    expect(i, 2 * MIB, 3 * MIB, 105);
+    assert_int_equal(sharer_fill(&o, large, 0, 12 * MIB, 0xdd), 0);
+    expect_bytes(i, 2 * MIB, 3 * MIB, 105);
     tern_allocation_destroy(i);
     tern_allocation_destroy(large);
-    leave(&p);
-    leave(&q);
-    leave(&o);
-    expect_nothing_left(pages);
+    sharer_close(&p);
+    sharer_close(&q);
+    sharer_close(&o);
+    expect_no_memory(dev, pages);
     rig_done();
 }
 
 struct importer {
-    const struct user *u;
+    const struct sharer *u;
     const uint8_t *handle;
     struct tern_allocation *a;
 };
@@ -63,7 +66,7 @@ struct importer {
 static void *import_thread(void *arg)
 {
     struct importer *m = arg;
-    m->a = import(m->u, m->handle, RW);
+    m->a = sharer_import(m->u, m->handle, RW);
     return NULL;
 }
 
@@ -73,12 +76,12 @@ static void test_import_in_a_move(void **state)
     (void)state;
     uint8_t handle[16];
     pthread_t thread;
-    rig_open(small, NULL);
-    struct user p = user("makes"), q = user("uses");
+    rig_open(SHARERS_CONFIG, NULL);
+    struct sharer p = sharer_open("makes"), q = sharer_open("uses");
     struct importer m = {.u = &q, .handle = handle};
-    struct tern_allocation *a = memory(&p, 4 * MIB, RW);
+    struct tern_allocation *a = memory(p.p, 4 * MIB, RW);
     ok(tern_allocation_export(a, RW, handle));
-    assert_int_equal(fill(&p, a, 0, 4 * MIB, 6), 0);
+    assert_int_equal(sharer_fill(&p, a, 0, 4 * MIB, 6), 0);
     pthread_mutex_lock(&dev->lock);
     ok(tern_move_out(&a->mem->blocks[0]));
     ok(tern_pager_start(dev));
@@ -86,8 +89,8 @@ static void test_import_in_a_move(void **state)
     rig.gated = true;
     const uint32_t at = tern_allocation_address(a);
     ok(tern_context_set_residency(p.c, &at, 1));
-    work_fill(&b, at, 64, 7);
-    const uint64_t fence = work_submit(&b, p.c, "brings");
+    work_fill(&dma, at, 64, 7);
+    const uint64_t fence = work_submit(&dma, p.c, "brings");
     until(rig.at_gate);
     assert_int_equal(pthread_create(&thread, NULL, import_thread, &m), 0);
     for (int i = 0; i < 50; i++) {
@@ -96,25 +99,25 @@ static void test_import_in_a_move(void **state)
     rig.gated = false;
     pthread_join(thread, NULL);
     ok(tern_wait(p.c, fence, PATIENCE));
-    assert_int_equal(fill(&q, m.a, 64, 64, 8), 0);
-    expect(a, 0, 64, 7);
-    expect(a, 64, 64, 8);
-    expect(m.a, 128, 4 * MIB - 128, 6);
+    assert_int_equal(sharer_fill(&q, m.a, 64, 64, 8), 0);
+    expect_bytes(a, 0, 64, 7);
+    expect_bytes(a, 64, 64, 8);
+    expect_bytes(m.a, 128, 4 * MIB - 128, 6);
     tern_allocation_destroy(m.a);
     tern_allocation_destroy(a);
-    leave(&p);
-    leave(&q);
+    sharer_close(&p);
+    sharer_close(&q);
     rig_done();
 }
 
 /** Submits an endless fill of the allocation, and waits until it has begun. */
-static uint64_t fill_on(const struct user *u, struct tern_allocation *a)
+static uint64_t fill_on(const struct sharer *u, struct tern_allocation *a)
 {
     uint8_t got = 0;
     struct tern_pkt_fill f = {.dst_lo = tern_allocation_address(a), .width = (uint32_t)tern_allocation_size(a),
                               .rows = UINT32_MAX, .slices = 1, .pattern = {0x77}};
-    assert_int_equal(tern_pkt_fill_pack(&f, work_add(&b, 2)), 0);
-    const uint64_t fence = work_submit(&b, u->c, "fills");
+    assert_int_equal(tern_pkt_fill_pack(&f, work_add(&dma, 2)), 0);
+    const uint64_t fence = work_submit(&dma, u->c, "fills");
     while (!got) {
         ok(tern_allocation_read(a, tern_allocation_size(a) / 2, &got, 1));
     }
@@ -126,13 +129,13 @@ static void in_use(bool maker)
     const struct tern_context_desc d = {.size = sizeof d, .engine = 1};
     struct tern_fault f = {.size = sizeof f};
     uint8_t handle[16];
-    rig_open(small, NULL);
-    struct user works, other = user("other");
+    rig_open(SHARERS_CONFIG, NULL);
+    struct sharer works, other = sharer_open("other");
     ok(tern_process_create(dev, "works", &works.p));
     ok(tern_context_create(works.p, &d, &works.c));
-    struct tern_allocation *a = memory(maker ? &works : &other, 2 * MIB, RW);
+    struct tern_allocation *a = memory(maker ? works.p : other.p, 2 * MIB, RW);
     ok(tern_allocation_export(a, RW, handle));
-    struct tern_allocation *i = import(maker ? &other : &works, handle, RW);
+    struct tern_allocation *i = sharer_import(maker ? &other : &works, handle, RW);
     rig.deaf_to = works.c->id;
     rig.deaf = 2;
     const uint64_t fence = fill_on(&works, maker ? a : i);
@@ -145,12 +148,12 @@ static void in_use(bool maker)
     assert_int_equal(tern_process_status(works.p, &f), -EIO);
     assert_int_equal(f.code, TERN_FAULT_TIMEOUT);
     assert_int_equal(rig.resets, 1);
-    assert_int_equal(fill(&other, maker ? i : a, 0, 2 * MIB, 99), 0); /* the other process lost nothing */
-    expect(maker ? i : a, 0, 2 * MIB, 99);
+    assert_int_equal(sharer_fill(&other, maker ? i : a, 0, 2 * MIB, 99), 0); /* the other process lost nothing */
+    expect_bytes(maker ? i : a, 0, 2 * MIB, 99);
     tern_allocation_destroy(i);
     tern_allocation_destroy(a);
-    leave(&works);
-    leave(&other);
+    sharer_close(&works);
+    sharer_close(&other);
     rig_done();
 }
 
@@ -178,41 +181,41 @@ static void test_price(void **state)
 {
     (void)state;
     uint8_t handle[16];
-    rig_open(small, NULL);
-    struct user p = user("idle"), q = user("focus"), o = user("other");
-    struct tern_allocation *a = memory(&p, 4 * MIB, RW), *mine = memory(&o, 4 * MIB, RW), *i, *want;
+    rig_open(SHARERS_CONFIG, NULL);
+    struct sharer p = sharer_open("idle"), q = sharer_open("focus"), o = sharer_open("other");
+    struct tern_allocation *a = memory(p.p, 4 * MIB, RW), *mine = memory(o.p, 4 * MIB, RW), *i, *want;
     ok(tern_allocation_export(a, RW, handle));
-    i = import(&q, handle, RW);
+    i = sharer_import(&q, handle, RW);
     ok(tern_context_set_priority(p.c, TERN_BAND_IDLE, 0));
     ok(tern_context_set_priority(q.c, TERN_BAND_FOCUS, 0));
-    assert_int_equal(fill(&p, a, 0, 4 * MIB, 1), 0);
-    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
-    want = memory(&o, 8 * MIB, RW);
-    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_int_equal(sharer_fill(&p, a, 0, 4 * MIB, 1), 0);
+    assert_int_equal(sharer_fill(&o, mine, 0, 4 * MIB, 2), 0);
+    want = memory(o.p, 8 * MIB, RW);
+    assert_int_equal(sharer_fill(&o, want, 0, 8 * MIB, 3), 0);
     assert_true(a->mem->blocks[0].resident); /* used longest ago, but also by a process in FOCUS */
     assert_false(mine->mem->blocks[0].resident);
     tern_allocation_destroy(i);
     unmapped();
-    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_int_equal(sharer_fill(&o, mine, 0, 4 * MIB, 2), 0);
     assert_false(a->mem->blocks[0].resident); /* now only of a process in IDLE */
-    i = import(&q, handle, RW);
+    i = sharer_import(&q, handle, RW);
     ok(tern_allocation_make_resident(i));
     assert_true(a->mem->blocks[0].resident);
-    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
-    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_int_equal(sharer_fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_int_equal(sharer_fill(&o, mine, 0, 4 * MIB, 2), 0);
     assert_true(a->mem->blocks[0].resident);
     tern_allocation_destroy(i); /* and its pin */
     unmapped();
     ok(tern_allocation_make_resident(want));
-    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_int_equal(sharer_fill(&o, mine, 0, 4 * MIB, 2), 0);
     assert_false(a->mem->blocks[0].resident);
     ok(tern_allocation_evict(want));
     tern_allocation_destroy(a);
     tern_allocation_destroy(mine);
     tern_allocation_destroy(want);
-    leave(&p);
-    leave(&q);
-    leave(&o);
+    sharer_close(&p);
+    sharer_close(&q);
+    sharer_close(&o);
     rig_done();
 }
 
@@ -222,7 +225,7 @@ static void test_price(void **state)
 #define PART (2u * MIB)
 
 struct side {
-    struct user u;
+    struct sharer u;
     struct tern_allocation *all, *own;
     pthread_t thread;
     uint32_t n;
@@ -263,16 +266,16 @@ static void test_at_once(void **state)
     (void)state;
     uint8_t handle[16];
     struct side s[SIDES];
-    rig_open(small, NULL);
+    rig_open(SHARERS_CONFIG, NULL);
     const uint32_t pages = free_pages(dev);
     for (uint32_t i = 0; i < SIDES; i++) {
-        s[i] = (struct side){.u = user("side"), .n = i};
-        s[i].own = memory(&s[i].u, 4 * MIB, RW);
+        s[i] = (struct side){.u = sharer_open("side"), .n = i};
+        s[i].own = memory(s[i].u.p, 4 * MIB, RW);
         if (i == 0) {
-            s[0].all = memory(&s[0].u, SIDES * PART, RW);
+            s[0].all = memory(s[0].u.p, SIDES * PART, RW);
             ok(tern_allocation_export(s[0].all, RW, handle));
         } else {
-            s[i].all = import(&s[i].u, handle, RW);
+            s[i].all = sharer_import(&s[i].u, handle, RW);
         }
     }
     for (uint32_t i = 0; i < SIDES; i++) {
@@ -284,10 +287,10 @@ static void test_at_once(void **state)
     for (uint32_t i = 0; i < SIDES; i++) {
         tern_allocation_destroy(s[i].all);
         tern_allocation_destroy(s[i].own);
-        leave(&s[i].u);
+        sharer_close(&s[i].u);
     }
     assert_true(dev->pager.evicted > 0);
-    expect_nothing_left(pages);
+    expect_no_memory(dev, pages);
     rig_done();
 }
 

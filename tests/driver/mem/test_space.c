@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory on a whole device: host access, address spaces, isolation, frees and dirty bits (A1, A3, A7, D2, D7). */
+#include "device_memory.h"
+#include "dut.h"
+#include "open_device.h"
 #include "os/mem/mem.h"
-#include "fixture.h"
-#include "free_pages.h"
 
 static void test_host_access(void **state)
 {
@@ -35,8 +36,8 @@ static void test_host_access(void **state)
     /* the device sees the same bytes at the same addresses */
     struct tern_allocation *to = memory(p, size, TERN_MEM_WRITE);
     struct tern_context *c = context(p, -1);
-    work_copy(&b, tern_allocation_address(to) + 1, tern_allocation_address(a), (uint32_t)size - 1);
-    work_run(&b, c, "copy");
+    work_copy(&dma, tern_allocation_address(to) + 1, tern_allocation_address(a), (uint32_t)size - 1);
+    work_run(&dma, c, "copy");
     memset(back, 0, size);
     ok(tern_allocation_read(to, 1, back, size - 1));
     assert_memory_equal(back, data, size - 1);
@@ -60,8 +61,8 @@ static void test_fixed_addresses_and_isolation(void **state)
     for (int i = 0; i < 2; i++) { /* the same address in both processes, through both engines' TLBs (A1) */
         ok(tern_allocation_create(p[i], 8192, TERN_MEM_WRITE, 0x40000000, &a[i]));
         c[i] = context(p[i], 0);
-        work_fill(&b, 0x40000000, 8192, (uint8_t)(0x11 * (i + 1)));
-        work_run(&b, c[i], "fill");
+        work_fill(&dma, 0x40000000, 8192, (uint8_t)(0x11 * (i + 1)));
+        work_run(&dma, c[i], "fill");
     }
     assert_int_equal(tern_allocation_create(p[0], 4096, TERN_MEM_READ, 0x40001000, &clash), -EEXIST);
     for (int i = 0; i < 2; i++) {
@@ -89,8 +90,8 @@ static void test_fresh_memory_reads_zero(void **state)
             expect_bytes(big, at << 20, 4096, 0);
             expect_bytes(big, (at + 4) * 1048576ull - 4096, 4096, 0);
         }
-        work_fill(&b, tern_allocation_address(big), 48u << 20, 0xee);
-        work_run(&b, c, "fill");
+        work_fill(&dma, tern_allocation_address(big), 48u << 20, 0xee);
+        work_run(&dma, c, "fill");
         tern_allocation_destroy(big);
         for (int i = 0; i < 64; i++) {
             small[i] = memory(p, 3 * 4096, TERN_MEM_WRITE);
@@ -129,8 +130,8 @@ static void test_tables_are_scrubbed(void **state)
         struct tern_process *p = process("thief");
         struct tern_context *c = context(p, -1);
         ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0x40000000, &a[0]));
-        work_fill(&b, region ? 0x40002000 : 0x50000000, 64, 1);
-        uint64_t fence = work_submit(&b, c, "peek");
+        work_fill(&dma, region ? 0x40002000 : 0x50000000, 64, 1);
+        uint64_t fence = work_submit(&dma, c, "peek");
         assert_int_equal(tern_wait(c, fence, -1), -EIO);
         assert_int_equal(tern_process_status(p, &f), -EIO);
         assert_int_equal(f.code, TERN_FAULT_PAGE);
@@ -153,8 +154,8 @@ static void test_no_stale_translation(void **state)
     ok(tern_allocation_create(p, 8 * 4096, TERN_MEM_WRITE, 0x40000000, &a));
     for (uint32_t e = 0; e < info.engines; e++) {
         c[e] = context(p, (int32_t)e);
-        work_fill(&b, 0x40000000, 8 * 4096, 0x10);
-        work_run(&b, c[e], "load the TLB");
+        work_fill(&dma, 0x40000000, 8 * 4096, 0x10);
+        work_run(&dma, c[e], "load the TLB");
     }
     uint32_t before = free_pages(dev);
     tern_allocation_destroy(a);
@@ -166,8 +167,8 @@ static void test_no_stale_translation(void **state)
     }
     ok(tern_allocation_create(p, 8 * 4096, TERN_MEM_WRITE, 0x40000000, &a));
     for (uint32_t e = 0; e < info.engines; e++) {
-        work_fill(&b, 0x40000000 + e * 4096, 4096, (uint8_t)(0x20 + e));
-        work_run(&b, c[e], "write");
+        work_fill(&dma, 0x40000000 + e * 4096, 4096, (uint8_t)(0x20 + e));
+        work_run(&dma, c[e], "write");
         expect_bytes(a, e * 4096, 4096, (uint8_t)(0x20 + e));
     }
     for (int i = 0; i < 8; i++) {
@@ -220,9 +221,9 @@ static void test_free_waits_for_work(void **state)
     struct tern_allocation *to = memory(p, 1u << 20, TERN_MEM_WRITE);
     for (int i = 0; i < 30; i++) {
         struct tern_allocation *a = memory(p, 1u << 20, TERN_MEM_WRITE);
-        work_fill(&b, tern_allocation_address(a), 1u << 20, (uint8_t)(i + 1));
-        work_copy(&b, tern_allocation_address(to), tern_allocation_address(a), 1u << 20);
-        uint64_t fence = work_submit(&b, c, "late");
+        work_fill(&dma, tern_allocation_address(a), 1u << 20, (uint8_t)(i + 1));
+        work_copy(&dma, tern_allocation_address(to), tern_allocation_address(a), 1u << 20);
+        uint64_t fence = work_submit(&dma, c, "late");
         tern_allocation_destroy(a); /* the work has hardly begun */
         if (i % 10 == 9) {
             ok(tern_wait(c, fence, -1));
@@ -263,8 +264,8 @@ static void test_dirty(void **state)
     for (uint32_t i = 0; i < pages; i++) {
         assert_false(bits[i / 32] >> i % 32 & 1);
     }
-    work_fill(&b, tern_allocation_address(a) + 3 * 4096, 1, 1); /* the device writes page 3 */
-    work_run(&b, c, "fill");
+    work_fill(&dma, tern_allocation_address(a) + 3 * 4096, 1, 1); /* the device writes page 3 */
+    work_run(&dma, c, "fill");
     ok(tern_allocation_write(a, 5 * 4096 + 4095, "ab", 2)); /* the host writes pages 5 and 6 (D7) */
     for (int clear = 0; clear < 2; clear++) {
         ok(device_dirty(0, pages, clear, bits));
@@ -284,7 +285,7 @@ static void test_dirty(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, device_setup, device_teardown)
     const struct CMUnitTest tests[] = {
         T(test_host_access),
         T(test_fixed_addresses_and_isolation),

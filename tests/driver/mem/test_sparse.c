@@ -3,13 +3,12 @@
  * Sparse memory (A6, A7, os/mem/sparse.c). Memory that is accessed is committed, zeroed and counted, and no other
  * memory is. Also: too little memory, and a process that is killed.
  */
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
 
-#define MIB (1u << 20)
 #define BLOCK (4 * MIB)
 #define BLOCK_PAGES (BLOCK / 4096)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
 /** 80 MiB of device and host together: fewer than 20 blocks */
 static const char *const small = "small,mem=32M,host=48M,quantum=20000,timeout=200000";
@@ -55,7 +54,7 @@ static uint64_t stream(struct actor *a, uint32_t from, uint32_t to, uint32_t pla
     actor_set(a, 2, places);
     actor_set(a, 3, stride);
     actor_dispatch(a, ITEMS);
-    return work_submit(&b, a->c, "stream");
+    return work_submit(&dma, a->c, "stream");
 }
 
 static void expect_words(struct tern_allocation *s, uint64_t offset, bool numbers)
@@ -87,8 +86,8 @@ static void test_kernel(void **state)
     const uint32_t pages = free_pages(dev), promised = committed();
     actor_open(&other, "other", -1, code_stream, sizeof code_stream);
     ok(tern_allocation_create(other.p, 30 * MIB, RW, 0, &fill));
-    work_fill(&b, tern_allocation_address(fill), 30 * MIB, 0x55);
-    work_run(&b, other.c, "fill");
+    work_fill(&dma, tern_allocation_address(fill), 30 * MIB, 0x55);
+    work_run(&dma, other.c, "fill");
     tern_allocation_destroy(fill);
     actor_close(&other);
     actor_open(&a, "sparse", -1, code_stream, sizeof code_stream);
@@ -157,17 +156,17 @@ static void test_packets(void **state)
     ok(tern_wait(a.c, fence, PATIENCE));
     expect_mixed(&a);
     assert_int_equal(committed(), before);
-    work_fill(&b, at + 700 * MIB + BLOCK - 4096, 8192, 0x77); /* of two blocks */
-    work_copy(&b, tern_allocation_address(plain), at + 700 * MIB + BLOCK - 4096, 8192);
-    work_copy(&b, tern_allocation_address(plain) + 4096, at + 900 * MIB, 4096); /* its source is not committed yet */
-    ok(tern_wait(a.c, work_submit(&b, a.c, "fill, copies"), PATIENCE));
+    work_fill(&dma, at + 700 * MIB + BLOCK - 4096, 8192, 0x77); /* of two blocks */
+    work_copy(&dma, tern_allocation_address(plain), at + 700 * MIB + BLOCK - 4096, 8192);
+    work_copy(&dma, tern_allocation_address(plain) + 4096, at + 900 * MIB, 4096); /* its source is not committed yet */
+    ok(tern_wait(a.c, work_submit(&dma, a.c, "fill, copies"), PATIENCE));
     assert_int_equal(committed(), before + 3 * BLOCK_PAGES);
     ok(tern_allocation_read(plain, 0, got, sizeof got));
     for (uint32_t i = 0; i < sizeof got; i++) {
         assert_int_equal(got[i], i < 4096 ? 0x77 : 0);
     }
-    work_fill(&b, at, 40 * MIB, 1); /* in steps */
-    ok(tern_wait(a.c, work_submit(&b, a.c, "fill"), PATIENCE));
+    work_fill(&dma, at, 40 * MIB, 1); /* in steps */
+    ok(tern_wait(a.c, work_submit(&dma, a.c, "fill"), PATIENCE));
     assert_int_equal(committed(), before + 13 * BLOCK_PAGES);
     gone(s, before);
     tern_allocation_destroy(plain);
@@ -242,13 +241,13 @@ static void test_no_room(void **state)
             fence = stream(&a, from, from, 100, 5 * BLOCK);
         }
         for (uint32_t i = 0; fills && i < 100; i++) {
-            work_fill(&b, from + i * 5 * BLOCK, 4096, 1);
-            if (tern_submit(a.c, b.w, b.size, "fill", &fence)) {
+            work_fill(&dma, from + i * 5 * BLOCK, 4096, 1);
+            if (tern_submit(a.c, dma.w, dma.size, "fill", &fence)) {
                 break; /* the process is in error already */
             }
-            b.size = 0;
+            dma.size = 0;
         }
-        b.size = 0;
+        dma.size = 0;
         assert_int_equal(tern_wait(a.c, fence, PATIENCE), -EIO);
         const struct tern_fault f = fault_of(&a);
         assert_int_equal(f.code, TERN_FAULT_MEMORY);

@@ -6,19 +6,10 @@
 
 #define SIZE 4096u /* the model's TLB has one entry */
 
-static void expect(struct tern_allocation *a, uint8_t value)
-{
-    uint8_t got[SIZE];
-    ok(tern_allocation_read(a, 0, got, SIZE));
-    for (size_t i = 0; i < SIZE; i++) {
-        assert_int_equal(got[i], value);
-    }
-}
-
 static void fill(struct tern_context *c, struct tern_allocation *a, uint8_t value)
 {
-    work_fill(&b, tern_allocation_address(a), SIZE, value);
-    work_run(&b, c, "fill");
+    work_fill(&dma, tern_allocation_address(a), SIZE, value);
+    work_run(&dma, c, "fill");
 }
 
 /** Memory is evicted and brought back to other pages, while another allocation has the old ones. */
@@ -49,11 +40,11 @@ static void test_moved(void **state)
     pthread_mutex_lock(&dev->lock);
     ok(tern_move_in(&a->mem->blocks[0]));
     pthread_mutex_unlock(&dev->lock);
-    expect(a, 1);
+    expect_filled(a, 1);
     for (uint8_t e = 0; e < 2; e++) {
         fill(c[e], a, e + 2);
-        expect(a, e + 2);
-        expect(others[n - 1], 0);
+        expect_filled(a, e + 2);
+        expect_filled(others[n - 1], 0);
         tern_context_destroy(c[e]);
     }
     while (n) {

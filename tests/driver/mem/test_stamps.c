@@ -3,11 +3,12 @@
  * Memory bases on a whole device (D2, D3, D6, D7).
  *
  * test_every_way: every way to write sets bits: stores, atomics, fills, copies, signals, timestamps, page tables,
- * zeroing, context save, and the host. test_random: random writes against the oracle of bases.h. test_stamps: kernels
- * write stamps all the time on both engines, while bases of 8 KiB to 256 MiB are queried, whole and in part, into
- * buffers that need not be aligned.
+ * zeroing, context save, and the host. test_random: random writes against the oracle of basis_oracle.h. test_stamps:
+ * kernels write stamps all the time on both engines, while bases of 8 KiB to 256 MiB are queried, whole and in part,
+ * into buffers that need not be aligned.
  */
-#include "bases.h"
+#include "actor.h"
+#include "basis_oracle.h"
 #include "os/mem/mem.h"
 #include "rig.h"
 
@@ -70,7 +71,7 @@ static void store(struct actor *a, uint32_t address, uint32_t stride, uint32_t i
     actor_set(a, 1, stride);
     actor_set(a, 2, add);
     actor_dispatch(a, items);
-    ok(tern_wait(a->c, work_submit(&b, a->c, add ? "add" : "store"), PATIENCE));
+    ok(tern_wait(a->c, work_submit(&dma, a->c, add ? "add" : "store"), PATIENCE));
 }
 
 #define sets(page, action)                                                      \
@@ -86,7 +87,7 @@ static void store(struct actor *a, uint32_t address, uint32_t stride, uint32_t i
 
 static void run(struct actor *a)
 {
-    ok(tern_wait(a->c, work_submit(&b, a->c, "packets"), PATIENCE));
+    ok(tern_wait(a->c, work_submit(&dma, a->c, "packets"), PATIENCE));
 }
 
 static void test_every_way(void **state)
@@ -114,11 +115,11 @@ static void test_every_way(void **state)
     sets(page_of(m, 4 * 4096), store(&a, at, 4096, 8, false));
     sets(page_of(m, 7 * 4096), store(&a, at, 4096, 8, false));
     sets(page_of(m, 5 * 4096), store(&a, at, 4096, 8, true));
-    sets(page_of(m, 9 * 4096), (work_fill(&b, at + 10 * 4096 - 1, 1, 1), run(&a)));
-    sets(page_of(m, 11 * 4096), (work_copy(&b, at + 11 * 4096 - 4, at, 5), run(&a)));
-    sets(page_of(f->page, 0), (work_signal(&b, tern_fence_address(f), 3), run(&a)));
+    sets(page_of(m, 9 * 4096), (work_fill(&dma, at + 10 * 4096 - 1, 1, 1), run(&a)));
+    sets(page_of(m, 11 * 4096), (work_copy(&dma, at + 11 * 4096 - 4, at, 5), run(&a)));
+    sets(page_of(f->page, 0), (work_signal(&dma, tern_fence_address(f), 3), run(&a)));
     struct tern_pkt_timestamp time = {.address_lo = at + 12 * 4096};
-    sets(page_of(m, 12 * 4096), (ok(tern_pkt_timestamp_pack(&time, work_add(&b, 1))), run(&a)));
+    sets(page_of(m, 12 * 4096), (ok(tern_pkt_timestamp_pack(&time, work_add(&dma, 1))), run(&a)));
     sets(page_of(m, 13 * 4096), ok(tern_allocation_write(m, 13 * 4096 + 4092, &word, 4)));
     sets(page_of(f->page, 0), ok(tern_fence_signal(f, 9)));
     /* page-table entries */
@@ -143,21 +144,21 @@ static void test_every_way(void **state)
 
 #define FIELD 1024u /* pages */
 
-static void random_write(struct bases *s, struct actor *a, struct tern_allocation *m)
+static void random_write(struct basis_oracle *s, struct actor *a, struct tern_allocation *m)
 {
     static const uint8_t data[20000];
-    const uint32_t at = bases_random(s, FIELD * 4096 - 20000) & ~3u, va = tern_allocation_address(m) + at;
-    const uint32_t bytes = 1 + bases_random(s, 20000), stride = 4 + 4 * bases_random(s, 300);
+    const uint32_t at = oracle_random(s, FIELD * 4096 - 20000) & ~3u, va = tern_allocation_address(m) + at;
+    const uint32_t bytes = 1 + oracle_random(s, 20000), stride = 4 + 4 * oracle_random(s, 300);
     const uint32_t items = 1 + bytes / stride;
-    const uint32_t what = bases_random(s, 5);
+    const uint32_t what = oracle_random(s, 5);
     uint32_t from = at, to = at + bytes - 1;
     switch (what) {
     case 0:
-        work_fill(&b, va, bytes, (uint8_t)bytes);
+        work_fill(&dma, va, bytes, (uint8_t)bytes);
         run(a);
         break;
     case 1:
-        work_copy(&b, va, tern_allocation_address(m) + (at < FIELD * 2048 ? FIELD * 4096 - 20000 : 0), bytes);
+        work_copy(&dma, va, tern_allocation_address(m) + (at < FIELD * 2048 ? FIELD * 4096 - 20000 : 0), bytes);
         run(a);
         break;
     case 2:
@@ -166,17 +167,17 @@ static void random_write(struct bases *s, struct actor *a, struct tern_allocatio
     default:
         store(a, va, stride, items, what == 3);
         for (uint32_t i = 0; i < items; i++) {
-            bases_wrote(s, s->first + (at + i * stride) / 4096, 1);
+            oracle_wrote(s, s->first + (at + i * stride) / 4096, 1);
         }
         return;
     }
-    bases_wrote(s, s->first + from / 4096, to / 4096 - from / 4096 + 1);
+    oracle_wrote(s, s->first + from / 4096, to / 4096 - from / 4096 + 1);
 }
 
 static void test_random(void **state)
 {
     (void)state;
-    struct bases s;
+    struct basis_oracle s;
     struct actor a;
     struct tern_allocation *m;
     uint64_t contiguous;
@@ -186,17 +187,17 @@ static void test_random(void **state)
     const uint32_t first = page_of(m, 0);
     tern_allocation_physical(m, 0, &contiguous);
     assert_true(contiguous >= FIELD * 4096);
-    bases_open(&s, &dev->kmd, first, FIELD, 1);
+    oracle_open(&s, &dev->kmd, first, FIELD, 1);
     for (uint32_t i = 0; i < turns(3000, 150); i++) {
-        if (bases_random(&s, 3) == 0) {
+        if (oracle_random(&s, 3) == 0) {
             random_write(&s, &a, m);
         }
         lock();
-        bases_step(&s);
+        oracle_step(&s);
         unlock();
     }
     lock();
-    bases_close(&s);
+    oracle_close(&s);
     unlock();
     tern_allocation_destroy(m);
     actor_close(&a);
@@ -328,9 +329,9 @@ static void open_field(uint32_t e)
 }
 
 /** Opens a basis of so many pages around a random hot page. */
-static void open_watch(struct watch *w, struct bases *random, uint32_t pages)
+static void open_watch(struct watch *w, struct basis_oracle *random, uint32_t pages)
 {
-    const uint32_t hot = stamps.page[bases_random(random, HOT)], back = bases_random(random, pages);
+    const uint32_t hot = stamps.page[oracle_random(random, HOT)], back = oracle_random(random, pages);
     w->pages = pages;
     w->first = hot < back ? 0 : hot - back;
     w->first = w->first + pages > dev->kmd.mem_pages ? dev->kmd.mem_pages - pages : w->first;
@@ -343,10 +344,10 @@ static void open_watch(struct watch *w, struct bases *random, uint32_t pages)
 }
 
 /** Lets device time pass, and writes a page from the host. */
-static void meanwhile(struct bases *random)
+static void meanwhile(struct basis_oracle *random)
 {
-    const uint32_t word = stamps.stamp << 20 | (bases_random(random, 1u << 20));
-    ok(tern_allocation_write(stamps.host, bases_random(random, HOST_PAGES) * 4096ull, &word, 4));
+    const uint32_t word = stamps.stamp << 20 | (oracle_random(random, 1u << 20));
+    ok(tern_allocation_write(stamps.host, oracle_random(random, HOST_PAGES) * 4096ull, &word, 4));
     until(tern_device_time(dev) >= stamps.asked + APART);
 }
 
@@ -361,7 +362,7 @@ static void test_stamps(void **state)
     static const uint32_t sizes[] = {2, 16, 128, 1024, 8192, 65536}; /* pages: 8 KiB to 256 MiB */
     static struct watch watch[sizeof sizes / sizeof *sizes];
     const uint32_t n = sizeof sizes / sizeof *sizes;
-    struct bases random = {.random = 1};
+    struct basis_oracle random = {.random = 1};
     uint64_t fence[ENGINES], bits = 0;
     rig_open("small,mem=512M", NULL);
     stamps.stamp = 1;
@@ -380,16 +381,16 @@ static void test_stamps(void **state)
     stamps.asked = tern_device_time(dev);
     for (uint32_t e = 0; e < ENGINES; e++) {
         actor_dispatch(&stamps.actor[e], ITEMS);
-        fence[e] = work_submit(&b, stamps.actor[e].c, "stamps");
+        fence[e] = work_submit(&dma, stamps.actor[e].c, "stamps");
     }
     for (uint32_t i = 0; i < turns(240, 40); i++) {
         struct watch *w = &watch[i % 2 ? n - 1 - i / 2 % 2 : i / 2 % n]; /* the largest ones most often */
         meanwhile(&random);
-        const bool whole = bases_random(&random, 2);
-        const uint32_t first = whole ? 0 : bases_random(&random, w->pages);
-        const uint32_t count = whole ? w->pages : 1 + bases_random(&random, w->pages - first);
+        const bool whole = oracle_random(&random, 2);
+        const uint32_t first = whole ? 0 : oracle_random(&random, w->pages);
+        const uint32_t count = whole ? w->pages : 1 + oracle_random(&random, w->pages - first);
         lock();
-        ask(w, first, count, bases_random(&random, 70), bases_random(&random, 2));
+        ask(w, first, count, oracle_random(&random, 70), oracle_random(&random, 2));
         next_stamp();
         ok(tern_kmd_time(&dev->kmd, &stamps.asked));
         unlock();

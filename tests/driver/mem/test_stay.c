@@ -4,11 +4,11 @@
  * Two and three of them do so while other work keeps the engines busy. Moves and cycles are counted. NORMAL also gets
  * stays beside FOCUS (S1).
  */
+#include "device_memory.h"
 #include "os/mem/mem.h"
-#include "beside.h"
-#include "free_pages.h"
+#include "rig.h"
+#include "snapshot.h"
 
-#define MIB (1u << 20)
 #define ITEMS 64u
 
 typedef unsigned long long ull;
@@ -48,7 +48,7 @@ static void streamer_begin(struct streamer *s)
                              4 * ITEMS};
     ok(tern_allocation_write(s->a.args, 0, args, sizeof args));
     actor_dispatch(&s->a, ITEMS);
-    s->fence = work_submit(&b, s->a.c, "stream");
+    s->fence = work_submit(&dma, s->a.c, "stream");
 }
 
 static void streamer_end(struct streamer *s)
@@ -170,13 +170,13 @@ static void test_set_beside_pages(void **state)
 {
     (void)state;
     struct streamer s[2], set;
-    struct beside at = {.other = {&s[0].a, &s[1].a}};
+    struct snapshot at = {.other = {&s[0].a, &s[1].a}};
     rig_open("small,mem=32M,host=480M,stay=1,quantum=20000,timeout=200000", NULL);
     for (int i = 0; i < 2; i++) {
         streamer_open(&s[i], "asks", 128 * MIB);
     }
     streamer_open(&set, "set", 24 * MIB);
-    beside_begin(&at, &set.a, -1);
+    snapshot_at_end(&at, &set.a, -1);
     for (int i = 0; i < 2; i++) {
         streamer_begin(&s[i]);
         until(stats(&s[i].a).page_requests > 2);

@@ -4,17 +4,22 @@
  * device. Saved are a single launch, a launch among several and a launch that was itself loaded, at any cycle; a queue
  * of two processes; and work that waits for its program.
  */
-#include "checkpoints.h"
+#include <unistd.h>
+
+#include "checkpoint_files.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "open_device.h"
 
 /* ------------------------------------------------------ at a moment given by the environment */
 
 static struct tern_device *open_armed(const char *launch, const char *after)
 {
-    setenv("TERN_CHECKPOINT", file, 1);
+    setenv("TERN_CHECKPOINT", checkpoint_file, 1);
     setenv("TERN_CHECKPOINT_KERNEL", "mix", 1);
     setenv("TERN_CHECKPOINT_LAUNCH", launch, 1);
     setenv("TERN_CHECKPOINT_AFTER", after, 1);
-    struct tern_device *d = open_or_skip(CONFIG);
+    struct tern_device *d = open_or_skip(CHECKPOINT_CONFIG);
     unsetenv("TERN_CHECKPOINT");
     return d;
 }
@@ -24,10 +29,10 @@ static uint64_t mix_and_take(struct actor *a, uint32_t n, struct tern_allocation
 {
     const uint32_t data = tern_allocation_address(a->data);
     actor_mix(a, n);
-    work_copy(&b, tern_allocation_address(out), data, 4 * MIX_ITEMS);
-    work_submit(&b, a->c, "take");
-    work_fill(&b, data, 4 * MIX_ITEMS, 0);
-    return work_submit(&b, a->c, "clear");
+    work_copy(&dma, tern_allocation_address(out), data, 4 * MIX_ITEMS);
+    work_submit(&dma, a->c, "take");
+    work_fill(&dma, data, 4 * MIX_ITEMS, 0);
+    return work_submit(&dma, a->c, "clear");
 }
 
 static void expect_taken(const uint32_t *v, uint32_t n)
@@ -48,7 +53,7 @@ static void test_queues(void **state)
     uint32_t v[MIX_ITEMS];
     struct tern_checkpoint *c;
     struct tern_checkpoint_process p = {.size = sizeof p};
-    unlink(file);
+    unlink(checkpoint_file);
     dev = open_armed("2", "3000");
     for (int i = 0; i < 2; i++) {
         open_mix(&a[i], i ? "second" : "first", i);
@@ -63,9 +68,9 @@ static void test_queues(void **state)
         ok(tern_allocation_read(out[i], 0, v, sizeof v));
         expect_taken(v, TIMES + (uint32_t)i);
     }
-    until(exists(file));
-    open_there(CONFIG);
-    ok(tern_checkpoint_load(there, file, &c));
+    until(file_exists(checkpoint_file));
+    open_there(CHECKPOINT_CONFIG);
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     ok(tern_checkpoint_process(c, 0, &p));
     assert_string_equal(p.name, "first");
     ok(tern_checkpoint_process(c, 1, &p));
@@ -99,8 +104,8 @@ static void test_queues(void **state)
 static void save_held(struct actor *a, uint64_t last)
 {
     until(reached());
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
+    unlink(checkpoint_file);
+    ok(tern_checkpoint_save(dev, checkpoint_file));
     expect_mix(a, last);
 }
 
@@ -110,7 +115,7 @@ static void test_launches(void **state)
     (void)state;
     enum { LAUNCHES = 6 };
     struct actor a;
-    dev = open_or_skip(CONFIG);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
     open_mix(&a, "launches", 0);
     const uint64_t first = actor_mix(&a, 50);
     ok(tern_wait(a.c, first, PATIENCE));
@@ -122,8 +127,8 @@ static void test_launches(void **state)
             last = actor_mix(&a, 50);
         }
         save_held(&a, last);
-        open_there(CONFIG);
-        ok(tern_checkpoint_load(there, file, &c));
+        open_there(CHECKPOINT_CONFIG);
+        ok(tern_checkpoint_load(there, checkpoint_file, &c));
         assert_int_equal(context_at(c, 0).saved, LAUNCHES + 1 - launch);
         ok(tern_checkpoint_start(c, 0));
         assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
@@ -140,7 +145,7 @@ static void test_launches_that_were_loaded(void **state)
 {
     (void)state;
     struct actor a;
-    struct tern_device *source = open_or_skip(CONFIG);
+    struct tern_device *source = open_or_skip(CHECKPOINT_CONFIG);
     struct tern_checkpoint *c, *again;
     uint64_t last = 0;
     dev = source;
@@ -150,18 +155,18 @@ static void test_launches_that_were_loaded(void **state)
         last = actor_mix(&a, 50);
     }
     save_held(&a, last);
-    open_there(CONFIG);
+    open_there(CHECKPOINT_CONFIG);
     dev = there;
     hold_at(2, 0); /* the second of three that had not begun */
-    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     ok(tern_checkpoint_start(c, 0));
     until(reached());
     enum tern_checkpoint_end end;
     assert_int_equal(tern_checkpoint_wait(c, 20, &end), -ETIMEDOUT); /* the work has not ended */
     assert_int_equal(context_at(c, 0).left, 2);
-    ok(tern_checkpoint_save(there, file));
+    ok(tern_checkpoint_save(there, checkpoint_file));
     assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
-    ok(tern_checkpoint_load(there, file, &again));
+    ok(tern_checkpoint_load(there, checkpoint_file, &again));
     assert_int_equal(context_at(again, 0).saved, 2);
     ok(tern_checkpoint_close(again));
     ok(tern_checkpoint_close(c));
@@ -181,23 +186,23 @@ static void test_waits(void **state)
     struct tern_fence *f;
     struct tern_checkpoint *c;
     uint64_t value;
-    dev = open_or_skip(CONFIG);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
     open_mix(&a, "waits", 0);
     open_mix(&held, "held", 1);
     ok(tern_fence_create(a.p, 7, &f));
     ok(tern_process_suspend(held.p));
     const uint64_t other = actor_mix(&held, 20);
-    work_wait(&b, tern_fence_address(f), 8);
-    work_fill(&b, tern_allocation_address(a.data), 4, 0xff);
-    const uint64_t last = work_submit(&b, a.c, "behind the fence");
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
+    work_wait(&dma, tern_fence_address(f), 8);
+    work_fill(&dma, tern_allocation_address(a.data), 4, 0xff);
+    const uint64_t last = work_submit(&dma, a.c, "behind the fence");
+    unlink(checkpoint_file);
+    ok(tern_checkpoint_save(dev, checkpoint_file));
     assert_true(held.p->suspended); /* still suspended after the save */
     assert_int_equal(tern_wait(held.c, other, 20), -ETIMEDOUT);
     ok(tern_fence_signal(f, 8));
     ok(tern_wait(a.c, last, PATIENCE));
-    open_there(CONFIG);
-    ok(tern_checkpoint_load(there, file, &c));
+    open_there(CHECKPOINT_CONFIG);
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     ok(tern_checkpoint_start(c, 0));
     assert_int_equal(end_of(c), TERN_CHECKPOINT_WAITS);
     assert_string_equal(context_at(c, 0).label, "behind the fence");
@@ -230,14 +235,14 @@ static void expect_goes_on(struct tern_checkpoint *c)
     pthread_t saver;
     char second[80];
     enum tern_checkpoint_end end;
-    snprintf(second, sizeof second, "%s/second", folder);
+    snprintf(second, sizeof second, "%s/second", checkpoint_folder);
     dev = there;
-    atomic_store(&over, false);
+    atomic_store(&stop_saving, false);
     ok(-pthread_create(&saver, NULL, keep_saving, second));
     for (int i = 0; i < 30; i++) {
         assert_int_equal(tern_checkpoint_wait(c, 10, &end), -ETIMEDOUT);
     }
-    atomic_store(&over, true);
+    atomic_store(&stop_saving, true);
     pthread_join(saver, NULL);
     ok(unlink(second));
     dev = other;
@@ -251,16 +256,16 @@ static void test_cycles(void **state)
     struct actor a;
     struct tern_checkpoint *c;
     enum tern_checkpoint_end end;
-    dev = open_or_skip(CONFIG);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
     open_spin(&a, "spins", -1);
     const uint64_t fence = actor_spin(&a);
     spins(&a);
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
+    unlink(checkpoint_file);
+    ok(tern_checkpoint_save(dev, checkpoint_file));
     spins(&a);
-    open_there(CONFIG);
+    open_there(CHECKPOINT_CONFIG);
     const uint32_t pages = free_pages(there);
-    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     assert_int_equal(tern_checkpoint_wait(c, 0, &end), -EINVAL);
     const uint64_t began = tern_device_time(there);
     ok(tern_checkpoint_start(c, 30000));
@@ -279,11 +284,11 @@ static void test_cycles(void **state)
     assert_int_equal(tern_checkpoint_read(c, 1, 0, 0, &byte, 1), -ENOENT);
     assert_int_equal(tern_checkpoint_context(c, 0, 1, &(struct tern_checkpoint_context){.size = 8}), -ENOENT);
     ok(tern_checkpoint_close(c));
-    ok(tern_checkpoint_load(there, file, &c)); /* the device is empty again */
+    ok(tern_checkpoint_load(there, checkpoint_file, &c)); /* the device is empty again */
     ok(tern_checkpoint_start(c, 0));
     expect_goes_on(c);
     ok(tern_checkpoint_close(c));
-    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     ok(tern_checkpoint_close(c)); /* closed before it was started */
     assert_int_equal(free_pages(there), pages);
     ok(tern_device_close(there));
@@ -299,5 +304,5 @@ int main(void)
         cmocka_unit_test(test_queues), cmocka_unit_test(test_launches),
         cmocka_unit_test(test_launches_that_were_loaded), cmocka_unit_test(test_waits), cmocka_unit_test(test_cycles),
     };
-    return cmocka_run_group_tests_name("checkpoint", tests, setup_folder, teardown_folder);
+    return cmocka_run_group_tests_name("checkpoint", tests, checkpoint_setup, checkpoint_teardown);
 }

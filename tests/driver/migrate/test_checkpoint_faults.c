@@ -4,8 +4,13 @@
  * processes all the time while checkpoints are saved. After a failure no part of a file is left, and the work goes on.
  */
 #include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "checkpoints.h"
+#include "checkpoint_files.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "open_device.h"
 
 static __thread bool watched;
 static long failing; /* allocations of the watched thread until one fails */
@@ -38,36 +43,36 @@ static void test_refusals(void **state)
     struct actor a;
     struct tern_checkpoint *c;
     char part[80], path[80], whole[PATH_MAX + 8];
-    dev = open_or_skip(CONFIG);
-    unlink(file);
-    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
+    unlink(checkpoint_file);
+    assert_int_equal(tern_checkpoint_save(dev, checkpoint_file), -ENOENT);
     expect_says(tern_last_error(), "has no processes");
     open_mix(&a, "refused", 1);
-    snprintf(path, sizeof path, "%s/no/file", folder);
+    snprintf(path, sizeof path, "%s/no/file", checkpoint_folder);
     assert_int_equal(tern_checkpoint_save(dev, path), -ENOENT);
     expect_says(tern_last_error(), "no/file.part: No such file");
     memset(whole, 'x', sizeof whole);
     whole[sizeof whole - 1] = '\0';
     assert_int_equal(tern_checkpoint_save(dev, whole), -EINVAL);
-    snprintf(part, sizeof part, "%s.part", file);
+    snprintf(part, sizeof part, "%s.part", checkpoint_file);
     FILE *f = fopen(part, "w");
     assert_non_null(f);
     fclose(f);
-    assert_int_equal(tern_checkpoint_save(dev, file), -EEXIST);
+    assert_int_equal(tern_checkpoint_save(dev, checkpoint_file), -EEXIST);
     expect_says(tern_last_error(), "another checkpoint is being written");
-    assert_true(exists(part)); /* the file of the other writer is kept */
+    assert_true(file_exists(part)); /* the file of the other writer is kept */
     ok(unlink(part));
-    snprintf(path, sizeof path, "%s", folder);
+    snprintf(path, sizeof path, "%s", checkpoint_folder);
     assert_int_equal(tern_checkpoint_save(dev, path), -EISDIR); /* the rename fails */
-    snprintf(path, sizeof path, "%s.part", folder);
-    assert_false(exists(path));
+    snprintf(path, sizeof path, "%s.part", checkpoint_folder);
+    assert_false(file_exists(path));
     run_mix(&a, 20);
 
     ok(tern_process_suspend(a.p)); /* a killed process has nothing to save */
     ok(tern_process_kill(a.p));
-    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
-    assert_false(exists(file));
-    assert_int_equal(tern_checkpoint_load(dev, file, &c), -ENOENT);
+    assert_int_equal(tern_checkpoint_save(dev, checkpoint_file), -ENOENT);
+    assert_false(file_exists(checkpoint_file));
+    assert_int_equal(tern_checkpoint_load(dev, checkpoint_file, &c), -ENOENT);
     ok(tern_process_destroy(a.p));
     ok(tern_device_close(dev));
 }
@@ -81,29 +86,29 @@ static void test_no_memory(void **state)
     struct tern_checkpoint *c;
     char part[80];
     int r = -ENOMEM, saves = 0, loads = 0;
-    snprintf(part, sizeof part, "%s.part", file);
-    dev = open_or_skip(CONFIG);
-    open_there(CONFIG);
+    snprintf(part, sizeof part, "%s.part", checkpoint_file);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
+    open_there(CHECKPOINT_CONFIG);
     open_mix(&a, "lacks memory", 0);
     for (; r; saves += r != 0) {
         hold_at(1, 1000);
         const uint64_t fence = actor_mix(&a, 60);
         until(reached());
-        unlink(file);
+        unlink(checkpoint_file);
         failing = saves;
         watched = true;
-        r = tern_checkpoint_save(dev, file);
+        r = tern_checkpoint_save(dev, checkpoint_file);
         watched = false;
         assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
-        assert_true(exists(file) == !r);
-        assert_false(exists(part));
+        assert_true(file_exists(checkpoint_file) == !r);
+        assert_false(file_exists(part));
         expect_mix(&a, fence);
     }
     const uint32_t pages = free_pages(there);
     for (r = -ENOMEM; r; loads += r != 0) {
         failing = loads;
         watched = true;
-        r = tern_checkpoint_load(there, file, &c);
+        r = tern_checkpoint_load(there, checkpoint_file, &c);
         watched = false;
         assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
         assert_true(!r || free_pages(there) == pages);
@@ -123,34 +128,34 @@ static void test_damage(void **state)
     (void)state;
     struct actor a;
     struct tern_checkpoint *c;
-    dev = open_or_skip(CONFIG);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
     open_mix(&a, "damaged", -1);
     const uint64_t fence = actor_mix(&a, 200);
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
+    unlink(checkpoint_file);
+    ok(tern_checkpoint_save(dev, checkpoint_file));
     expect_mix(&a, fence);
     struct stat s;
-    ok(stat(file, &s));
+    ok(stat(checkpoint_file, &s));
     unsigned char *good = malloc((size_t)s.st_size);
-    FILE *f = fopen(file, "r+");
+    FILE *f = fopen(checkpoint_file, "r+");
     assert_true(good && f && fread(good, 1, (size_t)s.st_size, f) == (size_t)s.st_size);
-    open_there(CONFIG);
+    open_there(CHECKPOINT_CONFIG);
     const uint32_t pages = free_pages(there);
     for (long at = 0; at < s.st_size; at += s.st_size / 61) {
         fseek(f, at, SEEK_SET);
         fputc(good[at] ^ 1, f);
         fflush(f);
-        assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
-        expect_says(tern_last_error(), file);
+        assert_int_equal(tern_checkpoint_load(there, checkpoint_file, &c), -EPROTO);
+        expect_says(tern_last_error(), checkpoint_file);
         assert_int_equal(free_pages(there), pages);
         fseek(f, at, SEEK_SET);
         fputc(good[at], f);
         fflush(f);
     }
-    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_load(there, checkpoint_file, &c));
     ok(tern_checkpoint_close(c));
     ok(ftruncate(fileno(f), s.st_size - 1));
-    assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
+    assert_int_equal(tern_checkpoint_load(there, checkpoint_file, &c), -EPROTO);
     assert_int_equal(free_pages(there), pages);
     fclose(f);
     free(good);
@@ -168,7 +173,7 @@ static void *live(void *arg)
 {
     struct work own = {.size = 0};
     const char *name = arg;
-    for (uint32_t i = 1; !atomic_load(&over); i++) {
+    for (uint32_t i = 1; !atomic_load(&stop_saving); i++) {
         struct tern_process *p;
         struct tern_context *c;
         struct tern_allocation *x;
@@ -203,11 +208,11 @@ static void test_busy_programs(void **state)
     char second[80];
     struct actor a;
     struct tern_checkpoint *c;
-    snprintf(second, sizeof second, "%s/second", folder);
-    dev = open_or_skip(CONFIG);
-    open_there(CONFIG);
+    snprintf(second, sizeof second, "%s/second", checkpoint_folder);
+    dev = open_or_skip(CHECKPOINT_CONFIG);
+    open_there(CHECKPOINT_CONFIG);
     open_mix(&a, "mixes", 0);
-    atomic_store(&over, false);
+    atomic_store(&stop_saving, false);
     for (int i = 0; i < THREADS; i++) {
         ok(-pthread_create(&thread[i], NULL, live, (void *)(uintptr_t)names[i]));
     }
@@ -215,16 +220,16 @@ static void test_busy_programs(void **state)
     for (uint32_t i = 0; i < SAVES; i++) {
         const uint32_t before = atomic_load(&rounds);
         const uint64_t fence = actor_mix(&a, 60 + i);
-        unlink(file);
-        ok(tern_checkpoint_save(dev, file));
+        unlink(checkpoint_file);
+        ok(tern_checkpoint_save(dev, checkpoint_file));
         expect_mix(&a, fence);
-        ok(tern_checkpoint_load(there, file, &c));
+        ok(tern_checkpoint_load(there, checkpoint_file, &c));
         ok(tern_checkpoint_start(c, 0));
         assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
         ok(tern_checkpoint_close(c));
         until(atomic_load(&rounds) > before + 3);
     }
-    atomic_store(&over, true);
+    atomic_store(&stop_saving, true);
     for (int i = 0; i <= THREADS; i++) {
         pthread_join(thread[i], NULL);
     }
@@ -242,5 +247,5 @@ int main(void)
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_damage), cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_busy_programs),
     };
-    return cmocka_run_group_tests_name("checkpoint_faults", tests, setup_folder, teardown_folder);
+    return cmocka_run_group_tests_name("checkpoint_faults", tests, checkpoint_setup, checkpoint_teardown);
 }

@@ -5,7 +5,8 @@
  * queues with waits and signals, and data. A process may be in error, and many may move at once. test_onward: a process
  * that has moved moves again and again (M4).
  */
-#include "moving_actors.h"
+#include "device_memory.h"
+#include "migration.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"
 
@@ -24,14 +25,14 @@ static void test_kernel(void **state)
     for (uint32_t i = 0; i < 16; i++) {
         static struct taken taken;
         struct actor a;
-        scatter(there, &taken, 700 + 13 * i);
+        pages_scatter(there, &taken, 700 + 13 * i);
         const uint32_t pages_there = free_pages(there);
         open_mix(&a, "moves", -1);
         a.local_bytes = i % 3 * 4096;
         struct tern_process *before = a.p;
-        pausing_set(here, dev, a.p, 300 + 997 * i);
+        breakpoint_set(here, dev, a.p, 300 + 997 * i);
         const uint64_t fence = actor_mix(&a, 200);
-        pausing_await(here, a.c);
+        breakpoint_await(here, a.c);
         struct journey j = depart(&a.p, 1, NULL);
         cuts += cut_in_the_middle(a.c);
         actor_follow(&a, j.loading, 0);
@@ -42,7 +43,7 @@ static void test_kernel(void **state)
         run_mix(&a, 20);
         actor_close(&a);
         assert_int_equal(free_pages(there), pages_there);
-        gather(there, &taken);
+        pages_give_back(there, &taken);
     }
     print_message("stopped in the middle: %u of 16\n", cuts);
     assert_true(cuts > 8);
@@ -75,11 +76,11 @@ static void test_executors(void **state)
         const struct tern_pkt_copy copy = {
             .src_lo = tern_allocation_address(from), .dst_lo = tern_allocation_address(to) + 64, .width = 4096,
             .rows = BYTES / 4096 - 1, .slices = 1, .src_row = 4096, .dst_row = 4096};
-        ok(tern_pkt_copy_pack(&copy, work_add(&b, 1)));
-        work_fill(&b, tern_allocation_address(to), 64, 0xaa);
-        pausing_set(here, dev, p, 800 + 3100 * cut);
-        const uint64_t fence = work_submit(&b, c, "copy");
-        pausing_await(here, c);
+        ok(tern_pkt_copy_pack(&copy, work_add(&dma, 1)));
+        work_fill(&dma, tern_allocation_address(to), 64, 0xaa);
+        breakpoint_set(here, dev, p, 800 + 3100 * cut);
+        const uint64_t fence = work_submit(&dma, c, "copy");
+        breakpoint_await(here, c);
         struct journey j = depart(&p, 1, NULL);
         cuts += cut_in_the_middle(c);
         from = tern_loading_allocation(j.loading, 0, tern_allocation_address(from));
@@ -149,18 +150,18 @@ static void queue_up(struct tern_context *c, struct tern_allocation *a, const st
 {
     for (uint32_t i = 0, waits = 0; i < JOBS; i++) {
         if (i / 8 > waits) {
-            work_wait(&b, tern_fence_address(gate), ++waits);
+            work_wait(&dma, tern_fence_address(gate), ++waits);
         }
-        work_fill(&b, tern_allocation_address(a) + 4096 * i, 4096, (uint8_t)(i + 1));
-        work_copy(&b, tern_allocation_address(a) + 4096 * (i + 1), tern_allocation_address(a) + 4096 * i, 2048);
-        work_signal(&b, tern_fence_address(done), i + 1);
+        work_fill(&dma, tern_allocation_address(a) + 4096 * i, 4096, (uint8_t)(i + 1));
+        work_copy(&dma, tern_allocation_address(a) + 4096 * (i + 1), tern_allocation_address(a) + 4096 * i, 2048);
+        work_signal(&dma, tern_fence_address(done), i + 1);
         if (i % 5 == 4) {
             ok(tern_submit_null(c, "null", NULL));
             i++;
-            b.size = 0;
-            work_fill(&b, tern_allocation_address(a) + 4096 * i, 4096, (uint8_t)(i + 1));
+            dma.size = 0;
+            work_fill(&dma, tern_allocation_address(a) + 4096 * i, 4096, (uint8_t)(i + 1));
         }
-        work_submit(&b, c, "step");
+        work_submit(&dma, c, "step");
     }
 }
 
@@ -266,12 +267,12 @@ static void test_data(void **state)
         a.n = 150;
         const uint32_t args[] = {0, a.n, tern_allocation_address(a.data)};
         actor_dispatch(&a, MIX_ITEMS);
-        b.w[2] = 4;
-        pausing_set(here, dev, a.p, 400 + 1500 * i);
-        ok(tern_submit_data(a.c, b.w, b.size, args, sizeof args, "first", &fence));
-        ok(tern_submit_data(a.c, b.w, b.size, args, sizeof args, "second", &fence));
-        b.size = 0;
-        pausing_await(here, a.c);
+        dma.w[2] = 4;
+        breakpoint_set(here, dev, a.p, 400 + 1500 * i);
+        ok(tern_submit_data(a.c, dma.w, dma.size, args, sizeof args, "first", &fence));
+        ok(tern_submit_data(a.c, dma.w, dma.size, args, sizeof args, "second", &fence));
+        dma.size = 0;
+        breakpoint_await(here, a.c);
         struct journey j = depart(&a.p, 1, NULL);
         actor_follow(&a, j.loading, 0);
         arrive(&j);
@@ -294,7 +295,7 @@ static void test_fault(void **state)
     struct tern_process *before = trap.p;
     actor_set(&trap, 0, 10);
     actor_dispatch(&trap, 1);
-    const uint64_t f = work_submit(&b, trap.c, "trap");
+    const uint64_t f = work_submit(&dma, trap.c, "trap");
     assert_int_equal(tern_wait(trap.c, f, PATIENCE), -EIO);
     const struct tern_fault was = fault_of(&trap);
     struct journey j = depart(&trap.p, 1, NULL);
@@ -331,12 +332,12 @@ static void test_many(void **state)
         const uint32_t args[] = {a[i].n, tern_allocation_address(a[i].data)};
         ok(tern_allocation_write(a[i].args, 0, args, sizeof args));
     }
-    pausing_set(here, dev, p[0], 9000);
+    breakpoint_set(here, dev, p[0], 9000);
     for (uint32_t i = 0; i < N; i++) {
         actor_dispatch(&a[i], MIX_ITEMS);
-        fence[i] = work_submit(&b, a[i].c, "mix");
+        fence[i] = work_submit(&dma, a[i].c, "mix");
     }
-    pausing_await(here, a[0].c);
+    breakpoint_await(here, a[0].c);
     struct journey j = depart(p, N, NULL);
     uint32_t cuts = 0;
     for (uint32_t i = 0; i < N; i++) {

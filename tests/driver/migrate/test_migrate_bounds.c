@@ -4,7 +4,9 @@
  * that is valid except for one field is refused with the name of the field, and nothing is left on the target. The
  * linker wraps the functions that write fields.
  */
-#include "moving_scene.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "migration_scene.h"
 
 #include "base/submission.h"
 #include "migration/state/internal.h"
@@ -180,7 +182,7 @@ static void refused(struct tern_process *const *procs, uint32_t n, const struct 
     }
     tern_stream_close(in);
     tern_stream_close(s);
-    expect_clean(pages);
+    expect_no_memory(there, pages);
 }
 
 static void test_bounds(void **state)
@@ -213,7 +215,7 @@ static void test_fault(void **state)
     actor_open(&a, "trap", 0, code_trap, sizeof code_trap);
     actor_set(&a, 0, 10);
     actor_dispatch(&a, 1);
-    assert_int_equal(tern_wait(a.c, work_submit(&b, a.c, "trap"), PATIENCE), -EIO);
+    assert_int_equal(tern_wait(a.c, work_submit(&dma, a.c, "trap"), PATIENCE), -EIO);
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         refused(&a.p, 1, &wrong[i], pages);
     }

@@ -5,8 +5,11 @@
  * nothing is left on the target.
  */
 #include <fcntl.h>
+#include <unistd.h>
 
-#include "moving_scene.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "migration_scene.h"
 
 /* ------------------------------------------------------------------- the failures */
 
@@ -114,11 +117,11 @@ static void test_cut_off(void **state)
         if (wrong != -EPROTO && wrong != -EIO) {
             fail_msg("bit %u of byte %zu is wrong: %d", seed % 8, at, wrong);
         }
-        expect_clean(pages);
+        expect_no_memory(there, pages);
     }
     free(copy);
     tern_migrate_drop(loaded(there, s, NULL)); /* the whole stream loads, and the load is dropped */
-    expect_clean(pages);
+    expect_no_memory(there, pages);
     tern_stream_close(s);
     tern_migrate_go_on(m);
     scene_ends_right();
@@ -216,7 +219,7 @@ static void out_of_memory(bool live)
         if (!r) {
             tern_migrate_drop(l);
         }
-        expect_clean(pages);
+        expect_no_memory(there, pages);
     }
     print_message(", %ld of the target\n", tries - 1);
     tern_stream_close(s);
@@ -268,7 +271,7 @@ static void change_numbers(bool live)
                 ok(tern_process_destroy(p[w]));
             }
         }
-        expect_clean(pages);
+        expect_no_memory(there, pages);
         tern_stream_close(s);
     }
     print_message("%ld numbers, %u times refused, %u times harmless\n", fields, refused, taken);

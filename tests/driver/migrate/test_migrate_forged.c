@@ -3,7 +3,8 @@
  * Images that no device could have written (M3). One property of a valid image is changed, and the image is refused
  * with the sentence about it. Each change violates one condition of driver/migration/state/check.c and no other.
  */
-#include "moving_scene.h"
+#include "migration.h"
+#include "migration_scene.h"
 
 #include "migration/state/internal.h"
 #include "os/mem/box.h"
@@ -330,16 +331,16 @@ static void test_parts(void **state)
     const struct tern_pkt_copy copy = {
         .src_lo = tern_allocation_address(from), .dst_lo = tern_allocation_address(to), .width = 1 << 20,
         .rows = BYTES >> 20, .slices = 1, .src_row = 1 << 20, .dst_row = 1 << 20};
-    ok(tern_pkt_copy_pack(&copy, work_add(&b, 1)));
+    ok(tern_pkt_copy_pack(&copy, work_add(&dma, 1)));
     struct tern_pkt_fill fill = {.dst_lo = tern_allocation_address(from), .width = BYTES, .rows = 1, .slices = 1};
-    ok(tern_pkt_fill_pack(&fill, work_add(&b, 2)));
-    ok(tern_submit(a.c, b.w, b.size, "copy, fill", NULL));
-    b.size = 64;
-    const uint64_t fence = work_submit(&b, a.c, "copy");
+    ok(tern_pkt_fill_pack(&fill, work_add(&dma, 2)));
+    ok(tern_submit(a.c, dma.w, dma.size, "copy, fill", NULL));
+    dma.size = 64;
+    const uint64_t fence = work_submit(&dma, a.c, "copy");
     for (uint32_t i = 0; !n && tern_context_ended(a.c) < fence; i++) { /* until a part was preempted */
         struct tern_saving *m;
-        pausing_set(here, dev, a.p, 5000 + 977 * i);
-        pausing_await(here, a.c);
+        breakpoint_set(here, dev, a.p, 5000 + 977 * i);
+        breakpoint_await(here, a.c);
         ok(tern_migrate_stop(&a.p, 1, &m));
         until(!here->paused);
         const struct tern_sched_context *s = &a.c->sched;

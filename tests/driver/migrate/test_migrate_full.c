@@ -4,10 +4,8 @@
  * the device, pinned, evicted, or sparse. The processes are stopped, or run and replace some of their memory between
  * rounds. If the target has one page less, the move is refused, and the processes go on with all their memory.
  */
-#include "moving_actors.h"
+#include "migration.h"
 
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define MOST 64u
 
 static const char *const config = "small,mem=16M,quantum=20000,timeout=2000000"; /* and 48 MiB of host memory */

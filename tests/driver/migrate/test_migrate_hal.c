@@ -4,8 +4,11 @@
  * then on for ever. In another test any thread's access fails. The source then goes on and ends right, or its processes
  * get the error of a lost device. Nothing is left on the target. A sanitized build also checks for leaks.
  */
+#include "device_memory.h"
 #include "hal/open/open.h"
-#include "moving_scene.h"
+#include "migration.h"
+#include "migration_scene.h"
+#include "open_device.h"
 
 #define PAGES 300u
 
@@ -247,7 +250,7 @@ static unsigned source_fails(unsigned which, long n, bool any, bool stays)
             fail_msg("access %ld of kinds %u: %d, %s", n, which, r, tern_last_error());
         }
         assert_true(load(s, &l) != 0); /* the stream must not load */
-        expect_clean(pages_there);
+        expect_no_memory(there, pages_there);
         tern_stream_close(s);
         is = stays || tern_process_status(a.p, NULL) ? LOST : WENT_ON;
         if (is == LOST) {
@@ -284,7 +287,7 @@ static unsigned target_fails(unsigned which, long n, bool any, bool stays)
         is = there->lost || stays ? LOST : WENT_ON;
         pthread_mutex_unlock(&there->lock);
         if (is != LOST) { /* the target is unchanged and takes the processes now */
-            expect_clean(pages_there);
+            expect_no_memory(there, pages_there);
             ok(load(s, &l));
             goes_on_there(m, s, l);
         } else {

@@ -5,12 +5,12 @@
  * kernels are those that `tern bench preempt` stops, except gather, which uses much memory. Each moves at 200 random
  * cycles; TERN_TEST_CUTS sets another number, and TERN_TEST_SEED chooses other cycles.
  */
-#include "fixture.h"
+#include "device_memory.h"
+#include "migration.h"
 
-#include "os/proc/proc.h"
 #include "bench/preempt_case.h"
 #include "kmd/save.h"
-#include "moving.h"
+#include "os/proc/proc.h"
 
 #define CONFIG "small,mem=64M,timeout=2000000"
 #define CODE 0x00400000u
@@ -18,7 +18,6 @@
 #define ARGS 0x02000000u
 #define STACK 0x02100000u
 #define STACK_BYTES (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
 static struct tc_image image;
 static uint32_t seed;
@@ -191,11 +190,11 @@ static void move_once(const struct preempt_case *c, uint64_t cycles, const uint8
     const uint32_t cut = (uint32_t)(next_random() % (cycles + 400));
     uint32_t packet[TERN_PKT_DISPATCH_LINES * 16];
     program_open(&o, c, packet);
-    scatter(there, &taken, next_random() % 2000);
+    pages_scatter(there, &taken, next_random() % 2000);
     struct tern_process *before = o.p;
-    pausing_set(here, dev, o.p, cut);
+    breakpoint_set(here, dev, o.p, cut);
     ok(tern_submit(o.c, packet, sizeof packet, c->kernel, NULL));
-    pausing_await(here, o.c);
+    breakpoint_await(here, o.c);
     struct journey j = depart(&o.p, 1, NULL);
     program_follow(&o, j.loading);
     m->middle += o.c->sched.requeued_count && o.c->sched.requeued[0].resume;
@@ -203,7 +202,7 @@ static void move_once(const struct preempt_case *c, uint64_t cycles, const uint8
     arrive(&j);
     forget(before);
     uint8_t *got = program_end(&o, &ran);
-    gather(there, &taken);
+    pages_give_back(there, &taken);
     for (uint32_t i = 0; i < o.bytes; i++) {
         if (got[i] != want[i]) {
             print_error("%s, moved %u cycles after its submission: byte 0x%x is 0x%02x, and 0x%02x without a move\n",

@@ -4,12 +4,12 @@
  * zeros are not sent, and the rest is compressed. One to three links are cut at random bytes, again and again, and the
  * processes arrive on the target. If links stay lost, the processes go on at the source.
  */
-#include "moving_actors.h"
+#include <sys/socket.h>
 
-#include "stream_cuts.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "stream_relay.h"
 
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=64M,timeout=200000"
 
 enum { PAGES = 512 };
@@ -199,10 +199,10 @@ static int writer_lost(void *user, struct tern_stream *s, const char **why)
     int r = g->read || g->cuts++ >= g->most ? lost_for_good(why) : 0;
     if (!r) {
         relay_stop(&g->relay);
-        close_all(g->relay.in.to, g->n);
-        close_all(g->relay.out.from, g->n);
+        links_close(g->relay.in.to, g->n);
+        links_close(g->relay.out.from, g->n);
         relay_start(&g->relay, g->n, some_bytes(g));
-        answered(g->reader, s, next);
+        relay_answer(g->reader, s, next);
     }
     g->reader_waits = false;
     g->generation++;
@@ -268,8 +268,8 @@ static int move_over(struct meeting *g, struct subject *x, unsigned n, unsigned 
         shutdown(g->relay.in.to[i], SHUT_WR);
     }
     relay_stop(&g->relay);
-    close_all(g->relay.in.to, n);
-    close_all(g->relay.out.from, n);
+    links_close(g->relay.in.to, n);
+    links_close(g->relay.out.from, n);
     return r;
 }
 

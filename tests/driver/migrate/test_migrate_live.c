@@ -4,12 +4,11 @@
  * are made, freed, or get the address of a freed one. Of much memory few pages are left for the blackout. A clock that
  * the test sets measures the rounds. The policies decide what happens to a migration that does not converge.
  */
-#include "moving_actors.h"
+#include "device_memory.h"
+#include "migration.h"
 
 #include "migration/state/internal.h"
 
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=64M,timeout=200000"
 
 /** The actor whose arguments the host writes whenever pages are sent, so that each round leaves a dirty page. NULL:
@@ -204,8 +203,8 @@ static void change(struct seen *s)
         ok(tern_allocation_export(c.shared, RW, handle));
         ok(tern_allocation_import(c.a.p, handle, RW, 0, &c.import));
         tern_allocation_destroy(c.shared);
-        work_fill(&b, tern_allocation_address(c.stays) + 4096 * 200, 4096, 0x5a);
-        work_submit(&b, c.a.c, "fill");
+        work_fill(&dma, tern_allocation_address(c.stays) + 4096 * 200, 4096, 0x5a);
+        work_submit(&dma, c.a.c, "fill");
         break;
     default:
         put_numbers(c.comes, 2 * s->n, 1, 70);
@@ -285,8 +284,8 @@ static struct tern_allocation *others;
 /** Another process takes the device's memory, so blocks of the moving process are evicted and come back. */
 static void take_turns(struct seen *s)
 {
-    work_fill(&b, tern_allocation_address(others), 10 * MIB, (uint8_t)s->n);
-    ok(tern_wait(other.c, work_submit(&b, other.c, "fills"), PATIENCE));
+    work_fill(&dma, tern_allocation_address(others), 10 * MIB, (uint8_t)s->n);
+    ok(tern_wait(other.c, work_submit(&dma, other.c, "fills"), PATIENCE));
 }
 
 static void test_evicted_meanwhile(void **state)
@@ -305,8 +304,8 @@ static void test_evicted_meanwhile(void **state)
     /* copies all over the memory, for the whole migration */
     for (uint32_t i = 0; i < 400; i++) {
         const uint32_t at = tern_allocation_address(mem) + i % 40 * 64 * 4096;
-        work_copy(&b, at + 32 * 4096, at, 4096);
-        work_submit(&b, a.c, "copy");
+        work_copy(&dma, at + 32 * 4096, at, 4096);
+        work_submit(&dma, a.c, "copy");
     }
     hot = &a;
     struct journey j = depart_live(&a.p, 1, &seen, (struct tern_migrate_limits){

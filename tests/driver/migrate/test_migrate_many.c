@@ -9,10 +9,9 @@
  * The programs move 40 times, or 4 times if a side is the RTL. TERN_TEST_MOVES sets the number (1,000 and 20 in the
  * nightly tier), and TERN_TEST_SEED chooses other moves.
  */
-#include "moving_actors.h"
+#include "device_memory.h"
+#include "migration.h"
 
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=16M,host=256M,quantum=3000,timeout=2000000"
 #define MOVES 40u
 #define MOVES_RTL 4u
@@ -144,20 +143,20 @@ static uint32_t place(uint32_t bytes, uint32_t n)
 static void change(struct program *g, uint32_t bytes)
 {
     const uint32_t at = tern_allocation_address(g->mem), ops = 1 + up_to(3);
-    work_wait(&b, tern_fence_address(g->fence), g->step++);
+    work_wait(&dma, tern_fence_address(g->fence), g->step++);
     for (uint32_t k = 0; k < ops; k++) {
         const uint32_t n = (1 + up_to(512)) * 64, to = place(bytes, n), from = place(bytes, n);
         if (up_to(2) || (from < to + n && to < from + n)) {
             const uint8_t value = (uint8_t)up_to(256);
-            work_fill(&b, at + to, n, value);
+            work_fill(&dma, at + to, n, value);
             memset(g->shadow + to, value, n);
         } else {
-            work_copy(&b, at + to, at + from, n);
+            work_copy(&dma, at + to, at + from, n);
             memcpy(g->shadow + to, g->shadow + from, n);
         }
     }
-    work_signal(&b, tern_fence_address(g->fence), g->step);
-    work_submit(&b, up_to(2) ? g->a.c : g->second, "change");
+    work_signal(&dma, tern_fence_address(g->fence), g->step);
+    work_submit(&dma, up_to(2) ? g->a.c : g->second, "change");
 }
 
 static uint64_t waiting(const struct program *g)
@@ -217,7 +216,7 @@ static void expect_done(uint32_t i)
 
 /* ---------------------------------------------------------------------------- moves */
 
-static struct pausing *pausing_there;
+static struct breakpoint *pausing_there;
 static uint32_t idle_pages[2]; /* free pages of each device without a process */
 static uint32_t in_the_middle, rounds;
 
@@ -255,7 +254,7 @@ static uint32_t is_cut(const struct tern_context *c)
 static void swap_devices(void)
 {
     struct tern_device *d = dev;
-    struct pausing *p = here;
+    struct breakpoint *p = here;
     const uint32_t pages = idle_pages[0];
     dev = there;
     there = d;
@@ -287,8 +286,8 @@ static void move(uint32_t how)
         ok(tern_migrate_live(procs, PROGRAMS, j.stream, &limits, &j.saving));
         j.loading = loaded(there, j.stream, &owner);
     } else {
-        pausing_set(here, dev, procs[0], 1 + up_to(12000)); /* the process that is suspended first */
-        pausing_await(here, programs[COUNTS].a.c);
+        breakpoint_set(here, dev, procs[0], 1 + up_to(12000)); /* the process that is suspended first */
+        breakpoint_await(here, programs[COUNTS].a.c);
         j = depart(procs, PROGRAMS, &owner);
     }
     for (uint32_t i = 0; i < PROGRAMS; i++) {
@@ -322,11 +321,11 @@ static void test_back_and_forth(void **state)
     uint32_t done[3] = {0}, count = 0;
     seed = given ? (uint32_t)strtoul(given, NULL, 0) : 1;
     print_message("seed %u (rerun: TERN_TEST_MOVES=%u TERN_TEST_SEED=%u)\n", seed, moves, seed);
-    b.size = 0;
+    dma.size = 0;
     got = malloc(24 * MIB);
     assert_non_null(got);
-    here = pausing_open(NULL, CONFIG, &dev);
-    pausing_there = pausing_open(to, CONFIG, &there);
+    here = breakpoint_open(NULL, CONFIG, &dev);
+    pausing_there = breakpoint_open(to, CONFIG, &there);
     struct tern_device *const first = dev, *const second = there;
     idle_pages[0] = free_pages(dev);
     idle_pages[1] = free_pages(there);

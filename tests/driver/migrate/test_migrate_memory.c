@@ -4,10 +4,11 @@
  * handles, and a file that is loaded into a partition. test_refusals: a device that cannot take the processes, for
  * example one with another number of lanes, refuses before it makes anything (M3).
  */
-#include "moving_actors.h"
+#include <unistd.h>
 
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+#include "device_memory.h"
+#include "migration.h"
+
 #define ITEMS 64u
 
 static uint32_t committed(struct tern_device *d)
@@ -24,7 +25,7 @@ static uint64_t stream(struct actor *a, uint32_t from, uint32_t to, uint32_t pla
     const uint32_t args[] = {from, to, places, 4096};
     ok(tern_allocation_write(a->args, 0, args, sizeof args));
     actor_dispatch(a, ITEMS);
-    return work_submit(&b, a->c, "stream");
+    return work_submit(&dma, a->c, "stream");
 }
 
 static void expect_streamed(struct tern_allocation *to, uint32_t places, uint32_t from)
@@ -60,9 +61,9 @@ static void more_than_there_is(bool sparse)
     for (uint32_t i = 0; i < BYTES / 4096; i += 2) { /* the pages between are never written */
         ok(tern_allocation_write(from, 4096ull * i, words, 4096));
     }
-    pausing_set(here, dev, a.p, 40000);
+    breakpoint_set(here, dev, a.p, 40000);
     const uint64_t fence = stream(&a, tern_allocation_address(from), tern_allocation_address(to), BYTES / 4096);
-    pausing_await(here, a.c);
+    breakpoint_await(here, a.c);
     assert_true(here->paused);
     const uint32_t was = committed(dev);
     struct journey j = depart(&a.p, 1, NULL);
@@ -127,11 +128,11 @@ static void test_parts(void **state)
         for (uint32_t i = 0; i < 64; i++) {
             ((uint8_t *)fill.pattern)[i] = (uint8_t)i;
         }
-        work_copy(&b, tern_allocation_address(to), tern_allocation_address(from), BYTES);
-        ok(tern_pkt_fill_pack(&fill, work_add(&b, 2)));
-        pausing_set(here, dev, a.p, when);
-        const uint64_t fence = work_submit(&b, a.c, "copy, fill");
-        pausing_await(here, a.c);
+        work_copy(&dma, tern_allocation_address(to), tern_allocation_address(from), BYTES);
+        ok(tern_pkt_fill_pack(&fill, work_add(&dma, 2)));
+        breakpoint_set(here, dev, a.p, when);
+        const uint64_t fence = work_submit(&dma, a.c, "copy, fill");
+        breakpoint_await(here, a.c);
         assert_true(here->paused);
         const struct tern_job *job = TERN_LIST_ENTRY(a.c->sched.jobs.next, struct tern_job, node);
         print_message("at %u: byte %u, part of %u bytes from %u\n", when, job->sent, job->last.size[0],
@@ -258,8 +259,8 @@ static void refusals(const char *from, const struct refusal *wrong, uint32_t n_w
     struct actor a;
     struct tern_allocation *big;
     struct tern_saving *m;
-    b.size = 0;
-    here = pausing_open(NULL, from, &dev);
+    dma.size = 0;
+    here = breakpoint_open(NULL, from, &dev);
     open_mix(&a, "moves", (int32_t)dev->info.engines - 1);
     ok(tern_allocation_create(a.p, 24 * MIB, RW, 0, &big));
     struct tern_stream *s = saved(&a.p, 1, &m);

@@ -6,8 +6,12 @@
 #include <semaphore.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "moving_scene.h"
+#include "device_memory.h"
+#include "migration.h"
+#include "migration_scene.h"
+#include "open_device.h"
 
 #define PAGES 500u
 
@@ -206,7 +210,7 @@ static bool done_after(long n, uint32_t *moved)
         if (m) {
             tern_migrate_go_on(m);
         }
-        expect_clean(pages[1]);
+        expect_no_memory(there, pages[1]);
         if (act == KILL) {
             ok(pthread_join(actor, NULL));
         } else {
@@ -224,7 +228,7 @@ static void test_acts(void **state)
 {
     (void)state;
     static const char *const name[] = {"cancelled", "reader dies", "process killed", "memory freed"};
-    b.size = 0;
+    dma.size = 0;
     ok_or_skip(tern_device_open(NULL, SCENE_CONFIG, &dev));
     ok_or_skip(tern_device_open(NULL, SCENE_CONFIG, &there));
     for (act = CANCEL; act < ACTS; act++) {

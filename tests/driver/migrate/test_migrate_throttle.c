@@ -4,7 +4,7 @@
  * other work wants the engine (M5). The process gets all of the engine back when the migration ends, fails or is
  * cancelled, or when it is killed. Other work is not affected.
  */
-#include "moving_actors.h"
+#include "migration.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"
 #define PAGES 2048u
@@ -131,7 +131,7 @@ static void begin(uint64_t *fence, bool with_other)
     ok(tern_allocation_create(writer.p, PAGES * 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &written));
     actor_set(&writer, 1, tern_allocation_address(written));
     actor_dispatch(&writer, 1);
-    *fence = work_submit(&b, writer.c, "writes");
+    *fence = work_submit(&dma, writer.c, "writes");
     if (together) {
         actor_spin(&other);
         spins(&other);

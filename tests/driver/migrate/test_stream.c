@@ -3,7 +3,8 @@
  * The migration stream (M1, M3): records, and fields with bounds, over memory, files, pipes and sockets. A stream ends
  * with an error if nobody reads it, at a time limit, or when it is cancelled.
  */
-#include "stream_rig.h"
+#include "check.h"
+#include "stream_bytes.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +42,7 @@ static void write_sample(struct tern_stream *s)
 static void read_sample(struct tern_stream *s)
 {
     size_t n;
-    next(s, TERN_RECORD_DEVICE);
+    stream_next(s, TERN_RECORD_DEVICE);
     assert_true(tern_has(s, "engines"));
     assert_false(tern_has(s, "engine"));
     assert_int_equal(tern_get_u64(s, "engines", 1, 8), 2);
@@ -49,7 +50,7 @@ static void read_sample(struct tern_stream *s)
     assert_string_equal(tern_get_text(s, "name", 9), "small \xe2\x82\xac");
     assert_string_equal(tern_get_text(s, "nothing", 0), "");
     ok(tern_record_bad(s));
-    next(s, TERN_RECORD_CONTEXT);
+    stream_next(s, TERN_RECORD_CONTEXT);
     assert_memory_equal(tern_get_bytes(s, "area", sizeof many, &n), many, sizeof many);
     assert_int_equal(n, sizeof many);
     tern_get_bytes(s, "none", 0, &n);
@@ -71,24 +72,24 @@ static void read_to_end(struct tern_stream *s)
 
 static struct bytes sample(void)
 {
-    struct tern_stream *s = writer();
+    struct tern_stream *s = stream_writer();
     write_sample(s);
     ok(tern_stream_end(s));
-    return take(s);
+    return stream_take(s);
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    struct tern_stream *w = writer();
+    struct tern_stream *w = stream_writer();
     tern_stream_identify(w, 77);
     write_sample(w);
     ok(tern_stream_end(w));
     const struct tern_stream_counts c = tern_stream_counts(w);
-    struct bytes b = take(w);
+    struct bytes b = stream_take(w);
     assert_int_equal(c.records, 3);
     assert_int_equal(c.bytes, b.n);
-    struct tern_stream *r = reader(b);
+    struct tern_stream *r = stream_reader(b);
     read_to_end(r);
     assert_int_equal(tern_stream_id(r), 77);
     assert_int_equal(tern_stream_spec(r), TERN_SPEC_HASH);
@@ -249,8 +250,8 @@ static void refused(const char *sentence, void (*get)(struct tern_stream *s))
     char want[256];
     enum tern_record_type type;
     struct bytes b = sample();
-    struct tern_stream *s = reader(b);
-    next(s, TERN_RECORD_DEVICE);
+    struct tern_stream *s = stream_reader(b);
+    stream_next(s, TERN_RECORD_DEVICE);
     get(s);
     snprintf(want, sizeof want, "migration stream: record 0 (device): %s", sentence);
     assert_int_equal(tern_record_bad(s), -EPROTO);
@@ -311,13 +312,13 @@ static void test_texts(void **state)
     static const char *const bad[] = {"\x80", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                                       "\xe2\x82", "\xff"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct tern_stream *s = writer();
+        struct tern_stream *s = stream_writer();
         tern_record_begin(s, TERN_RECORD_PROCESS);
         tern_put_text(s, "name", bad[i]);
         ok(tern_record_end(s));
-        struct bytes b = take(s);
-        s = reader(b);
-        next(s, TERN_RECORD_PROCESS);
+        struct bytes b = stream_take(s);
+        s = stream_reader(b);
+        stream_next(s, TERN_RECORD_PROCESS);
         assert_string_equal(tern_get_text(s, "name", 100), "");
         assert_int_equal(tern_record_bad(s), -EPROTO);
         tern_stream_close(s);
@@ -331,14 +332,14 @@ static void test_unknown_types(void **state)
     (void)state;
     enum tern_record_type type;
     for (int skippable = 0; skippable < 2; skippable++) {
-        struct tern_stream *s = writer();
+        struct tern_stream *s = stream_writer();
         ok(skippable ? tern_record_begin_skippable(s, 999) : tern_record_begin(s, (enum tern_record_type)999));
         tern_put_u64(s, "future", 1);
         ok(tern_record_end(s));
         write_sample(s);
         ok(tern_stream_end(s));
-        struct bytes b = take(s);
-        s = reader(b);
+        struct bytes b = stream_take(s);
+        s = stream_reader(b);
         if (skippable) {
             read_to_end(s);
         } else {
@@ -357,7 +358,7 @@ static void test_misuse(void **state)
     (void)state;
     static const unsigned char large[1 << 20];
     for (int kind = 0; kind < 6; kind++) {
-        struct tern_stream *s = writer();
+        struct tern_stream *s = stream_writer();
         char name[16];
         int want = -EINVAL;
         if (kind == 0) {

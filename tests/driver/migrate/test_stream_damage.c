@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A migration stream that is damaged or cut off at any byte is refused with a sentence, whatever fields its reader
  * asks for. */
-#include "stream_rig.h"
+#include "check.h"
+#include "stream_bytes.h"
 
 #include "migration/format/stream.h"
 
 static struct bytes sample(void)
 {
     static unsigned char pages[3][TERN_PAGE_BYTES];
-    struct tern_stream *s = writer();
+    struct tern_stream *s = stream_writer();
     memset(pages[2], 5, sizeof pages[2]);
     ok(tern_stream_compress(s, 1));
     tern_stream_identify(s, 1);
@@ -22,13 +23,13 @@ static struct bytes sample(void)
     tern_put_bytes(s, "future", "abc", 3);
     ok(tern_record_end(s));
     ok(tern_stream_end(s));
-    return take(s);
+    return stream_take(s);
 }
 
 /** Reads the whole stream and all fields. Returns 0 if it is intact. */
 static int read_all(struct bytes b)
 {
-    struct tern_stream *s = reader(b);
+    struct tern_stream *s = stream_reader(b);
     enum tern_record_type type;
     struct tern_pages p;
     struct tern_page_run run;
@@ -194,8 +195,8 @@ static void test_other_kinds(void **state)
     tern_head_pack(&h, fields, own.data + TERN_HEADER_BYTES);
     memcpy(own.data + TERN_HEADER_BYTES + TERN_HEAD_BYTES, fields, sizeof fields - 1);
     own.n = TERN_HEADER_BYTES + TERN_HEAD_BYTES + sizeof fields - 1;
-    struct tern_stream *s = reader(own);
-    next(s, TERN_RECORD_DEVICE);
+    struct tern_stream *s = stream_reader(own);
+    stream_next(s, TERN_RECORD_DEVICE);
     for (char name[2] = "a"; name[0] <= 'f'; name[0]++) {
         assert_true(tern_has(s, name));
     }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The migration stream over several links: order, and links that are lost and made again. */
-#include "stream_rig.h"
+#include "check.h"
+#include "stream_bytes.h"
+#include "stream_relay.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include "stream_cuts.h"
 
 enum { PAGES = 500, ROUNDS = 4 };
 
@@ -26,7 +29,7 @@ static void write_rounds(struct tern_stream *s)
 
 static void *write_thread(void *ends)
 {
-    const struct ends *e = ends;
+    const struct links *e = ends;
     struct tern_stream *s;
     ok(tern_stream_write_fds(e->to, e->n, &s));
     write_rounds(s);
@@ -84,7 +87,7 @@ static void test_order(void **state)
     (void)state;
     static const unsigned counts[] = {1, 2, 3, TERN_STREAM_LINKS};
     for (size_t i = 0; i < 2 * sizeof counts / sizeof counts[0]; i++) {
-        struct ends e = connect_all(counts[i / 2], i % 2);
+        struct links e = links_open(counts[i / 2], i % 2);
         struct tern_stream *s;
         struct seen seen = {0};
         pthread_t thread;
@@ -96,8 +99,8 @@ static void test_order(void **state)
         assert_true(seen.state);
         ok(pthread_join(thread, NULL));
         tern_stream_close(s);
-        close_all(e.from, e.n);
-        close_all(e.to, e.n);
+        links_close(e.from, e.n);
+        links_close(e.to, e.n);
     }
 }
 
@@ -150,7 +153,7 @@ static void test_wrong_links(void **state)
     }
     assert_int_equal(tern_stream_read_fds(fds, 0, &s), -EINVAL);
     assert_int_equal(tern_stream_read_fds(fds, TERN_STREAM_LINKS + 1, &s), -EINVAL);
-    close_all(fds, 4);
+    links_close(fds, 4);
 }
 
 /** The reader's side, which answers with the records that it has when its links are lost. */
@@ -207,14 +210,14 @@ static void lost_links(unsigned n, uint64_t seed)
         }
         ok(pthread_join(thread, NULL));
         relay_stop(&y);
-        close_all(y.in.to, n);
-        close_all(y.out.from, n);
+        links_close(y.in.to, n);
+        links_close(y.out.from, n);
         if (side.result == 0) {
             break;
         }
         assert_int_equal(side.result, -EIO);
         uint64_t next[TERN_STREAM_LINKS];
-        answered(side.s, w, next);
+        relay_answer(side.s, w, next);
         bytes = bytes * 3 / 2 + 1;
         relay_start(&y, n, bytes);
         ok(tern_stream_resume(side.s, y.out.from, NULL));
@@ -248,7 +251,7 @@ static void test_lost_pages(void **state)
     enum { SOME = 200 }; /* three records and a part of one */
     static unsigned char pages[SOME][TERN_PAGE_BYTES];
     for (unsigned zeros = 0; zeros <= 2 * TERN_PAGES_OF_RECORD; zeros += TERN_PAGES_OF_RECORD) {
-        struct ends e = connect_all(1, true), again = connect_all(1, true);
+        struct links e = links_open(1, true), again = links_open(1, true);
         struct tern_stream *w, *r;
         enum tern_record_type type;
         memset(pages, 0, sizeof pages);
@@ -258,7 +261,7 @@ static void test_lost_pages(void **state)
         tern_stream_keep(w, 4u << 20);
         ok(tern_stream_compress(w, 1)); /* all fits in the socket */
         ok(tern_stream_remember(w));
-        close_all(e.from, 1);
+        links_close(e.from, 1);
         assert_int_equal(tern_put_pages(w, 1, 0, SOME, pages), -EPIPE);
         ok(tern_stream_resume(w, again.to, (uint64_t[]){0}));
         ok(tern_put_pages(w, 1, 0, SOME, pages));
@@ -271,9 +274,9 @@ static void test_lost_pages(void **state)
         ok(tern_record_bad(r));
         assert_memory_equal(target, pages, sizeof pages);
         tern_stream_close(r);
-        close_all(e.to, 1);
-        close_all(again.to, 1);
-        close_all(again.from, 1);
+        links_close(e.to, 1);
+        links_close(again.to, 1);
+        links_close(again.from, 1);
     }
 }
 
@@ -282,7 +285,7 @@ static void test_lost_pages(void **state)
 static void test_not_kept(void **state)
 {
     (void)state;
-    struct ends e = connect_all(1, true), other = connect_all(1, true);
+    struct links e = links_open(1, true), other = links_open(1, true);
     struct tern_stream *w;
     ok(tern_stream_write_fds(e.to, 1, &w));
     tern_stream_keep(w, 3000);
@@ -298,8 +301,8 @@ static void test_not_kept(void **state)
     ok(tern_stream_resume(w, other.to, (uint64_t[]){3}));
     ok(tern_stream_end(w));
     tern_stream_close(w);
-    close_all(e.to, 1);
-    close_all(e.from, 1);
+    links_close(e.to, 1);
+    links_close(e.from, 1);
     /* a reader of another stream does not accept it, since it begins with record 3 */
     struct tern_stream *r;
     enum tern_record_type type;
@@ -307,8 +310,8 @@ static void test_not_kept(void **state)
     assert_int_equal(tern_record_next(r, &type), -EPROTO);
     assert_non_null(strstr(tern_last_error(), "a link does not begin with the record that comes next"));
     tern_stream_close(r);
-    close_all(other.to, 1);
-    close_all(other.from, 1);
+    links_close(other.to, 1);
+    links_close(other.from, 1);
 }
 
 /** Answers of another migration, and answers with records that were not sent. */
@@ -326,14 +329,14 @@ static void test_answers(void **state)
         {8, {1, 1}, 2, "the reader has record 0 of link 1, which was not sent"},
         {0, {1, 0}, 2, "the reader has record 0 of link 0, which was not sent"},
     };
-    struct ends e = connect_all(2, true);
+    struct links e = links_open(2, true);
     struct tern_stream *w;
     ok(tern_stream_write_fds(e.to, 2, &w));
     tern_stream_identify(w, 8);
     tern_record_begin(w, TERN_RECORD_STATE);
     ok(tern_record_end(w));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tern_stream *answers = writer();
+        struct tern_stream *answers = stream_writer();
         uint64_t got[TERN_STREAM_LINKS] = {77, 77};
         tern_record_begin(answers, TERN_RECORD_ACKNOWLEDGED);
         if (cases[i].id) { /* else it has read no header */
@@ -341,9 +344,9 @@ static void test_answers(void **state)
         }
         tern_put_u64s(answers, "next", cases[i].next, cases[i].n);
         ok(tern_record_end(answers));
-        struct bytes b = take(answers);
-        answers = reader(b);
-        next(answers, TERN_RECORD_ACKNOWLEDGED);
+        struct bytes b = stream_take(answers);
+        answers = stream_reader(b);
+        stream_next(answers, TERN_RECORD_ACKNOWLEDGED);
         const int r = tern_get_numbers(answers, w, got);
         assert_int_equal(r, cases[i].sentence ? -EPROTO : 0);
         if (r) {
@@ -356,8 +359,8 @@ static void test_answers(void **state)
         free(b.data);
     }
     tern_stream_close(w);
-    close_all(e.to, 2);
-    close_all(e.from, 2);
+    links_close(e.to, 2);
+    links_close(e.from, 2);
 }
 
 int main(void)

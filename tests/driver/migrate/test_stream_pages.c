@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Pages in the migration stream. The reader gets the pages that were written, whichever are zero, unchanged, or
  * compressed. */
-#include "stream_rig.h"
+#include "check.h"
+#include "stream_bytes.h"
 
 enum { PAGES = 300 };
 
@@ -26,7 +27,7 @@ static void fill(unsigned char *page, enum content kind)
 /** Applies all page records of a stream to the target. Returns their number. */
 static unsigned apply(struct bytes b)
 {
-    struct tern_stream *s = reader(b);
+    struct tern_stream *s = stream_reader(b);
     enum tern_record_type type;
     unsigned records = 0;
     int r;
@@ -56,7 +57,7 @@ static void test_rounds(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
-        struct tern_stream *s = writer();
+        struct tern_stream *s = stream_writer();
         const bool remember = kind & 1;
         uint64_t same = 0;
         rng = 1 + (uint64_t)kind;
@@ -83,7 +84,7 @@ static void test_rounds(void **state)
         assert_true(remember ? c.pages_same >= same : c.pages_same == 0);
         assert_true(kind & 2 ? c.page_bytes < c.pages_sent * TERN_PAGE_BYTES * 3 / 4
                              : c.page_bytes == c.pages_sent * TERN_PAGE_BYTES);
-        struct bytes b = take(s);
+        struct bytes b = stream_take(s);
         assert_true(apply(b));
         assert_memory_equal(source, target, sizeof source);
         free(b.data);
@@ -94,7 +95,7 @@ static void test_rounds(void **state)
 static void test_what_is_sent(void **state)
 {
     (void)state;
-    struct tern_stream *s = writer();
+    struct tern_stream *s = stream_writer();
     assert_int_equal(tern_stream_compress(s, 20), -EINVAL);
     ok(tern_stream_compress(s, 3));
     memset(source, 0, sizeof source);
@@ -103,7 +104,7 @@ static void test_what_is_sent(void **state)
     ok(tern_stream_end(s));
     assert_int_equal(tern_stream_counts(s).pages_zero, PAGES);
     assert_true(tern_stream_counts(s).bytes < 256);
-    struct bytes b = take(s);
+    struct bytes b = stream_take(s);
     assert_int_equal(apply(b), 1);
     assert_memory_equal(source, target, sizeof source);
     free(b.data);
@@ -111,12 +112,12 @@ static void test_what_is_sent(void **state)
     for (unsigned i = 0; i < PAGES; i++) {
         fill(source[i], i == 64 ? ZERO : NOISE);
     }
-    s = writer();
+    s = stream_writer();
     ok(tern_stream_compress(s, 3));
     ok(tern_put_pages(s, 7, 0, PAGES, source));
     ok(tern_stream_end(s));
     assert_int_equal(tern_stream_counts(s).page_bytes, (PAGES - 1) * TERN_PAGE_BYTES);
-    b = take(s);
+    b = stream_take(s);
     assert_int_equal(apply(b), (PAGES + 63) / 64);
     assert_memory_equal(source, target, sizeof source);
     free(b.data);
@@ -126,7 +127,7 @@ static void test_what_is_sent(void **state)
 static void test_back_to_zero(void **state)
 {
     (void)state;
-    struct tern_stream *s = writer();
+    struct tern_stream *s = stream_writer();
     ok(tern_stream_remember(s));
     memset(source, 0, sizeof source);
     memset(target, 0xee, sizeof target);
@@ -137,7 +138,7 @@ static void test_back_to_zero(void **state)
     ok(tern_stream_end(s));
     assert_int_equal(tern_stream_counts(s).pages_same, 2); /* the zeros; noise differs each time */
     assert_int_equal(tern_stream_counts(s).pages_zero, 2);
-    struct bytes b = take(s);
+    struct bytes b = stream_take(s);
     apply(b);
     assert_memory_equal(source[0], target[0], TERN_PAGE_BYTES);
     free(b.data);
@@ -147,7 +148,7 @@ static void test_back_to_zero(void **state)
 static struct bytes pages(uint64_t first, uint64_t count, uint64_t encoding, const void *zero, size_t zero_bytes,
                           const void *same, size_t same_bytes, size_t content)
 {
-    struct tern_stream *s = writer();
+    struct tern_stream *s = stream_writer();
     tern_record_begin(s, TERN_RECORD_PAGES);
     tern_put_u64(s, "memory", 7);
     tern_put_u64(s, "first", first);
@@ -162,14 +163,14 @@ static struct bytes pages(uint64_t first, uint64_t count, uint64_t encoding, con
     tern_put_bytes(s, "content", source, content);
     ok(tern_record_end(s));
     ok(tern_stream_end(s));
-    return take(s);
+    return stream_take(s);
 }
 
 static void refused(struct bytes b, const char *sentence)
 {
-    struct tern_stream *s = reader(b);
+    struct tern_stream *s = stream_reader(b);
     struct tern_pages p;
-    next(s, TERN_RECORD_PAGES);
+    stream_next(s, TERN_RECORD_PAGES);
     assert_int_equal(tern_get_pages(s, 7, PAGES - 1, &p), -EPROTO);
     assert_non_null(strstr(tern_last_error(), sentence));
     tern_stream_close(s);

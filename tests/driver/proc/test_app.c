@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "fixture.h"
-#include "app.h"
+#include "dut.h"
+#include "open_device.h"
+#include "thread_signals.h"
 
 /** The driver's threads block all signals, and the caller's signal mask is unchanged. */
 static void test_signals(void **state)
@@ -17,11 +19,11 @@ static void test_signals(void **state)
     unsigned open;
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
-    const uint64_t before = app_blocked(own);
+    const uint64_t before = blocked_signals(own);
     struct tern_device *other = open_or_skip("small,mem=64M");
-    assert_true(app_threads(&open) >= 2); /* one thread for each of the two devices at least */
+    assert_true(other_threads(&open) >= 2); /* one thread for each of the two devices at least */
     assert_int_equal(open, 0);
-    assert_true(app_blocked(own) == before);
+    assert_true(blocked_signals(own) == before);
     ok(tern_device_close(other));
 }
 
@@ -98,7 +100,7 @@ static void test_trace_without_a_reader(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signals, device_setup, device_teardown),
         cmocka_unit_test(test_stack_of_the_device_thread),
         cmocka_unit_test(test_trace_without_a_reader),
     };

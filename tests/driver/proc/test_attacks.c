@@ -4,7 +4,8 @@
  * operations, and looks for data that the victim has left in local memory, registers, save areas and pages.
  * tests/attacks/list.yaml lists all attacks and the tests that must detect each.
  */
-#include "fixture.h"
+#include "dut.h"
+#include "open_device.h"
 
 #include "os/mem/mem.h"
 
@@ -47,8 +48,8 @@ static uint32_t jalr(uint32_t rs1)
 static void dispatch(void)
 {
     struct tern_pkt_dispatch d;
-    work_dispatch(&b, OWN + 4096, STACK);
-    uint32_t *const w = b.w + b.size / 4 - 32;
+    work_dispatch(&dma, OWN + 4096, STACK);
+    uint32_t *const w = dma.w + dma.size / 4 - 32;
     assert_int_equal(tern_pkt_dispatch_unpack(&d, w), 0);
     d.local_bytes = LOCAL_WORDS * 4;
     assert_int_equal(tern_pkt_dispatch_pack(&d, w), 0);
@@ -98,8 +99,8 @@ static struct one hide(struct tern_allocation **hidden)
 
 static void touch(struct one *v)
 {
-    work_copy(&b, HIDDEN + 64, HIDDEN, 64);
-    work_run(&b, v->c, "touch");
+    work_copy(&dma, HIDDEN + 64, HIDDEN, 64);
+    work_run(&dma, v->c, "touch");
 }
 
 static void untouched(struct one *v, struct tern_allocation *hidden)
@@ -117,7 +118,7 @@ static void refused(struct one *a, uint32_t code)
 {
     struct tern_fault f = {.size = sizeof f};
     uint32_t got[16];
-    assert_int_equal(tern_wait(a->c, work_submit(&b, a->c, "attack"), -1), -EIO);
+    assert_int_equal(tern_wait(a->c, work_submit(&dma, a->c, "attack"), -1), -EIO);
     assert_int_equal(tern_process_status(a->p, &f), -EIO);
     assert_int_equal(f.code, code);
     ok(tern_allocation_read(a->own, 0, got, sizeof got));
@@ -176,20 +177,20 @@ static void test_packets(void **state)
                                                    [TERN_USER_SAXPY_Y] = OWN}};
         touch(&v);
         switch (i % TRIES) {
-        case COPY_FROM: work_copy(&b, OWN, at, 64); break;
-        case COPY_TO: work_copy(&b, at, OWN, 64); break;
-        case FILL: work_fill(&b, at, 64, 1); break;
-        case SIGNAL: work_signal(&b, at, 1); break;
-        case WAIT: work_wait(&b, at, 0); break;
+        case COPY_FROM: work_copy(&dma, OWN, at, 64); break;
+        case COPY_TO: work_copy(&dma, at, OWN, 64); break;
+        case FILL: work_fill(&dma, at, 64, 1); break;
+        case SIGNAL: work_signal(&dma, at, 1); break;
+        case WAIT: work_wait(&dma, at, 0); break;
         case TIMESTAMP: {
             const struct tern_pkt_timestamp t = {.address_lo = at};
-            assert_int_equal(tern_pkt_timestamp_pack(&t, work_add(&b, 1)), 0);
+            assert_int_equal(tern_pkt_timestamp_pack(&t, work_add(&dma, 1)), 0);
             break;
         }
-        case CODE: work_dispatch(&b, at, STACK); break;
+        case CODE: work_dispatch(&dma, at, STACK); break;
         default:
             u.payload[i % TRIES == USER_TO ? TERN_USER_SAXPY_Y : TERN_USER_SAXPY_X] = at;
-            assert_int_equal(tern_pkt_user_call_pack(&u, work_add(&b, 2)), 0);
+            assert_int_equal(tern_pkt_user_call_pack(&u, work_add(&dma, 2)), 0);
         }
         refused(&a, TERN_FAULT_PAGE);
         end(&a);
@@ -220,13 +221,13 @@ static void test_paging_operations(void **state)
                                                .dst_lo = (root << 12) + (HIDDEN >> 22) * 4};
         const struct tern_pkt_context_init init = {.save = page};
         switch (i) {
-        case 0: assert_int_equal(tern_pkt_pte_update_pack(&map, work_add(&b, 1)), 0); break;
-        case 1: assert_int_equal(tern_pkt_pte_update_pack(&clear, work_add(&b, 1)), 0); break;
-        case 2: assert_int_equal(tern_pkt_pte_copy_pack(&copy, work_add(&b, 1)), 0); break;
-        case 3: assert_int_equal(tern_pkt_context_init_pack(&init, work_add(&b, 1)), 0); break;
-        default: assert_int_equal(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, work_add(&b, 1)), 0);
+        case 0: assert_int_equal(tern_pkt_pte_update_pack(&map, work_add(&dma, 1)), 0); break;
+        case 1: assert_int_equal(tern_pkt_pte_update_pack(&clear, work_add(&dma, 1)), 0); break;
+        case 2: assert_int_equal(tern_pkt_pte_copy_pack(&copy, work_add(&dma, 1)), 0); break;
+        case 3: assert_int_equal(tern_pkt_context_init_pack(&init, work_add(&dma, 1)), 0); break;
+        default: ok(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, work_add(&dma, 1)));
         }
-        work_copy(&b, OWN, HIDDEN + (page % 1024) * 4096 * (i == 0), 64);
+        work_copy(&dma, OWN, HIDDEN + (page % 1024) * 4096 * (i == 0), 64);
         refused(&a, TERN_FAULT_PACKET_PRIVILEGED);
         end(&a);
         touch(&v);
@@ -277,14 +278,14 @@ static void test_local_memory_and_registers(void **state)
         if (!ended) {
             a = begin("attacker", code, sizeof code);
         }
-        work_run(&b, v.c, "leave");
+        work_run(&dma, v.c, "leave");
         if (ended) {
             end(&v);
             a = begin("attacker", code, sizeof code);
             assert_int_equal(a.p->root, root);
         }
         dispatch();
-        work_run(&b, a.c, "look");
+        work_run(&dma, a.c, "look");
         ok(tern_allocation_read(a.own, 0, got, sizeof got));
         for (uint32_t i = 0; i < 32 + LOCAL_WORDS / 2; i++) {
             if (i != 2 && i != 10) { /* sp and a0 hold the attacker's own stack and arguments */
@@ -333,7 +334,7 @@ static void test_pages(void **state)
     for (int killed = 0; killed < 2; killed++) {
         struct tern_allocation *hidden;
         struct one v = hide(&hidden), stopped = leave(LOOP);
-        const uint64_t fence = work_submit(&b, stopped.c, "loop");
+        const uint64_t fence = work_submit(&dma, stopped.c, "loop");
         struct tern_engine_counters c = {.size = sizeof c};
         uint64_t before = 0;
         for (ok(tern_device_counters(dev, 0, &c)), before = c.issue; c.issue < before + 200;) {
@@ -355,11 +356,11 @@ static void test_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_packets, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_paging_operations, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_local_memory_and_registers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_kernel, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_packets, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_paging_operations, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_local_memory_and_registers, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_pages, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("attacks", tests, NULL, NULL);
 }

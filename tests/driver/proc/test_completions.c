@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "dut.h"
+#include "open_device.h"
 
 static bool readable(const struct tern_completion_queue *q)
 {
@@ -220,11 +221,11 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_order, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_threads, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_ends, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_refusals, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_sizes, device_setup, device_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

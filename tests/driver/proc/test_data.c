@@ -3,7 +3,8 @@
  * Data in DMA buffers (tern_submit_data). Every kernel finds its own data, in every chunk, on both engines, while it is
  * preempted all the time. Kernels cannot write the data.
  */
-#include "fixture.h"
+#include "dut.h"
+#include "open_device.h"
 
 /** Counts argument 0 down, then stores argument 2 to the address in argument 1. */
 static const uint32_t code_store[] = {
@@ -65,16 +66,16 @@ static void add(struct scene *s, uint32_t n, uint32_t word, uint32_t value)
     args[0] = n;
     args[1] = tern_allocation_address(s->out) + 4 * word;
     args[2] = value;
-    work_dispatch(&b, tern_allocation_address(s->text), tern_allocation_address(s->stack));
-    b.w[b.size / 4 - 32 + 2] = s->n++ * ARGS * 4; /* struct tern_pkt_dispatch: args */
+    work_dispatch(&dma, tern_allocation_address(s->text), tern_allocation_address(s->stack));
+    dma.w[dma.size / 4 - 32 + 2] = s->n++ * ARGS * 4; /* struct tern_pkt_dispatch: args */
 }
 
 static uint64_t send(struct scene *s, struct tern_context *c)
 {
     uint64_t fence = 0;
-    ok(tern_submit_data(c, b.w, b.size, s->data, s->n * sizeof s->data[0], "store", &fence));
+    ok(tern_submit_data(c, dma.w, dma.size, s->data, s->n * sizeof s->data[0], "store", &fence));
     memset(s->data, 0xee, sizeof s->data); /* the driver has copied them */
-    b.size = 0;
+    dma.size = 0;
     s->n = 0;
     return fence;
 }
@@ -102,8 +103,8 @@ static void test_chunks(void **state)
     for (uint32_t i = 0; i < 120; i++) {
         add(&s, 1 + i % 3, i, 1000 + i);
         if (i > 100 && i % 10 == 5) {
-            work_signal(&b, tern_fence_address(f), i);
-            work_wait(&b, tern_fence_address(f), i);
+            work_signal(&dma, tern_fence_address(f), i);
+            work_wait(&dma, tern_fence_address(f), i);
         }
     }
     while (s.n < MOST) { /* as much data as a buffer may have */
@@ -177,17 +178,17 @@ static void test_errors(void **state)
     uint64_t fence = 77;
     load(&s, code_store, sizeof code_store);
     add(&s, 1, 0, 5);
-    assert_int_equal(tern_submit_data(c, b.w, b.size, s.data, 12, "not ready", &fence), -EINVAL);
+    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "not ready", &fence), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "tern_context_take_data"));
     ok(tern_context_take_data(c));
-    assert_int_equal(tern_submit_data(c, b.w, b.size, big, sizeof big, "big", &fence), -EINVAL);
-    b.w[2] = 12;
-    assert_int_equal(tern_submit_data(c, b.w, b.size, s.data, 12, "beyond", &fence), -EINVAL);
+    assert_int_equal(tern_submit_data(c, dma.w, dma.size, big, sizeof big, "big", &fence), -EINVAL);
+    dma.w[2] = 12;
+    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "beyond", &fence), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "byte 12 of 12"));
-    b.w[2] = UINT32_MAX;
-    assert_int_equal(tern_submit_data(c, b.w, b.size, s.data, 12, "far beyond", &fence), -EINVAL);
+    dma.w[2] = UINT32_MAX;
+    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "far beyond", &fence), -EINVAL);
     assert_int_equal(fence, 77);
-    b.w[2] = 0;
+    dma.w[2] = 0;
     ok(tern_wait(c, send(&s, c), -1));
     expect_words(&s, 1, 5);
     tern_context_destroy(c);
@@ -197,11 +198,11 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_chunks, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_after_another, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_preempted, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chunks, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_one_after_another, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preempted, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_read_only, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_errors, device_setup, device_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

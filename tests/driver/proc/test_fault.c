@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The report of a kernel's fault (F1): the global id of the work-item, and a sentence about the access. */
-#include "fixture.h"
+#include "dut.h"
 
 /** The work-item whose global id is in arguments 0 to 2 stores to the address in argument 3. */
 static const uint32_t code[] = {
@@ -60,9 +60,9 @@ static struct tern_fault run(struct victim *v, const uint32_t item[3], uint32_t 
         .edge_y = edge[1], .edge_z = edge[2]};
     struct tern_fault f = {.size = sizeof f};
     ok(tern_allocation_write(v->args, 0, args, sizeof args));
-    ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
-    ok(tern_pkt_dispatch_pack(&d, work_add(&b, 2)));
-    const uint64_t fence = work_submit(&b, v->c, "gun");
+    ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&dma, 1)));
+    ok(tern_pkt_dispatch_pack(&d, work_add(&dma, 2)));
+    const uint64_t fence = work_submit(&dma, v->c, "gun");
     assert_int_equal(tern_wait(v->c, fence, -1), -EIO);
     assert_int_equal(tern_process_status(v->p, &f), -EIO);
     return f;
@@ -164,8 +164,8 @@ static void test_no_work_item(void **state)
     (void)state;
     struct victim v;
     open_victim(&v);
-    work_fill(&b, 0x90000000, 64, 1);
-    const uint64_t fence = work_submit(&b, v.c, "filler");
+    work_fill(&dma, 0x90000000, 64, 1);
+    const uint64_t fence = work_submit(&dma, v.c, "filler");
     struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_wait(v.c, fence, -1), -EIO);
     assert_int_equal(tern_process_status(v.p, &f), -EIO);
@@ -203,13 +203,13 @@ static void test_user_executors(void **state)
             open_victim(&v);
             ok(tern_allocation_create(v.p, 4096, TERN_MEM_READ, at, &a));
             for (uint32_t k = 0; k < before; k++) {
-                ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
+                ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&dma, 1)));
             }
             struct tern_pkt_user_call call = {.payload = {[TERN_USER_SAXPY_N] = cases[i].n,
                                                           [TERN_USER_SAXPY_X] = cases[i].x,
                                                           [TERN_USER_SAXPY_Y] = cases[i].y}};
-            ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
-            const uint64_t fence = work_submit(&b, v.c, "caller");
+            ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
+            const uint64_t fence = work_submit(&dma, v.c, "caller");
             assert_int_equal(tern_wait(v.c, fence, -1), -EIO);
             assert_int_equal(tern_process_status(v.p, &f), -EIO);
             snprintf(text, sizeof text, "process 'victim': caller: user executor saxpy: %s (packet at byte %u of "
@@ -224,7 +224,7 @@ static void test_user_executors(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, device_setup, device_teardown)
     const struct CMUnitTest tests[] = {
         T(test_every_work_item_has_its_name), T(test_sentences), T(test_neighbours), T(test_no_work_item),
         T(test_user_executors),

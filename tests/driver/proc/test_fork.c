@@ -7,9 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "descriptors.h"
-#include "fixture.h"
 #include "base/completions.h"
+#include "descriptors.h"
+#include "dut.h"
+#include "open_device.h"
 #include "tern/tern_checkpoint.h"
 
 /** One object of each kind, with work that is queued behind a fence that is not signalled. */
@@ -44,10 +45,10 @@ static struct all make_all(void)
     o.a = memory(o.p, 65536, TERN_MEM_READ | TERN_MEM_WRITE);
     ok(tern_fence_create(o.p, 0, &o.f));
     ok(tern_completion_queue_create(dev, &o.q));
-    b.size = 0;
-    work_wait(&b, tern_fence_address(o.f), 1);
-    work_fill(&b, tern_allocation_address(o.a), 65536, 0x5a);
-    ok(tern_submit(o.c, b.w, b.size, "held", &o.last));
+    dma.size = 0;
+    work_wait(&dma, tern_fence_address(o.f), 1);
+    work_fill(&dma, tern_allocation_address(o.a), 65536, 0x5a);
+    ok(tern_submit(o.c, dma.w, dma.size, "held", &o.last));
     o.k = getenv("TERND_SOCKET") ? NULL : loaded_again();
     return o;
 }
@@ -166,10 +167,10 @@ static void call_everything(struct all *o)
     REFUSED(tern_context_set_residency(o->c, &at, 1));
     REFUSED(tern_context_create(o->p, &desc, &c));
     REFUSED(tern_context_set_priority(o->c, TERN_BAND_IDLE, 0));
-    REFUSED(tern_submit(o->c, b.w, b.size, "child", &value));
+    REFUSED(tern_submit(o->c, dma.w, dma.size, "child", &value));
     REFUSED(tern_submit_null(o->c, "child", &value));
     REFUSED(tern_context_take_data(o->c));
-    REFUSED(tern_submit_data(o->c, b.w, b.size, &value, sizeof value, "child", &value));
+    REFUSED(tern_submit_data(o->c, dma.w, dma.size, &value, sizeof value, "child", &value));
     REFUSED(tern_wait(o->c, o->last, -1));
     REFUSED(tern_fence_create(o->p, 0, &f));
     REFUSED(tern_fence_value(o->f, &value));
@@ -248,7 +249,7 @@ static void test_own_device(void **state)
 static void expect_nothing_open(struct all *o)
 {
     (void)o;
-    if (descriptors("/.new-") || descriptors("tern-fork-trace")) {
+    if (open_descriptors("/.new-") || open_descriptors("tern-fork-trace")) {
         _exit(1);
     }
 }
@@ -268,8 +269,8 @@ static void test_nothing_stays_open(void **state)
     }
     struct tern_device *traced = open_or_skip("small,mem=64M");
     assert_int_equal(unsetenv("TERN_TRACE"), 0);
-    assert_true(descriptors("tern-fork-trace") > 0);
-    if (!descriptors("/.new-")) {
+    assert_true(open_descriptors("tern-fork-trace") > 0);
+    if (!open_descriptors("/.new-")) {
         print_message("statistics are not published here: only the trace is looked at\n");
     }
     in_child(expect_nothing_open, NULL, true);
@@ -319,11 +320,11 @@ static void test_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_call, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_grandchild, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_own_device, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_every_call, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_grandchild, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_own_device, device_setup, device_teardown),
         cmocka_unit_test(test_nothing_stays_open),
-        cmocka_unit_test_setup_teardown(test_at_any_moment, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_at_any_moment, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
 }

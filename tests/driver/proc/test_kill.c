@@ -6,9 +6,11 @@
  */
 #include <poll.h>
 
-#include "free_pages.h"
+#include "actor.h"
 #include "base/completions.h"
-#include "moments.h"
+#include "device_memory.h"
+#include "kill_points.h"
+#include "rig.h"
 
 /* ------------------------------------------------------------- nothing is left */
 
@@ -38,8 +40,8 @@ static void expect_refusals(struct actor *a)
     struct tern_allocation *m;
     struct tern_context_desc d = {.size = sizeof d, .engine = -1};
     actor_dispatch(a, 1);
-    assert_int_equal(tern_submit(a->c, b.w, b.size, "late", &fence), -EIO);
-    b.size = 0;
+    assert_int_equal(tern_submit(a->c, dma.w, dma.size, "late", &fence), -EIO);
+    dma.size = 0;
     assert_int_equal(tern_submit_null(a->c, "late", &fence), -EIO);
     assert_int_equal(tern_context_take_data(a->c), -EIO);
     assert_int_equal(tern_allocation_read(a->args, 0, &v, sizeof v), -EIO);
@@ -53,7 +55,7 @@ static void expect_refusals(struct actor *a)
     expect_says(tern_last_error(), "it was killed");
 }
 
-/* ------------------------------------------------------------------ moments */
+/* ---------------------------------------------------------------- kill points */
 
 static void test_endless(void **state)
 {
@@ -130,8 +132,8 @@ static void test_held(void **state)
     actor_spin(&spins_on);
     spins(&spins_on);
     actor_suspend(&spins_on);
-    work_wait(&b, tern_fence_address(f), 1);
-    work_submit(&b, waits.c, "wait");
+    work_wait(&dma, tern_fence_address(f), 1);
+    work_submit(&dma, waits.c, "wait");
     ok(tern_process_kill(waits.p));
     ok(tern_process_kill(spins_on.p));
     ok(tern_process_destroy(waits.p));
@@ -258,7 +260,7 @@ static int live(struct tern_process *p)
     return r;
 }
 
-static void test_any_moment(void **state)
+static void test_every_kill_point(void **state)
 {
     (void)state;
     struct actor works;
@@ -280,7 +282,7 @@ static void test_any_moment(void **state)
         assert_int_equal(queue->users, 0);
         expect_mix(&works, mix);
     } while (was);
-    print_message("killed at each of %ld moments\n", n);
+    print_message("killed at each of %ld kill points\n", n);
     assert_true(n > 40);
     ok(tern_completion_queue_destroy(queue));
     actor_close(&works);
@@ -292,7 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_endless),   cmocka_unit_test(test_deaf_engine), cmocka_unit_test(test_lost_device),
         cmocka_unit_test(test_held),      cmocka_unit_test(test_copy),        cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_any_moment),
+        cmocka_unit_test(test_every_kill_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

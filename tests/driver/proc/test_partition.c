@@ -6,12 +6,10 @@
  */
 #include <string.h>
 
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "os/part/part.h"
 #include "rig.h"
-
-#define MIB (1u << 20)
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 
 static const char *const small = "small,mem=64M,quantum=20000,timeout=200000";
 
@@ -52,29 +50,14 @@ static struct tern_process *process_in(const char *partition, const char *name)
     return p;
 }
 
-static struct tern_context *context(struct tern_process *p)
-{
-    const struct tern_context_desc d = {.size = sizeof d, .name = "test", .engine = -1};
-    struct tern_context *c;
-    ok(tern_context_create(p, &d, &c));
-    return c;
-}
-
-static struct tern_allocation *memory(struct tern_process *p, uint64_t bytes)
-{
-    struct tern_allocation *a;
-    ok(tern_allocation_create(p, bytes, RW, 0, &a));
-    return a;
-}
-
 static int fill(struct tern_context *c, struct tern_allocation *a, uint8_t value)
 {
     const uint32_t at = tern_allocation_address(a);
     uint64_t fence = 0;
     ok(tern_context_set_residency(c, &at, 1));
-    work_fill(&b, at, (uint32_t)tern_allocation_size(a), value);
-    ok(tern_submit(c, b.w, b.size, "fill", &fence));
-    b.size = 0;
+    work_fill(&dma, at, (uint32_t)tern_allocation_size(a), value);
+    ok(tern_submit(c, dma.w, dma.size, "fill", &fence));
+    dma.size = 0;
     return tern_wait(c, fence, PATIENCE);
 }
 
@@ -86,20 +69,6 @@ static void settle(const struct tern_process *p)
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     pthread_mutex_unlock(&dev->lock);
-}
-
-static void expect(struct tern_allocation *a, uint8_t value)
-{
-    const uint64_t size = tern_allocation_size(a);
-    uint8_t *got = malloc(size);
-    assert_non_null(got);
-    ok(tern_allocation_read(a, 0, got, size));
-    for (uint64_t i = 0; i < size; i++) {
-        if (got[i] != value) {
-            fail_msg("byte %llu is %u and not %u", (unsigned long long)i, got[i], value);
-        }
-    }
-    free(got);
 }
 
 /** Checks that each page of the device, except the reserved ones, is in the range of exactly one partition, and that no
@@ -188,7 +157,7 @@ static void test_ranges(void **state)
     struct tern_process *p = process_in(NULL, "in the way"); /* fragments the memory that is left */
     struct tern_allocation *m[64];
     for (int k = 0; k < 64; k++) {
-        m[k] = memory(p, 256 << 10);
+        m[k] = memory(p, 256 << 10, RW);
     }
     for (int k = 0; k < 64; k += 2) {
         tern_allocation_destroy(m[k]);
@@ -233,9 +202,9 @@ static void test_no_leak(void **state)
             ok(create(owner[round], 48 * MIB, 0));
         }
         struct tern_process *p = process_in(owner[round], "p");
-        struct tern_context *c = context(p);
-        struct tern_allocation *a = memory(p, 44 * MIB);
-        expect(a, 0);
+        struct tern_context *c = context(p, -1);
+        struct tern_allocation *a = memory(p, 44 * MIB, RW);
+        expect_filled(a, 0);
         ok(tern_process_dirty(p, tern_allocation_address(a), 44 * MIB, false, bits));
         uint32_t dirty = 0;
         for (uint32_t i = 0; i < 44 * MIB / 4096; i++) {
@@ -244,7 +213,7 @@ static void test_no_leak(void **state)
         /* used pages are scrubbed, which sets their bits */
         assert_true(round == 0 ? dirty == 0 : dirty > 8 * MIB / 4096);
         assert_int_equal(fill(c, a, (uint8_t)(0xa0 + round)), 0);
-        expect(a, (uint8_t)(0xa0 + round));
+        expect_filled(a, (uint8_t)(0xa0 + round));
         tern_context_destroy(c);
         if (round % 2) {
             tern_allocation_destroy(a);
@@ -269,15 +238,15 @@ static void test_bystander(void **state)
     rig_open(small, NULL);
     ok(create("a", 16 * MIB, 48 * MIB));
     ok(create("b", 20 * MIB, 4 * MIB));
-    struct tern_process *b_ = process_in("b", "bystander"), *a = process_in("a", "oversubscribed");
-    struct tern_context *cb = context(b_), *ca = context(a);
+    struct tern_process *b = process_in("b", "bystander"), *a = process_in("a", "oversubscribed");
+    struct tern_context *cb = context(b, -1), *ca = context(a, -1);
     for (int i = 0; i < 3; i++) {
-        mine[i] = memory(b_, 4 * MIB);
+        mine[i] = memory(b, 4 * MIB, RW);
         assert_int_equal(fill(cb, mine[i], (uint8_t)(1 + i)), 0);
     }
     const uint64_t was_free = info("b").free_bytes, was_default = info("default").free_bytes;
     for (int i = 0; i < 12; i++) {
-        theirs[i] = memory(a, 4 * MIB);
+        theirs[i] = memory(a, 4 * MIB, RW);
     }
     for (int i = 0; i < 24; i++) {
         assert_int_equal(fill(ca, theirs[i % 12], (uint8_t)(0x10 + i)), 0);
@@ -288,18 +257,18 @@ static void test_bystander(void **state)
     assert_true(info("b").free_bytes == was_free && info("default").free_bytes == was_default);
     for (int i = 0; i < 3; i++) {
         assert_true(tern_list_empty(&mine[i]->mem->away));
-        expect(mine[i], (uint8_t)(1 + i));
+        expect_filled(mine[i], (uint8_t)(1 + i));
     }
     for (int i = 0; i < 12; i++) {
-        expect(theirs[i], (uint8_t)(0x1c + i));
+        expect_filled(theirs[i], (uint8_t)(0x1c + i));
     }
     ok(tern_process_kill(a));
     assert_true(info("a").free_bytes == 16 * MIB);
     ok(tern_process_destroy(a));
     assert_int_equal(fill(cb, mine[0], 9), 0);
-    expect(mine[0], 9);
-    ok(tern_process_kill(b_));
-    ok(tern_process_destroy(b_));
+    expect_filled(mine[0], 9);
+    ok(tern_process_kill(b));
+    ok(tern_process_destroy(b));
     ok(tern_partition_destroy(dev, "a"));
     ok(tern_partition_destroy(dev, "b"));
     check_ranges();
@@ -339,7 +308,7 @@ static void test_misbehaviour(void **state)
         if (round == 0) {
             actor_set(&bad, 0, 100);
             actor_dispatch(&bad, 16);
-            f = work_submit(&b, bad.c, "trap");
+            f = work_submit(&dma, bad.c, "trap");
         } else {
             f = actor_spin(&bad);
             spins(&bad);
@@ -431,7 +400,7 @@ static void test_shared(void **state)
     rig_open(small, NULL);
     ok(create("a", 8 * MIB, 0));
     struct tern_process *p = process_in("a", "p"), *q = process_in("a", "q"), *other = process_in(NULL, "other");
-    m = memory(p, MIB);
+    m = memory(p, MIB, RW);
     ok(tern_allocation_export(m, RW, handle));
     assert_int_equal(tern_allocation_import(other, handle, RW, 0, &i), -EXDEV);
     ok(tern_allocation_import(q, handle, RW, 0, &i));
@@ -454,7 +423,7 @@ static void test_promise(void **state)
     struct tern_allocation *m[32];
     int n = 0;
     for (; n < 10; n++) {
-        m[n] = memory(p, 4 * MIB);
+        m[n] = memory(p, 4 * MIB, RW);
     }
     assert_int_equal(create("a", 32 * MIB, 0), -ENOSPC); /* so much is not free */
     ok(create("a", 4 * MIB, 0));
@@ -492,9 +461,9 @@ static void test_room_to_come_back(void **state)
     rig_open(small, NULL);
     for (int u = 0; u < 2; u++) { /* the second process evicts the first */
         p[u] = process_in(NULL, u ? "second" : "first");
-        c[u] = context(p[u]);
+        c[u] = context(p[u], -1);
         for (int i = 0; i < 10; i++) {
-            m[u][i] = memory(p[u], 4 * MIB);
+            m[u][i] = memory(p[u], 4 * MIB, RW);
             assert_int_equal(fill(c[u], m[u][i], (uint8_t)i), 0);
         }
     }
@@ -506,10 +475,10 @@ static void test_room_to_come_back(void **state)
     ok(tern_context_set_residency(c[0], NULL, 0)); /* no set: all of it */
     uint64_t fence;
     for (uint32_t i = 0; i < 10; i++) {
-        work_fill(&b, tern_allocation_address(m[0][i]), 4096, 0x55);
+        work_fill(&dma, tern_allocation_address(m[0][i]), 4096, 0x55);
     }
-    ok(tern_submit(c[0], b.w, b.size, "all", &fence));
-    b.size = 0;
+    ok(tern_submit(c[0], dma.w, dma.size, "all", &fence));
+    dma.size = 0;
     ok(tern_wait(c[0], fence, PATIENCE));
     ok(tern_process_kill(p[0]));
     ok(tern_process_destroy(p[0]));

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/build_tree.h"
+#include "check.h"
 #include "hal/config.h"
 #include "os/state/policy.h"
 #include "tern/tern_stats.h"
-#include "work.h"
 
 #define OTHER 65534 /* user id of `nobody` */
 

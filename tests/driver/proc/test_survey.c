@@ -4,6 +4,7 @@
  * has written are reported and cleared without those of other processes. The process is suspended and resumed, and
  * aborted or killed while suspended.
  */
+#include "actor.h"
 #include "rig.h"
 
 static void open_here(void)
@@ -81,10 +82,10 @@ static void test_dirty(void **state)
         if (i % 2) {
             ok(tern_allocation_write(m, written[i] * 4096ull + 4095, "x", 1));
         } else {
-            work_fill(&b, at + written[i] * 4096, 1, 1);
+            work_fill(&dma, at + written[i] * 4096, 1, 1);
         }
     }
-    ok(tern_wait(a.c, work_submit(&b, a.c, "fill"), PATIENCE));
+    ok(tern_wait(a.c, work_submit(&dma, a.c, "fill"), PATIENCE));
     run_mix(&other, 10); /* another process's writes do not count */
     for (int clear = 0; clear < 3; clear++) {
         ok(tern_process_dirty(a.p, at, PAGES * 4096, clear == 1, bits));

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "check.h"
+#include "open_device.h"
 #include "work.h"
 
 static struct tern_device *dev;

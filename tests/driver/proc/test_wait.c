@@ -4,7 +4,8 @@
  * has freed blocks no call of another one. Each call is watched in device time, which passes because the other process
  * runs.
  */
-#include "free_pages.h"
+#include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=20000,timeout=200000,host=0"
@@ -178,11 +179,11 @@ static void test_own_work_that_waits(void **state)
     ok(tern_context_create(own.p, &d, &second));
     ok(tern_fence_create(own.p, 0, &f));
     ok(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, 0x40000000, &a));
-    work_wait(&b, tern_fence_address(f), 1);
-    work_signal(&b, tern_fence_address(f), 2);
-    work_submit(&b, second, "for the CPU");
-    work_wait(&b, tern_fence_address(f), 2);
-    const uint64_t last = work_submit(&b, own.c, "for the first");
+    work_wait(&dma, tern_fence_address(f), 1);
+    work_signal(&dma, tern_fence_address(f), 2);
+    work_submit(&dma, second, "for the CPU");
+    work_wait(&dma, tern_fence_address(f), 2);
+    const uint64_t last = work_submit(&dma, own.c, "for the first");
     tern_allocation_destroy(a);
     assert_int_equal(at_once(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, 0, &again)), -ENOSPC);
     assert_int_equal(at_once(tern_allocation_create(own.p, 4096, TERN_MEM_WRITE, 0x40000000, &again)), -EEXIST);
@@ -219,7 +220,7 @@ static void test_behind_a_copy(void **state)
     assert_int_equal(pthread_create(&thread, NULL, copy_much, a), 0);
     until(rig.at_gate);
     actor_dispatch(&own, MIX_ITEMS);
-    const uint64_t f = work_submit(&b, own.c, "behind the copy");
+    const uint64_t f = work_submit(&dma, own.c, "behind the copy");
     for (uint64_t waiting = 0; waiting < 2; nap()) { /* holders and waiters: the copy, and the device thread */
         pthread_mutex_lock(&dev->hal_lock.lock);
         waiting = dev->hal_lock.next - dev->hal_lock.serving;

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "fixture.h"
+#include "dut.h"
 
 /** A context and the completions that its callback has seen. */
 struct seen {
@@ -229,5 +229,5 @@ int main(void)
         cmocka_unit_test(test_nobody_waits), cmocka_unit_test(test_many_wait), cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_flags),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

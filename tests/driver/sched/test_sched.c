@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The scheduler on mock engines: order, depth, ends, containment and chunks (C2-C6, C9, C10, F1), and the cases of the
  * public drm_sched suite. */
-#include "mock_client.h"
+#include "sched_client.h"
 
 #define CONTEXTS 8
 
@@ -10,9 +10,9 @@ static struct client clients[CONTEXTS];
 
 static void restart(uint32_t engines, const struct tern_sched_config *config)
 {
-    mock_init(&m, engines, config);
+    mock_init(&mock, engines, config);
     for (int i = 0; i < CONTEXTS; i++) {
-        tern_sched_process_init(&m.sched, &procs[i], false);
+        tern_sched_process_init(&mock.sched, &procs[i], false);
         clients[i] = (struct client){0};
     }
 }
@@ -31,7 +31,7 @@ static void client(int i, int proc, int32_t engine, uint64_t cost)
 
 static void stop_all(void)
 {
-    stop_floods(clients, CONTEXTS);
+    end_backlogs(clients, CONTEXTS);
     drain();
 }
 
@@ -45,16 +45,16 @@ static void test_order_and_depth(void **state)
         }
     }
     run_once();
-    assert_int_equal(m.queue[0].n, 2);
-    mock_advance(&m, 10);
+    assert_int_equal(mock.queue[0].n, 2);
+    mock_advance(&mock, 10);
     run_once();
-    assert_int_equal(m.queue[0].n, 2); /* refilled as soon as one ended (C6) */
+    assert_int_equal(mock.queue[0].n, 2); /* refilled as soon as one ended (C6) */
     drain();
     for (int i = 0; i < 3; i++) {
         assert_int_equal(clients[i].results[TERN_COMPLETED], 20);
     }
-    assert_int_equal(m.deepest, 2);
-    assert_int_equal(m.preemptions, 0);
+    assert_int_equal(mock.deepest, 2);
+    assert_int_equal(mock.preemptions, 0);
 }
 
 static void test_one_context_fills_both_places(void **state)
@@ -65,8 +65,8 @@ static void test_one_context_fills_both_places(void **state)
         client_submit(&clients[0], 1);
     }
     run_once();
-    assert_int_equal(m.queue[0].n, 2);
-    assert_int_not_equal(m.queue[0].chunk[0].slot, m.queue[0].chunk[1].slot);
+    assert_int_equal(mock.queue[0].n, 2);
+    assert_int_not_equal(mock.queue[0].chunk[0].slot, mock.queue[0].chunk[1].slot);
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 3);
 }
@@ -76,13 +76,13 @@ static void test_what_is_in_flight_counts(void **state)
     (void)state;
     client(0, 0, 0, 1000);
     client(1, 1, 0, 900);
-    client_flood(&clients[0], 4);
-    client_flood(&clients[1], 4);
+    client_backlog(&clients[0], 4);
+    client_backlog(&clients[1], 4);
     run(5000); /* until the estimates of costs have settled, and so have earlier charges */
     /* The longer job is never twice in the HW queue, since its first submission is charged already. */
     for (int k = 0; k < 500; k++) {
-        assert_true(m.queue[0].chunk[0].context != &clients[0].mock.sched ||
-                    m.queue[0].chunk[1].context != &clients[0].mock.sched);
+        assert_true(mock.queue[0].chunk[0].context != &clients[0].mock.sched ||
+                    mock.queue[0].chunk[1].context != &clients[0].mock.sched);
         run(300);
     }
     stop_all();
@@ -98,14 +98,14 @@ static void test_depth_keeps_engines_busy(void **state)
         config.depth = depth;
         restart(1, &config);
         client(0, 0, 0, 5000);
-        client_flood(&clients[0], 8);
+        client_backlog(&clients[0], 8);
         run_once();
         for (int t = 0; t < 20000; t++) { /* the scheduler runs every 230 cycles only */
-            mock_advance(&m, 230);
+            mock_advance(&mock, 230);
             run_once();
         }
-        busy[depth] = (double)m.queue[0].busy / (double)m.now;
-        assert_int_equal(m.deepest, depth);
+        busy[depth] = (double)mock.queue[0].busy / (double)mock.now;
+        assert_int_equal(mock.deepest, depth);
         stop_all();
     }
     printf("busy with depth 1: %.4f, with depth 2: %.4f\n", busy[1], busy[2]);
@@ -126,10 +126,10 @@ static void test_engines_are_independent(void **state)
     run(1000);
     assert_int_equal(clients[1].results[TERN_COMPLETED], 50);
     assert_int_equal(clients[0].ended, 0);
-    tern_sched_abort_all(&m.sched);
+    tern_sched_abort_all(&mock.sched);
     take_ended();
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
-    assert_false(tern_sched_busy(&m.sched));
+    assert_false(tern_sched_busy(&mock.sched));
 }
 
 static void test_fault_is_contained(void **state)
@@ -149,7 +149,7 @@ static void test_fault_is_contained(void **state)
     assert_true(procs[0].error);
     assert_int_equal(procs[0].faults, 1);
     assert_false(procs[1].error);
-    assert_int_equal(m.faults, 1);
+    assert_int_equal(mock.faults, 1);
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_ABORTED], 9);
     assert_int_equal(clients[1].results[TERN_FAULTED], 0);
@@ -170,8 +170,8 @@ static void test_buffer_behind_the_fault_is_aborted(void **state)
     struct tern_job *second = mock_job(&good, 1, ++clients[0].submitted);
     client_send(&clients[0], second);
     run_once();
-    assert_int_equal(m.queue[0].n, 2);
-    mock_advance(&m, 30);
+    assert_int_equal(mock.queue[0].n, 2);
+    mock_advance(&mock, 30);
     drain();
     /* the engine ran it before the fault was known, and it still counts as aborted (C9) */
     assert_int_equal(good.executed[0], 1);
@@ -203,7 +203,7 @@ static void test_null_is_told_and_not_run(void **state)
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 5);
     assert_int_equal(clients[0].work.executed[0], 1); /* only the job that is not null has run (C10) */
-    assert_true(m.now < 3100);
+    assert_true(mock.now < 3100);
 }
 
 static void test_paging_first(void **state)
@@ -211,7 +211,7 @@ static void test_paging_first(void **state)
     (void)state;
     client(0, 0, 0, 10);
     tern_sched_process_fini(&procs[1]);
-    tern_sched_process_init(&m.sched, &procs[1], true);
+    tern_sched_process_init(&mock.sched, &procs[1], true);
     client(1, 1, 0, 10);
     for (int k = 0; k < 10; k++) {
         client_submit(&clients[0], 1);
@@ -229,7 +229,7 @@ static void test_paging_fault_ends_only_its_buffer(void **state)
 {
     (void)state;
     tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
+    tern_sched_process_init(&mock.sched, &procs[0], true);
     client(0, 0, 0, 10);
     clients[0].work.fault_at = 3;
     client_submit(&clients[0], 500);
@@ -245,8 +245,8 @@ static void test_paging_fault_ends_the_last_buffer(void **state)
 {
     (void)state;
     tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
-    m.sched.config.depth = 1;
+    tern_sched_process_init(&mock.sched, &procs[0], true);
+    mock.sched.config.depth = 1;
     client(0, 0, 0, 10);
     clients[0].work.fault_at = 3;
     client_submit(&clients[0], 500); /* its second chunk is ready, and was not preempted */
@@ -262,17 +262,17 @@ static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
 {
     (void)state;
     tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
+    tern_sched_process_init(&mock.sched, &procs[0], true);
     client(0, 0, 0, 10);
     client_submit(&clients[0], 500);
     client_submit(&clients[0], 1);
     run(100);
-    uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    uint64_t hold = tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     run(100);
     assert_int_equal(clients[0].mock.sched.requeued_count, 2);
-    m.sched.config.depth = 1;
+    mock.sched.config.depth = 1;
     clients[0].work.fault_at = 100; /* in the first chunk; the second has not been submitted again */
-    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
+    assert_true(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, hold));
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
@@ -319,14 +319,14 @@ static void test_lost_device(void **state)
         client_submit(&clients[0], 1);
     }
     run_once();
-    m.fail = -EIO;
-    assert_int_equal(tern_sched_run(&m.sched), -EIO);
-    tern_sched_abort_all(&m.sched);
-    m.fail = 0;
+    mock.fail = -EIO;
+    assert_int_equal(tern_sched_run(&mock.sched), -EIO);
+    tern_sched_abort_all(&mock.sched);
+    mock.fail = 0;
     take_ended();
     assert_int_equal(clients[0].results[TERN_ABORTED], 5);
-    assert_false(tern_sched_pending(&m.sched));
-    assert_false(tern_sched_busy(&m.sched));
+    assert_false(tern_sched_pending(&mock.sched));
+    assert_false(tern_sched_busy(&mock.sched));
 }
 
 static void test_protocol_errors_are_told(void **state)
@@ -344,9 +344,9 @@ static void test_protocol_errors_are_told(void **state)
         client_submit(&clients[0], 1);
         client_submit(&clients[0], 1);
         run_once();
-        m.queue[0].ind[m.queue[0].inds++] = bad[i];
-        assert_int_equal(tern_sched_run(&m.sched), -EPROTO);
-        tern_sched_abort_all(&m.sched);
+        mock.queue[0].ind[mock.queue[0].inds++] = bad[i];
+        assert_int_equal(tern_sched_run(&mock.sched), -EPROTO);
+        tern_sched_abort_all(&mock.sched);
         take_ended();
     }
 }
@@ -386,7 +386,7 @@ static void test_drm_cleanup(void **state)
     }
     run(500);
     procs[0].error = true;
-    tern_sched_abort(&m.sched, &procs[0]);
+    tern_sched_abort(&mock.sched, &procs[0]);
     drain();
     assert_int_equal(clients[0].ended, 10);
     assert_int_equal(clients[0].results[TERN_COMPLETED], 0);
@@ -401,19 +401,19 @@ static void test_drm_cancel(void **state)
     client(0, 0, 0, MOCK_HANG); /* aborted before it runs, and while it runs */
     client_submit(&clients[0], 1);
     procs[0].error = true;
-    tern_sched_abort(&m.sched, &procs[0]);
+    tern_sched_abort(&mock.sched, &procs[0]);
     take_ended();
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
     procs[0].error = false;
     client_submit(&clients[0], 1);
     run_once();
-    assert_int_equal(m.queue[0].n, 1);
+    assert_int_equal(mock.queue[0].n, 1);
     procs[0].error = true;
-    tern_sched_abort(&m.sched, &procs[0]);
+    tern_sched_abort(&mock.sched, &procs[0]);
     drain();
     assert_int_equal(clients[0].results[TERN_ABORTED], 2);
-    assert_int_equal(m.resets, 0);
-    assert_int_equal(m.preemptions, 1);
+    assert_int_equal(mock.resets, 0);
+    assert_int_equal(mock.preemptions, 1);
 }
 
 static void test_drm_priorities(void **state)
@@ -445,12 +445,12 @@ static void test_drm_two_clients_and_credits(void **state)
             restart(1, &config);
             client(0, 0, 0, 1000);
             client(1, 1, 0, equal ? 1000 : 3000);
-            client_flood(&clients[0], 4);
-            client_flood(&clients[1], 4);
+            client_backlog(&clients[0], 4);
+            client_backlog(&clients[1], 4);
             run(600000);
             double a = (double)clients[0].cycles, b = (double)clients[1].cycles;
             assert_true(a / b > 0.97 && a / b < 1.03);
-            assert_int_equal(m.deepest, depth);
+            assert_int_equal(mock.deepest, depth);
             stop_all();
         }
     }
@@ -468,9 +468,9 @@ static void test_drm_ping_pong(void **state)
         client_send(&clients[i % 2], job);
     }
     drain();
-    assert_int_equal(m.fence[1], 20);
+    assert_int_equal(mock.fence[1], 20);
     assert_int_equal(clients[0].results[TERN_COMPLETED] + clients[1].results[TERN_COMPLETED], 20);
-    assert_true(m.now < 20 * 200 + 100);
+    assert_true(mock.now < 20 * 200 + 100);
 }
 
 static void test_statistics(void **state)

@@ -3,7 +3,7 @@
  * Caps: processes get at most a part of each engine, even while it is idle (M5; scheduling.md, 10). The part is exact
  * in cycles, and other work gets the rest.
  */
-#include "floods.h"
+#include "backlogs.h"
 
 static struct tern_sched_cap cap;
 static struct tern_sched_partition other;
@@ -11,9 +11,9 @@ static struct tern_sched_partition other;
 /** Caps processes [first, first + n) to so many eighths. */
 static void capped(int first, int n, uint32_t part)
 {
-    tern_sched_cap_begin(&m.sched, &cap, part);
+    tern_sched_cap_begin(&mock.sched, &cap, part);
     for (int i = first; i < first + n; i++) {
-        tern_sched_cap_add(&m.sched, &cap, &procs[i]);
+        tern_sched_cap_add(&mock.sched, &cap, &procs[i]);
     }
 }
 
@@ -21,14 +21,14 @@ static uint64_t sum(int first, int n)
 {
     uint64_t cycles = 0;
     for (int i = first; i < first + n; i++) {
-        cycles += got(i);
+        cycles += cycles_got(i);
     }
     return cycles;
 }
 
 static void setup_others(void)
 {
-    tern_sched_partition_init(&m.sched, &other, 100);
+    tern_sched_partition_init(&mock.sched, &other, 100);
 }
 
 static const uint64_t lengths[] = {200, 3000, 400000};
@@ -42,22 +42,22 @@ static void test_alone(void **state)
         for (uint32_t part = 1; part < TERN_CAP_WHOLE; part += 1 + part / 2) { /* 1, 2, 4, 7 eighths */
             for (int k = 0; k < 6; k++) {
                 const int n = k < 3 ? 6 : (int)engines;
-                restart(engines);
+                backlogs_restart(engines);
                 for (int i = 0; i < n; i++) {
-                    flood(i, i / 2, i % (int)engines, TERN_BAND_NORMAL, 100, lengths[k % 3]);
+                    backlog(i, i / 2, i % (int)engines, TERN_BAND_NORMAL, 100, lengths[k % 3]);
                 }
                 capped(0, 3, part);
                 run(20000000);
                 for (uint32_t e = 0; e < engines; e++) {
                     uint64_t here = 0;
                     for (int i = (int)e; i < n; i += (int)engines) {
-                        here += got(i);
+                        here += cycles_got(i);
                     }
-                    near_ratio(here, 20000000, part / 8.0, 0.02);
-                    assert_true(m.queue[e].idle > 20000000u / 8 * (TERN_CAP_WHOLE - part) / 8 * 7);
+                    expect_ratio(here, 20000000, part / 8.0, 0.02);
+                    assert_true(mock.queue[e].idle > 20000000u / 8 * (TERN_CAP_WHOLE - part) / 8 * 7);
                 }
-                tern_sched_cap_end(&m.sched, &cap);
-                finish(n);
+                tern_sched_cap_end(&mock.sched, &cap);
+                backlogs_end(n);
             }
         }
     }
@@ -69,19 +69,19 @@ static void test_one_after_another(void **state)
 {
     (void)state;
     for (int bound = 0; bound < 2; bound++) {
-        restart(4);
+        backlogs_restart(4);
         for (int i = 0; i < 4; i++) { /* polled every 100 cycles */
             client_init(&clients[i], &procs[0], bound ? i : TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 3000);
         }
         capped(0, 1, 2);
-        const uint64_t since = m.now;
-        for (int i = 0; m.now - since < 20000000; i = (i + 1) % 4) {
+        const uint64_t since = mock.now;
+        for (int i = 0; mock.now - since < 20000000; i = (i + 1) % 4) {
             client_submit(&clients[i], 1);
             run_until_idle(&clients[i], true, 100);
         }
-        near_ratio(sum(0, 4), m.now - since, 0.25, 0.06);
-        tern_sched_cap_end(&m.sched, &cap);
-        finish(4);
+        expect_ratio(sum(0, 4), mock.now - since, 0.25, 0.06);
+        tern_sched_cap_end(&mock.sched, &cap);
+        backlogs_end(4);
     }
 }
 
@@ -89,21 +89,21 @@ static void test_one_after_another(void **state)
 static void test_sleep(void **state)
 {
     (void)state;
-    restart(1);
+    backlogs_restart(1);
     client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, 100, 3000);
     capped(0, 1, 2);
     run(100000);
-    const uint64_t since = m.now;
+    const uint64_t since = mock.now;
     uint64_t slept = 0;
-    while (m.now - since < 20000000) {
+    while (mock.now - since < 20000000) {
         client_submit(&clients[0], 1);
         run_until_idle(&clients[0], true, 100);
         run(30000);
         slept += 30000;
     }
-    near_ratio(got(0), m.now - since - slept, 0.25, 0.06);
-    tern_sched_cap_end(&m.sched, &cap);
-    finish(1);
+    expect_ratio(cycles_got(0), mock.now - since - slept, 0.25, 0.06);
+    tern_sched_cap_end(&mock.sched, &cap);
+    backlogs_end(1);
 }
 
 /** Other work gets the rest, in the same partition or another one. A fair share below the cap is not changed by it. */
@@ -112,19 +112,19 @@ static void others_get_the_rest(bool same, uint32_t part, uint64_t quantum)
     for (int band = 0; band < 4; band++) {
         config.band[band].quantum = quantum;
     }
-    restart(2);
+    backlogs_restart(2);
     setup_others();
     for (int i = 0; i < 4; i++) { /* the other processes keep the engine for a quantum at a time */
-        procs[i].partition = i < 2 || same ? &m.sched.main : &other;
-        flood(i, i, i % 2, i < 2 || same ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100, i < 2 ? 3000 : 20 * quantum);
+        procs[i].partition = i < 2 || same ? &mock.sched.main : &other;
+        backlog(i, i, i % 2, i < 2 || same ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100, i < 2 ? 3000 : 20 * quantum);
     }
     capped(0, 2, part);
     run(1000 * quantum);
     const double share = part < 4 ? part / 8.0 : 0.5;
-    near_ratio(sum(0, 2), sum(0, 4), share, 0.02);
-    near_ratio(sum(2, 2), 2ull * 1000 * quantum, 1 - share, 0.02);
-    tern_sched_cap_end(&m.sched, &cap);
-    finish(4);
+    expect_ratio(sum(0, 2), sum(0, 4), share, 0.02);
+    expect_ratio(sum(2, 2), 2ull * 1000 * quantum, 1 - share, 0.02);
+    tern_sched_cap_end(&mock.sched, &cap);
+    backlogs_end(4);
 }
 
 static void test_others_get_the_rest(void **state)
@@ -142,22 +142,22 @@ static void test_others_get_the_rest(void **state)
 static void test_never_more(void **state)
 {
     (void)state;
-    restart(1);
-    tern_sched_partition_init(&m.sched, &other, 900);
+    backlogs_restart(1);
+    tern_sched_partition_init(&mock.sched, &other, 900);
     procs[1].partition = &other;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
     capped(0, 1, 4);
     uint64_t got_at[512], at[512];
     int n = 0;
     for (; n < 512; n++) {
         if (n % 64 == 32) { /* other work at times */
-            flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+            backlog(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
         } else if (n % 64 == 48) {
             clients[1].refill = 0;
             run(20000);
         }
-        at[n] = m.now;
-        got_at[n] = got(0);
+        at[n] = mock.now;
+        got_at[n] = cycles_got(0);
         run(70000);
     }
     const uint64_t slack = 3 * TERN_CAP_SLICE + 3000;
@@ -169,8 +169,8 @@ static void test_never_more(void **state)
             }
         }
     }
-    tern_sched_cap_end(&m.sched, &cap);
-    finish(2);
+    tern_sched_cap_end(&mock.sched, &cap);
+    backlogs_end(2);
 }
 
 /** The part is changed, and the cap ends. From then on the process gets its fair share, and no compensation for the
@@ -178,45 +178,45 @@ static void test_never_more(void **state)
 static void test_changes_and_ends(void **state)
 {
     (void)state;
-    restart(1);
+    backlogs_restart(1);
     setup_others();
     procs[1].partition = &other;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 3000);
-    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 3000);
+    backlog(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
     capped(0, 1, 1);
     for (uint32_t part = 1; part < 4; part++) {
-        const uint64_t before = got(0);
+        const uint64_t before = cycles_got(0);
         tern_sched_cap_set(&cap, part);
         run(2000 * QUANTUM);
-        near_ratio(got(0) - before, 2000 * QUANTUM, part / 8.0, 0.02);
+        expect_ratio(cycles_got(0) - before, 2000 * QUANTUM, part / 8.0, 0.02);
     }
-    tern_sched_cap_end(&m.sched, &cap);
-    const uint64_t a = got(0), c = got(1);
+    tern_sched_cap_end(&mock.sched, &cap);
+    const uint64_t a = cycles_got(0), c = cycles_got(1);
     run(20 * QUANTUM);
-    assert_true(got(0) - a < 10 * QUANTUM + 2 * QUANTUM && got(1) - c < 10 * QUANTUM + 2 * QUANTUM);
+    assert_true(cycles_got(0) - a < 10 * QUANTUM + 2 * QUANTUM && cycles_got(1) - c < 10 * QUANTUM + 2 * QUANTUM);
     run(1000 * QUANTUM);
-    near_ratio(got(0) - a, got(1) - c, 1, 0.02);
+    expect_ratio(cycles_got(0) - a, cycles_got(1) - c, 1, 0.02);
     clients[1].refill = 0;
     run(10 * QUANTUM);
-    const uint64_t idle = m.queue[0].idle;
+    const uint64_t idle = mock.queue[0].idle;
     run(100 * QUANTUM);
-    assert_int_equal(m.queue[0].idle, idle); /* alone: all of the engine */
-    finish(2);
+    assert_int_equal(mock.queue[0].idle, idle); /* alone: all of the engine */
+    backlogs_end(2);
 }
 
 /** Cycles before the cap's begin are not charged to it. */
 static void test_begins(void **state)
 {
     (void)state;
-    restart(1);
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 100 * MS);
+    backlogs_restart(1);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 100 * MS);
     run(50 * MS);
-    const uint64_t before = got(0), since = m.now;
+    const uint64_t before = cycles_got(0), since = mock.now;
     capped(0, 1, 4);
     run(8 * MS);
-    near_ratio(got(0) - before, m.now - since, 0.5, 0.02);
-    tern_sched_cap_end(&m.sched, &cap);
-    finish(1);
+    expect_ratio(cycles_got(0) - before, mock.now - since, 0.5, 0.02);
+    tern_sched_cap_end(&mock.sched, &cap);
+    backlogs_end(1);
 }
 
 /** Work that its cap holds can be suspended, aborted and completed. The scheduler has a deadline only while a cap holds
@@ -224,44 +224,47 @@ static void test_begins(void **state)
 static void test_held_work_ends(void **state)
 {
     (void)state;
-    restart(1);
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
-    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+    backlogs_restart(1);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
+    backlog(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
     capped(0, 2, 1);
     run(TERN_CAP_SLICE);
     run_until_idle(&clients[0], false, 1000);
     run_until_idle(&clients[1], false, 1000);
     assert_int_equal(clients[0].mock.sched.state, TERN_SCHED_CAPPED);
-    assert_true(tern_sched_busy(&m.sched));
-    const uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    assert_true(tern_sched_busy(&mock.sched));
+    const uint64_t fence = tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     assert_true(tern_sched_context_suspended(&clients[0].mock.sched, fence));
     clients[1].refill = 0;
     procs[1].error = true;
-    tern_sched_abort(&m.sched, &procs[1]);
+    tern_sched_abort(&mock.sched, &procs[1]);
     run_once();
     assert_int_equal(clients[1].results[TERN_ABORTED], clients[1].submitted - clients[1].results[TERN_COMPLETED]);
-    assert_false(tern_sched_busy(&m.sched)); /* the remaining work is suspended */
-    assert_true(tern_sched_deadline(&m.sched) > 100 * QUANTUM);
-    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
+    assert_false(tern_sched_busy(&mock.sched)); /* the remaining work is suspended */
+    assert_true(tern_sched_deadline(&mock.sched) > 100 * QUANTUM);
+    assert_true(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, fence));
     run(10);
-    assert_true(tern_sched_busy(&m.sched));
-    const uint64_t before = got(0);
+    assert_true(tern_sched_busy(&mock.sched));
+    const uint64_t before = cycles_got(0);
     run(4000000);
-    near_ratio(got(0) - before, 4000000, 1 / 8.0, 0.1);
+    expect_ratio(cycles_got(0) - before, 4000000, 1 / 8.0, 0.1);
     clients[0].refill = 0;
     drain(); /* under the cap */
-    tern_sched_cap_end(&m.sched, &cap);
-    assert_true(tern_list_empty(&m.sched.caps) && tern_list_empty(&procs[0].capped) && !procs[0].cap);
+    tern_sched_cap_end(&mock.sched, &cap);
+    assert_true(tern_list_empty(&mock.sched.caps) && tern_list_empty(&procs[0].capped) && !procs[0].cap);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_alone, setup), cmocka_unit_test_setup(test_one_after_another, setup),
-        cmocka_unit_test_setup(test_sleep, setup),
-        cmocka_unit_test_setup(test_others_get_the_rest, setup), cmocka_unit_test_setup(test_never_more, setup),
-        cmocka_unit_test_setup(test_changes_and_ends, setup), cmocka_unit_test_setup(test_held_work_ends, setup),
-        cmocka_unit_test_setup(test_begins, setup),
+        cmocka_unit_test_setup(test_alone, backlogs_setup),
+        cmocka_unit_test_setup(test_one_after_another, backlogs_setup),
+        cmocka_unit_test_setup(test_sleep, backlogs_setup),
+        cmocka_unit_test_setup(test_others_get_the_rest, backlogs_setup),
+        cmocka_unit_test_setup(test_never_more, backlogs_setup),
+        cmocka_unit_test_setup(test_changes_and_ends, backlogs_setup),
+        cmocka_unit_test_setup(test_held_work_ends, backlogs_setup),
+        cmocka_unit_test_setup(test_begins, backlogs_setup),
     };
     return cmocka_run_group_tests_name("sched_cap", tests, NULL, NULL);
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Shares of an engine among processes, contexts, weights and bands, and the cost of a decision (C4, S1, S2). */
-#include "floods.h"
+#include "backlogs.h"
 
 static void test_processes_are_equal_however_many_contexts(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
-        flood(i, i ? 1 : 0, 0, TERN_BAND_NORMAL, 100, 500);
+        backlog(i, i ? 1 : 0, 0, TERN_BAND_NORMAL, 100, 500);
     }
     run(1000000);
-    near_ratio(got(0), got(1) + got(2) + got(3), 1.0, 0.02);
-    near_ratio(got(1), got(3), 1.0, 0.02);
-    finish(4);
+    expect_ratio(cycles_got(0), cycles_got(1) + cycles_got(2) + cycles_got(3), 1.0, 0.02);
+    expect_ratio(cycles_got(1), cycles_got(3), 1.0, 0.02);
+    backlogs_end(4);
 }
 
 static void test_cycles_are_shared_not_buffers(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 20);
-    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 700);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 20);
+    backlog(1, 1, 0, TERN_BAND_NORMAL, 100, 700);
     run(300000);
-    near_ratio(got(0), got(1), 1.0, 0.02);
-    finish(2);
+    expect_ratio(cycles_got(0), cycles_got(1), 1.0, 0.02);
+    backlogs_end(2);
 }
 
 static void test_weights(void **state)
@@ -30,16 +30,16 @@ static void test_weights(void **state)
     const uint32_t weight[] = {TERN_WEIGHT_LOW, TERN_WEIGHT_NORMAL, TERN_WEIGHT_HIGH, 1000, 1};
     for (int kernel = 0; kernel < 3; kernel++) { /* short, long, much longer than a quantum */
         const uint64_t cost[] = {30, 3000, 250000};
-        restart(1);
+        backlogs_restart(1);
         for (int i = 0; i < 5; i++) {
-            flood(i, 0, 0, TERN_BAND_NORMAL, weight[i], cost[kernel]);
+            backlog(i, 0, 0, TERN_BAND_NORMAL, weight[i], cost[kernel]);
         }
         run(100000000);
         for (int i = 0; i < 4; i++) {
-            near_ratio(got(i), got(1), weight[i] / 100.0, 0.1);
+            expect_ratio(cycles_got(i), cycles_got(1), weight[i] / 100.0, 0.1);
         }
-        stop_floods(clients, 5);
-        tern_sched_abort_all(&m.sched);
+        end_backlogs(clients, 5);
+        tern_sched_abort_all(&mock.sched);
         take_ended();
     }
 }
@@ -48,43 +48,43 @@ static void test_sleep_earns_nothing(void **state)
 {
     (void)state;
     for (int other = 0; other < 2; other++) { /* compared with a context of the same process, and of another one */
-        restart(1);
-        flood(0, 0, 0, TERN_BAND_NORMAL, 100, 30);
+        backlogs_restart(1);
+        backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 30);
         client_init(&clients[1], &procs[other], 0, TERN_BAND_NORMAL, 100, 30);
         run(100000);
-        uint64_t before = got(0);
-        client_flood(&clients[1], 4);
+        uint64_t before = cycles_got(0);
+        client_backlog(&clients[1], 4);
         run(20000);
-        near_ratio(got(0) - before, got(1), 1.0, 0.03);
-        finish(2);
+        expect_ratio(cycles_got(0) - before, cycles_got(1), 1.0, 0.03);
+        backlogs_end(2);
     }
 }
 
 static void test_changing_bands_earns_nothing(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 300);
-    flood(1, 0, 0, TERN_BAND_NORMAL, 100, 300);
-    flood(2, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    backlog(1, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    backlog(2, 0, 0, TERN_BAND_NORMAL, 100, 300);
     for (int i = 0; i < 2000; i++) {
         run(500);
-        tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_IDLE, 100);
-        tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_NORMAL, 100);
+        tern_sched_context_set(&mock.sched, &clients[0].mock.sched, TERN_BAND_IDLE, 100);
+        tern_sched_context_set(&mock.sched, &clients[0].mock.sched, TERN_BAND_NORMAL, 100);
     }
-    near_ratio(got(0), got(1) + got(2), 0.5, 0.05);
-    finish(3);
+    expect_ratio(cycles_got(0), cycles_got(1) + cycles_got(2), 0.5, 0.05);
+    backlogs_end(3);
 }
 
 static void test_weights_do_not_cost_preemptions(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 400, MOCK_HANG);
-    flood(1, 0, 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 400, MOCK_HANG);
+    backlog(1, 0, 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
     run(100 * QUANTUM);
-    near_ratio(got(0), got(1), 4.0, 0.1);
-    assert_true(m.preemptions < 50); /* four quanta in a row are not preempted */
-    stop_floods(clients, 2);
-    tern_sched_abort_all(&m.sched);
+    expect_ratio(cycles_got(0), cycles_got(1), 4.0, 0.1);
+    assert_true(mock.preemptions < 50); /* four quanta in a row are not preempted */
+    end_backlogs(clients, 2);
+    tern_sched_abort_all(&mock.sched);
     take_ended();
 }
 
@@ -102,13 +102,13 @@ static void test_many_equal_contexts(void **state)
     for (int processes = 0; processes < 2; processes++) {
         for (int n = 2; n <= CLIENTS; n *= 2) {
             double share[CLIENTS], sum = 0;
-            restart(1);
+            backlogs_restart(1);
             for (int i = 0; i < n; i++) {
-                flood(i, processes ? i : 0, 0, TERN_BAND_NORMAL, 100, cost[i % 5]);
+                backlog(i, processes ? i : 0, 0, TERN_BAND_NORMAL, 100, cost[i % 5]);
             }
             run((uint64_t)n * 50 * QUANTUM);
             for (int i = 0; i < n; i++) {
-                share[i] = (double)got(i);
+                share[i] = (double)cycles_got(i);
                 sum += share[i];
             }
             double index = jain(share, (size_t)n);
@@ -119,8 +119,8 @@ static void test_many_equal_contexts(void **state)
                 fail_msg("%d contexts: Jain %.4f, median %.0f, mean %.0f, from %.0f to %.0f", n, index, median,
                          mean, share[0], share[n - 1]);
             }
-            stop_floods(clients, (size_t)n);
-            tern_sched_abort_all(&m.sched);
+            end_backlogs(clients, (size_t)n);
+            tern_sched_abort_all(&mock.sched);
             take_ended();
         }
     }
@@ -132,24 +132,24 @@ static void test_normal_keeps_a_tenth(void **state)
     const uint64_t cost[] = {500, 5000, 200000};
     for (int focus = 0; focus < 3; focus++) {
         for (int normal = 0; normal < 3; normal++) {
-            restart(1);
+            backlogs_restart(1);
             for (int i = 0; i < 8; i++) {
-                flood(i, i, 0, TERN_BAND_FOCUS, 100, cost[focus]);
+                backlog(i, i, 0, TERN_BAND_FOCUS, 100, cost[focus]);
             }
-            flood(8, 8, 0, TERN_BAND_NORMAL, 100, cost[normal]);
-            flood(9, 9, 0, TERN_BAND_IDLE, 100, 500);
-            uint64_t begin = m.now;
+            backlog(8, 8, 0, TERN_BAND_NORMAL, 100, cost[normal]);
+            backlog(9, 9, 0, TERN_BAND_IDLE, 100, 500);
+            uint64_t begin = mock.now;
             run(200 * QUANTUM);
-            double share = (double)got(8) / (double)(m.now - begin);
+            double share = (double)cycles_got(8) / (double)(mock.now - begin);
             if (share < 0.10 || share > 0.16) {
                 fail_msg("FOCUS %llu, NORMAL %llu: share %.3f", (unsigned long long)cost[focus],
                          (unsigned long long)cost[normal], share);
             }
-            assert_int_equal(got(9), 0);
-            stop_floods(clients, 9);
+            assert_int_equal(cycles_got(9), 0);
+            end_backlogs(clients, 9);
             run(40 * 200000 + 10000);
-            assert_true(got(9) > 0); /* IDLE runs when no other work is ready */
-            stop_floods(clients, 10);
+            assert_true(cycles_got(9) > 0); /* IDLE runs when no other work is ready */
+            end_backlogs(clients, 10);
             drain();
         }
     }
@@ -159,29 +159,29 @@ static void test_normal_keeps_a_tenth(void **state)
 static void test_normal_owes_nothing(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 5000);
+    backlog(0, 0, 0, TERN_BAND_NORMAL, 100, 5000);
     run(300 * QUANTUM);
-    const uint64_t alone = got(0);
-    flood(1, 1, 0, TERN_BAND_FOCUS, 100, 5000);
+    const uint64_t alone = cycles_got(0);
+    backlog(1, 1, 0, TERN_BAND_FOCUS, 100, 5000);
     run(200 * QUANTUM);
-    const double share = (double)(got(0) - alone) / (200.0 * QUANTUM);
+    const double share = (double)(cycles_got(0) - alone) / (200.0 * QUANTUM);
     if (share < 0.10 || share > 0.16) {
         fail_msg("NORMAL's share is %.3f after it was alone", share);
     }
-    finish(2);
+    backlogs_end(2);
 }
 
 static void test_no_turn_without_need(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_FOCUS, 100, 200000);
+    backlog(0, 0, 0, TERN_BAND_FOCUS, 100, 200000);
     run(300 * QUANTUM);
-    assert_int_equal(m.preemptions, 0); /* no other work */
+    assert_int_equal(mock.preemptions, 0); /* no other work */
     client_init(&clients[1], &procs[1], 0, TERN_BAND_NORMAL, 100, 100);
     client_submit(&clients[1], 1);
     run(2 * QUANTUM);
     assert_int_equal(clients[1].ended, 0); /* NORMAL earns nothing while it has no work */
-    finish(2);
+    backlogs_end(2);
 }
 
 static void test_realtime_starts_at_once(void **state)
@@ -189,7 +189,7 @@ static void test_realtime_starts_at_once(void **state)
     (void)state;
     for (int i = 0; i < 64; i++) {
         const uint32_t bands[] = {TERN_BAND_IDLE, TERN_BAND_NORMAL, TERN_BAND_FOCUS};
-        flood(i, i % 20, 0, bands[i % 3], 100, 300 + 10000u * (unsigned)(i % 7));
+        backlog(i, i % 20, 0, bands[i % 3], 100, 300 + 10000u * (unsigned)(i % 7));
     }
     client_init(&clients[64], &procs[64], 0, TERN_BAND_REALTIME, 100, 300);
     uint64_t worst = 0;
@@ -201,9 +201,9 @@ static void test_realtime_starts_at_once(void **state)
     }
     worst = clients[64].mock.sched.stats.longest_wait;
     printf("REALTIME: at most %llu cycles from submission to start, of which a save takes %llu\n",
-           (unsigned long long)worst, (unsigned long long)m.save_cycles);
-    assert_true(worst <= m.save_cycles + 500);
-    finish(65);
+           (unsigned long long)worst, (unsigned long long)mock.save_cycles);
+    assert_true(worst <= mock.save_cycles + 500);
+    backlogs_end(65);
 }
 
 /** Returns the comparisons that a chunk costs, with n contexts in so many processes. */
@@ -213,20 +213,20 @@ static double decisions(int n, int processes)
     struct tern_sched_process *p = calloc((size_t)processes, sizeof *p);
     assert_non_null(many);
     assert_non_null(p);
-    mock_init(&m, 1, NULL);
+    mock_init(&mock, 1, NULL);
     for (int i = 0; i < processes; i++) {
-        tern_sched_process_init(&m.sched, &p[i], false);
+        tern_sched_process_init(&mock.sched, &p[i], false);
     }
     for (int i = 0; i < n; i++) {
         client_init(&many[i], &p[i % processes], 0, TERN_BAND_NORMAL, 100, 100 + (unsigned)i * 7919u % 1000);
-        client_flood(&many[i], 2);
+        client_backlog(&many[i], 2);
     }
     run((uint64_t)n * 2000);
-    uint64_t before = m.sched.comparisons, ids = m.sched.engine[0].next_id;
+    uint64_t before = mock.sched.comparisons, ids = mock.sched.engine[0].next_id;
     run((uint64_t)n * 4000 + 100000);
-    double each = (double)(m.sched.comparisons - before) / (double)(m.sched.engine[0].next_id - ids);
-    tern_sched_abort_all(&m.sched);
-    stop_floods(many, (size_t)n);
+    double each = (double)(mock.sched.comparisons - before) / (double)(mock.sched.engine[0].next_id - ids);
+    tern_sched_abort_all(&mock.sched);
+    end_backlogs(many, (size_t)n);
     take_ended();
     free(many);
     free(p);
@@ -246,18 +246,18 @@ static void test_decisions_are_logarithmic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_processes_are_equal_however_many_contexts, setup),
-        cmocka_unit_test_setup(test_cycles_are_shared_not_buffers, setup),
-        cmocka_unit_test_setup(test_weights, setup),
-        cmocka_unit_test_setup(test_sleep_earns_nothing, setup),
-        cmocka_unit_test_setup(test_changing_bands_earns_nothing, setup),
-        cmocka_unit_test_setup(test_weights_do_not_cost_preemptions, setup),
-        cmocka_unit_test_setup(test_many_equal_contexts, setup),
-        cmocka_unit_test_setup(test_normal_keeps_a_tenth, setup),
-        cmocka_unit_test_setup(test_normal_owes_nothing, setup),
-        cmocka_unit_test_setup(test_no_turn_without_need, setup),
-        cmocka_unit_test_setup(test_realtime_starts_at_once, setup),
-        cmocka_unit_test_setup(test_decisions_are_logarithmic, setup),
+        cmocka_unit_test_setup(test_processes_are_equal_however_many_contexts, backlogs_setup),
+        cmocka_unit_test_setup(test_cycles_are_shared_not_buffers, backlogs_setup),
+        cmocka_unit_test_setup(test_weights, backlogs_setup),
+        cmocka_unit_test_setup(test_sleep_earns_nothing, backlogs_setup),
+        cmocka_unit_test_setup(test_changing_bands_earns_nothing, backlogs_setup),
+        cmocka_unit_test_setup(test_weights_do_not_cost_preemptions, backlogs_setup),
+        cmocka_unit_test_setup(test_many_equal_contexts, backlogs_setup),
+        cmocka_unit_test_setup(test_normal_keeps_a_tenth, backlogs_setup),
+        cmocka_unit_test_setup(test_normal_owes_nothing, backlogs_setup),
+        cmocka_unit_test_setup(test_no_turn_without_need, backlogs_setup),
+        cmocka_unit_test_setup(test_realtime_starts_at_once, backlogs_setup),
+        cmocka_unit_test_setup(test_decisions_are_logarithmic, backlogs_setup),
     };
     return cmocka_run_group_tests_name("sched_fair", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /** Page requests: a chunk stops because it needs a page (A6). The tests check what the scheduler does until the page is
  *  there, and with other events meanwhile. The engines check that nothing of a waiting context is submitted, and that
  *  saved state is resumed. */
-#include "mock_client.h"
+#include "sched_client.h"
 
 #define COST 1000
 
@@ -17,10 +17,10 @@ static int setup(void **state)
     (void)state;
     tern_sched_config_default(&config);
     config.timeout = 3000;
-    mock_init(&m, 1, &config);
-    m.save_cycles = m.restore_cycles = 100;
+    mock_init(&mock, 1, &config);
+    mock.save_cycles = mock.restore_cycles = 100;
     for (int i = 0; i < CLIENTS; i++) {
-        tern_sched_process_init(&m.sched, &procs[i], i == PAGING);
+        tern_sched_process_init(&mock.sched, &procs[i], i == PAGING);
         client_init(&clients[i], &procs[i], 0, i == URGENT ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100, COST);
     }
     return 0;
@@ -33,13 +33,13 @@ static void reach(uint32_t packets, uint32_t asks)
     client_submit(&clients[ASKS], packets);
     run(10);
     assert_int_equal(clients[ASKS].mock.sched.state, TERN_SCHED_ABSENT);
-    assert_int_equal(m.asked, 1);
+    assert_int_equal(mock.asked, 1);
 }
 
 static void page_comes(void)
 {
     assert_true(clients[ASKS].mock.absent);
-    mock_page_comes(&m, &clients[ASKS].mock);
+    mock_page_comes(&mock, &clients[ASKS].mock);
 }
 
 /** Waits for all work. Each packet of each job ran once. */
@@ -66,15 +66,15 @@ static void test_others_run(void **state)
         run(20 * COST);
         assert_int_equal(clients[OTHER].ended, i + 1);
         assert_int_equal(clients[ASKS].ended, 0);
-        assert_false(tern_sched_busy(&m.sched)); /* no engine is kept busy during the wait */
+        assert_false(tern_sched_busy(&mock.sched)); /* no engine is kept busy during the wait */
         page_comes();
         run(10 + 100 + (i == 2 ? 0 : 10));
     }
     judge();
-    assert_int_equal(m.asked, 3);
+    assert_int_equal(mock.asked, 3);
     assert_int_equal(clients[ASKS].mock.sched.stats.page_requests, 3);
     assert_int_equal(clients[ASKS].mock.sched.stats.preempted, 0);
-    assert_int_equal(m.resumed, 3);
+    assert_int_equal(mock.resumed, 3);
 }
 
 /* Chunks behind the one that requests a page are returned from the HW queue. Chunks of another context run at once,
@@ -97,17 +97,17 @@ static void test_behind(void **state)
 static void test_asks_just_then(void **state)
 {
     (void)state;
-    m.returns = true;
-    m.post = 5;
+    mock.returns = true;
+    mock.post = 5;
     clients[ASKS].work.asks = 1;
     client_submit(&clients[ASKS], 1);
     client_submit(&clients[ASKS], 1);
     run(2 * COST);
-    assert_int_equal(m.asked, 1);
+    assert_int_equal(mock.asked, 1);
     assert_int_equal(clients[ASKS].ended, 0);
     page_comes();
     judge();
-    assert_int_equal(m.asked, 1);
+    assert_int_equal(mock.asked, 1);
 }
 
 /* A request to stop, made for more urgent work or for paging, crosses the page request. */
@@ -120,15 +120,15 @@ static void test_crossed(void **state)
         client_submit(&clients[ASKS], 2);
         run_once(); /* in the HW queue, not begun */
         client_submit(&clients[by], 1);
-        mock_advance(&m, 5);   /* it has requested the page, and the scheduler does not know it yet */
-        assert_true(m.queue[0].inds);
+        mock_advance(&mock, 5);   /* it has requested the page, and the scheduler does not know it yet */
+        assert_true(mock.queue[0].inds);
         /* requests the stop before the scheduler knows of the page request */
-        assert_int_equal(m.sched.ops->preempt(m.sched.user, 0, m.sched.engine[0].preemption =
-                                              ++m.sched.engine[0].next_preemption, 3), 0);
+        assert_int_equal(mock.sched.ops->preempt(mock.sched.user, 0, mock.sched.engine[0].preemption =
+                                                 ++mock.sched.engine[0].next_preemption, 3), 0);
         run(2 * COST);
         assert_int_equal(clients[by].ended, 1);
         assert_int_equal(clients[ASKS].ended, 0);
-        assert_int_equal(m.asked, 1);
+        assert_int_equal(mock.asked, 1);
         page_comes();
         judge();
     }
@@ -141,7 +141,7 @@ static void test_suspended(void **state)
     for (int first = 0; first < 2; first++) {
         setup(NULL);
         reach(2, 1);
-        const uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[ASKS].mock.sched);
+        const uint64_t fence = tern_sched_context_suspend(&mock.sched, &clients[ASKS].mock.sched);
         run(COST);
         assert_true(tern_sched_context_suspended(&clients[ASKS].mock.sched, fence));
         if (first) {
@@ -149,7 +149,7 @@ static void test_suspended(void **state)
         }
         run(COST);
         assert_int_equal(clients[ASKS].mock.sched.state, TERN_SCHED_SUSPENDED);
-        assert_true(tern_sched_context_resume(&m.sched, &clients[ASKS].mock.sched, fence));
+        assert_true(tern_sched_context_resume(&mock.sched, &clients[ASKS].mock.sched, fence));
         run(first ? 3 * COST : COST);
         assert_int_equal(clients[ASKS].ended, first);
         if (!first) {
@@ -166,7 +166,7 @@ static void test_death(void **state)
     reach(2, 1);
     client_submit(&clients[ASKS], 1);
     procs[ASKS].error = true;
-    tern_sched_abort(&m.sched, &procs[ASKS]);
+    tern_sched_abort(&mock.sched, &procs[ASKS]);
     drain();
     assert_int_equal(clients[ASKS].results[TERN_ABORTED], 2);
     client_submit(&clients[OTHER], 1);
@@ -178,14 +178,14 @@ static void test_death(void **state)
 static void test_no_page(void **state)
 {
     (void)state;
-    m.no_page = true;
+    mock.no_page = true;
     clients[ASKS].work.asks = 1;
     client_submit(&clients[ASKS], 1);
     client_submit(&clients[OTHER], 1);
     drain();
     assert_int_equal(clients[ASKS].results[TERN_FAULTED], 1);
     assert_int_equal(procs[ASKS].faults, 1);
-    assert_int_equal(m.faults, 1);
+    assert_int_equal(mock.faults, 1);
     assert_int_equal(clients[OTHER].results[TERN_COMPLETED], 1);
 }
 
@@ -196,10 +196,10 @@ static void test_reset(void **state)
     reach(2, 1);
     client_submit(&clients[OTHER], 1);
     run_once();
-    m.deaf = true;
+    mock.deaf = true;
     client_submit(&clients[URGENT], 1);
     run(10000);
-    assert_int_equal(m.resets, 1);
+    assert_int_equal(mock.resets, 1);
     assert_int_equal(clients[OTHER].results[TERN_FAULTED], 1);
     page_comes();
     drain();

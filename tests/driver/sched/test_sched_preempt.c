@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "mock_client.h"
+#include "sched_client.h"
 
 #define CLIENTS 4
 #define COST 5000
@@ -17,10 +17,10 @@ static struct tern_sched_config config;
 
 static void restart(uint32_t engines)
 {
-    mock_init(&m, engines, &config);
-    m.save_cycles = m.restore_cycles = 300;
+    mock_init(&mock, engines, &config);
+    mock.save_cycles = mock.restore_cycles = 300;
     for (int i = 0; i < CLIENTS; i++) {
-        tern_sched_process_init(&m.sched, &procs[i], i == 3); /* 3: paging */
+        tern_sched_process_init(&mock.sched, &procs[i], i == 3); /* 3: paging */
         client_init(&clients[i], &procs[i], 0, i == 2 ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100,
                     i == 2 ? 100 : i == 3 ? 500 : COST);
     }
@@ -56,23 +56,23 @@ static void reach(enum phase phase, enum second second)
     if (second != PAGING) {
         run_once();
     } /* paging preempts as soon as the scheduler sees it, so it is not run yet */
-    mock_advance(&m, phase == NOT_BEGUN ? 0 : phase == ENDED ? COST : 1000);
+    mock_advance(&mock, phase == NOT_BEGUN ? 0 : phase == ENDED ? COST : 1000);
     if (phase == GRACE) {
         config.band[TERN_BAND_NORMAL].grace = 4000;
-        m.sched.config = config;
-        tern_sched_context_set(&m.sched, &clients[2].mock.sched, TERN_BAND_FOCUS, 100);
+        mock.sched.config = config;
+        tern_sched_context_set(&mock.sched, &clients[2].mock.sched, TERN_BAND_FOCUS, 100);
     }
     if (phase == GRACE || phase == SAVING || phase == RESTORING) {
         client_submit(&clients[2], 1);
         run_once();
-        mock_advance(&m, 100);
+        mock_advance(&mock, 100);
     }
     if (phase == RESTORING) {
-        for (int cycles = 0; !m.queue[0].restoring; cycles++, mock_advance(&m, 1)) {
+        for (int cycles = 0; !mock.queue[0].restoring; cycles++, mock_advance(&mock, 1)) {
             assert_true(cycles < 1000000);
             run_once();
         }
-        mock_advance(&m, 100);
+        mock_advance(&mock, 100);
     }
 }
 
@@ -86,12 +86,12 @@ static void happen(enum event event)
         clients[0].work.fault_at = 0;
         break;
     case RESET:
-        m.deaf = true;
+        mock.deaf = true;
         client_submit(&clients[2], 1);
         break;
     case DEATH:
         procs[0].error = true;
-        tern_sched_abort(&m.sched, &procs[0]);
+        tern_sched_abort(&mock.sched, &procs[0]);
         break;
     default:
         break;
@@ -100,14 +100,14 @@ static void happen(enum event event)
 
 static void suspend_and_resume(void)
 {
-    uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    uint64_t fence = tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     run(2 * COST);
     assert_true(tern_sched_context_suspended(&clients[0].mock.sched, fence));
     assert_int_not_equal(clients[0].mock.sched.inflight, 1);
     run(3 * COST);
     assert_true(clients[1].ended == clients[1].submitted && clients[3].ended == clients[3].submitted);
-    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
-    assert_false(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
+    assert_true(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, fence));
+    assert_false(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, fence));
 }
 
 /** Checks that only client 0 lost work, and that it has the result of the event. */
@@ -124,14 +124,14 @@ static void judge(enum event event)
     if (event == FAULT || event == RESET) {
         assert_int_equal(clients[0].results[TERN_FAULTED], 1);
         assert_int_equal(procs[0].faults, 1);
-        assert_int_equal(m.faults, 1);
+        assert_int_equal(mock.faults, 1);
     }
     if (event == FAULT || event == RESET || event == DEATH) {
         assert_true(clients[0].results[TERN_COMPLETED] == 0);
         assert_true(procs[0].error);
     }
-    assert_int_equal(m.resets, event == RESET);
-    assert_int_equal(m.stucks, event == RESET);
+    assert_int_equal(mock.resets, event == RESET);
+    assert_int_equal(mock.stucks, event == RESET);
 }
 
 static void test_every_state_and_event(void **state)
@@ -172,7 +172,7 @@ static void test_quantum(void **state)
     run(500); /* the long work has both places */
     client_submit(&clients[1], 1);
     run(2000 + 300 + 300); /* the rest of the quantum, a save, and it runs; not after 200,000 cycles */
-    assert_true(clients[1].mock.sched.stats.submitted == 1 && m.queue[0].chunk[0].context == &clients[1].mock.sched);
+    assert_true(clients[1].mock.sched.stats.submitted == 1 && mock.queue[0].chunk[0].context == &clients[1].mock.sched);
     drain();
     for (int i = 0; i < 20; i++) {
         assert_int_equal(clients[0].work.executed[i], 2);
@@ -191,7 +191,7 @@ static void test_grace(void **state)
             clients[0].work.group = group;
             client_submit(&clients[0], 1);
             run(1250);
-            tern_sched_context_set(&m.sched, &clients[2].mock.sched, urgent ? TERN_BAND_REALTIME : TERN_BAND_FOCUS,
+            tern_sched_context_set(&mock.sched, &clients[2].mock.sched, urgent ? TERN_BAND_REALTIME : TERN_BAND_FOCUS,
                                    100);
             client_submit(&clients[2], 1);
             run(2500);
@@ -201,7 +201,7 @@ static void test_grace(void **state)
             if (waited < expected + 300 || waited > expected + 305) {
                 fail_msg("group %u, urgent %d: %u cycles", (unsigned)group, urgent, (unsigned)waited);
             }
-            assert_int_equal(m.finer, !urgent && !group);
+            assert_int_equal(mock.finer, !urgent && !group);
             drain();
         }
     }
@@ -214,14 +214,14 @@ static void test_an_urgent_one_ends_the_grace(void **state)
     restart(1);
     client_submit(&clients[0], 1);
     run(100);
-    tern_sched_context_set(&m.sched, &clients[1].mock.sched, TERN_BAND_FOCUS, 100);
+    tern_sched_context_set(&mock.sched, &clients[1].mock.sched, TERN_BAND_FOCUS, 100);
     client_submit(&clients[1], 1);
     run(1000);
-    assert_int_equal(m.finer, 0);
+    assert_int_equal(mock.finer, 0);
     client_submit(&clients[2], 1);
     run(300 + 100 + 10);
     assert_int_equal(clients[2].ended, 1);
-    assert_int_equal(m.finer, 1);
+    assert_int_equal(mock.finer, 1);
     drain();
 }
 
@@ -233,10 +233,10 @@ static void test_long_work_is_not_killed(void **state)
     clients[0].work.cost = clients[1].work.cost = 1000 * TIMEOUT; /* F2 */
     client_submit(&clients[0], 1);
     run(100 * TIMEOUT);
-    assert_int_equal(m.preemptions, 0);
+    assert_int_equal(mock.preemptions, 0);
     client_submit(&clients[1], 1);
     drain();
-    assert_int_equal(m.resets, 0);
+    assert_int_equal(mock.resets, 0);
     assert_int_equal(clients[0].results[TERN_COMPLETED] + clients[1].results[TERN_COMPLETED], 2);
     assert_int_equal(clients[0].work.executed[0], 1);
 }
@@ -248,14 +248,14 @@ static void test_endless_work_shares(void **state)
     restart(1);
     clients[0].work.cost = MOCK_HANG;
     client_submit(&clients[0], 1);
-    client_flood(&clients[1], 4);
+    client_backlog(&clients[1], 4);
     run(1000000);
     double share = (double)clients[1].cycles / 1000000;
     assert_true(share > 0.45 && share < 0.55);
-    assert_int_equal(m.resets, 0);
+    assert_int_equal(mock.resets, 0);
     clients[1].refill = 0;
     procs[0].error = true;
-    tern_sched_abort(&m.sched, &procs[0]);
+    tern_sched_abort(&mock.sched, &procs[0]);
     drain();
 }
 
@@ -268,13 +268,13 @@ static void test_reset_spares_the_innocent(void **state)
     client_submit(&clients[1], 3);
     client_submit(&clients[1], 3);
     run(TERN_QUANTUM_DEFAULT + TIMEOUT - 100);
-    m.later = 2;
-    assert_int_equal(m.resets, 0);
-    assert_int_equal(m.preemptions, 1);
+    mock.later = 2;
+    assert_int_equal(mock.resets, 0);
+    assert_int_equal(mock.preemptions, 1);
     run(200);
-    assert_int_equal(m.resets, 1);
-    assert_int_equal(m.stucks, 3);
-    assert_int_equal(m.sched.engine[0].resets, 1);
+    assert_int_equal(mock.resets, 1);
+    assert_int_equal(mock.stucks, 3);
+    assert_int_equal(mock.sched.engine[0].resets, 1);
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
@@ -288,7 +288,7 @@ static void test_dependent_engines_are_resubmitted(void **state)
 {
     (void)state;
     restart(3);
-    m.dependent[0] = 1u << 2;
+    mock.dependent[0] = 1u << 2;
     client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
     clients[0].work.unstoppable = true;
     client_init(&clients[1], &procs[1], 2, TERN_BAND_NORMAL, 100, 50 * COST);
@@ -298,7 +298,7 @@ static void test_dependent_engines_are_resubmitted(void **state)
     run(1000);
     client_submit(&clients[2], 1); /* bound to engine 0 */
     drain();
-    assert_int_equal(m.resets, 1);
+    assert_int_equal(mock.resets, 1);
     assert_int_equal(clients[1].results[TERN_COMPLETED], 2);
     assert_int_equal(procs[1].faults, 0);
     assert_int_equal(clients[1].work.executed[0], 2);
@@ -310,15 +310,15 @@ static void test_a_failed_reset_loses_the_device(void **state)
     clients[0].work = (struct mock_work){.cost = MOCK_HANG, .unstoppable = true, .fault_at = -1};
     client_submit(&clients[0], 1);
     run(100);
-    m.refuse_reset = true;
+    mock.refuse_reset = true;
     client_submit(&clients[2], 1);
     int r = 0;
     for (int i = 0; !r && i < 2 * TIMEOUT; i++) {
-        mock_advance(&m, 1);
-        r = tern_sched_run(&m.sched);
+        mock_advance(&mock, 1);
+        r = tern_sched_run(&mock.sched);
     }
     assert_int_equal(r, -ENOTRECOVERABLE);
-    tern_sched_abort_all(&m.sched);
+    tern_sched_abort_all(&mock.sched);
     take_ended();
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
     assert_int_equal(clients[2].results[TERN_ABORTED], 1);
@@ -334,14 +334,14 @@ static void test_two_paging_buffers_lost_escalate(void **state)
     int r = 0;
     uint64_t i = 0;
     for (run_once(); !r && i < 10 * TIMEOUT; i++) {
-        mock_advance(&m, 1);
-        r = tern_sched_run(&m.sched);
+        mock_advance(&mock, 1);
+        r = tern_sched_run(&mock.sched);
     }
     assert_int_equal(r, -ENOTRECOVERABLE);
-    assert_int_equal(m.resets, 2);
+    assert_int_equal(mock.resets, 2);
     assert_true(i >= 4 * TIMEOUT); /* each: as long alone, and as long to stop */
     assert_false(procs[3].error);
-    tern_sched_abort_all(&m.sched);
+    tern_sched_abort_all(&mock.sched);
     take_ended();
 }
 
@@ -352,10 +352,10 @@ static void test_one_paging_buffer_lost_is_repeated(void **state)
     clients[3].work.unstoppable = true;
     client_submit(&clients[3], 1);
     run(2 * TIMEOUT - 10);
-    assert_int_equal(m.resets, 0);
+    assert_int_equal(mock.resets, 0);
     clients[3].work.cost = 50;
     drain();
-    assert_int_equal(m.resets, 1);
+    assert_int_equal(mock.resets, 1);
     assert_int_equal(clients[3].results[TERN_COMPLETED], 1);
     assert_int_equal(clients[3].work.executed[0], 1);
 }
@@ -368,26 +368,26 @@ static void test_fence_ids_of_resubmission(void **state)
     run_once();
     client_submit(&clients[0], 1);
     run_once();
-    mock_advance(&m, 500 + 100); /* the paging buffer ends; the other is in front */
+    mock_advance(&mock, 500 + 100); /* the paging buffer ends; the other is in front */
     run_once();
-    assert_int_equal(m.queue[0].chunk[0].id, 2);
+    assert_int_equal(mock.queue[0].chunk[0].id, 2);
     client_submit(&clients[3], 1);
     run_once(); /* paging preempts the other */
-    assert_int_equal(m.preemptions, 1);
+    assert_int_equal(mock.preemptions, 1);
     run(310);
-    assert_true(m.queue[0].chunk[0].context->process->system);
-    assert_int_equal(m.queue[0].chunk[0].id, 3);
-    assert_int_equal(m.queue[0].chunk[1].id, 4);
-    assert_true(m.queue[0].chunk[1].resume && m.queue[0].chunk[1].resubmitted);
-    assert_false(m.queue[0].chunk[0].resubmitted);
+    assert_true(mock.queue[0].chunk[0].context->process->system);
+    assert_int_equal(mock.queue[0].chunk[0].id, 3);
+    assert_int_equal(mock.queue[0].chunk[1].id, 4);
+    assert_true(mock.queue[0].chunk[1].resume && mock.queue[0].chunk[1].resubmitted);
+    assert_false(mock.queue[0].chunk[0].resubmitted);
     /* both are preempted: paging is first and keeps its id, the other gets a new one */
-    uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    uint64_t hold = tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     run(350);
-    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
+    assert_true(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, hold));
     run_once();
-    assert_int_equal(m.queue[0].chunk[0].id, 3);
-    assert_true(m.queue[0].chunk[0].resubmitted && m.queue[0].chunk[0].resume);
-    assert_int_equal(m.queue[0].chunk[1].id, 5);
+    assert_int_equal(mock.queue[0].chunk[0].id, 3);
+    assert_true(mock.queue[0].chunk[0].resubmitted && mock.queue[0].chunk[0].resume);
+    assert_int_equal(mock.queue[0].chunk[1].id, 5);
     drain();
     assert_int_equal(clients[0].work.executed[0], 1);
     assert_int_equal(clients[3].work.executed[0], 2);
@@ -399,35 +399,35 @@ static void test_request_finds_nothing(void **state)
     (void)state;
     client_submit(&clients[0], 1);
     run_once();
-    mock_advance(&m, COST); /* ended, not indicated yet */
-    struct tern_sched_indication kept = m.queue[0].ind[0];
-    m.queue[0].inds = 0; /* the indication is late */
+    mock_advance(&mock, COST); /* ended, not indicated yet */
+    struct tern_sched_indication kept = mock.queue[0].ind[0];
+    mock.queue[0].inds = 0; /* the indication is late */
     client_submit(&clients[2], 1);
     run_once();
-    assert_int_equal(m.preemptions, 1);
-    assert_int_equal(m.queue[0].inds, 1);
-    m.queue[0].ind[1] = m.queue[0].ind[0];
-    m.queue[0].ind[0] = kept;
-    m.queue[0].inds = 2;
+    assert_int_equal(mock.preemptions, 1);
+    assert_int_equal(mock.queue[0].inds, 1);
+    mock.queue[0].ind[1] = mock.queue[0].ind[0];
+    mock.queue[0].ind[0] = kept;
+    mock.queue[0].inds = 2;
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
     assert_int_equal(clients[2].results[TERN_COMPLETED], 1);
-    assert_int_equal(m.resumed, 0);
+    assert_int_equal(mock.resumed, 0);
     /* the same with nothing left: the scheduler still waits for the answer */
     client_submit(&clients[0], 1);
     run(COST - 100);
-    (void)tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    (void)tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     run_once();
-    struct tern_sched_indication answer = {.kind = TERN_SCHED_PREEMPTED, .fence = m.queue[0].stopping};
-    m.queue[0].stopping = 0;
-    mock_advance(&m, 100);
+    struct tern_sched_indication answer = {.kind = TERN_SCHED_PREEMPTED, .fence = mock.queue[0].stopping};
+    mock.queue[0].stopping = 0;
+    mock_advance(&mock, 100);
     run_once();
     assert_int_equal(clients[0].ended, 2);
-    assert_true(tern_sched_pending(&m.sched) && tern_sched_busy(&m.sched));
-    answer.last_completed = m.queue[0].last_completed;
-    m.queue[0].ind[m.queue[0].inds++] = answer;
+    assert_true(tern_sched_pending(&mock.sched) && tern_sched_busy(&mock.sched));
+    answer.last_completed = mock.queue[0].last_completed;
+    mock.queue[0].ind[mock.queue[0].inds++] = answer;
     run_once();
-    assert_false(tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched));
+    assert_false(tern_sched_pending(&mock.sched) || tern_sched_busy(&mock.sched));
 }
 
 static void test_suspend_fences_are_monotonic(void **state)
@@ -436,17 +436,17 @@ static void test_suspend_fences_are_monotonic(void **state)
     struct tern_sched_context *c = &clients[0].mock.sched;
     client_submit(&clients[0], 1);
     run(1000);
-    uint64_t first = tern_sched_context_suspend(&m.sched, c);
+    uint64_t first = tern_sched_context_suspend(&mock.sched, c);
     assert_false(tern_sched_context_suspended(c, first)); /* still running */
-    uint64_t second = tern_sched_context_suspend(&m.sched, c);
+    uint64_t second = tern_sched_context_suspend(&mock.sched, c);
     run(400);
     assert_true(second > first);
     assert_false(tern_sched_context_suspended(c, first)); /* P8: a stale answer */
     assert_true(tern_sched_context_suspended(c, second));
-    assert_false(tern_sched_context_resume(&m.sched, c, first));
+    assert_false(tern_sched_context_resume(&mock.sched, c, first));
     run(100000);
     assert_int_equal(clients[0].ended, 0);
-    assert_true(tern_sched_context_resume(&m.sched, c, second));
+    assert_true(tern_sched_context_resume(&mock.sched, c, second));
     drain();
     assert_int_equal(clients[0].work.executed[0], 1);
 }
@@ -465,8 +465,8 @@ static void test_forced_preemption(void **state)
         for (int i = 0; i < 3; i++) {
             assert_int_equal(clients[0].work.executed[i], 1);
         }
-        assert_true(m.resumed > 150);
-        assert_true(engines == 1 ? m.moved == 0 : m.moved > m.resumed * 9 / 10);
+        assert_true(mock.resumed > 150);
+        assert_true(engines == 1 ? mock.moved == 0 : mock.moved > mock.resumed * 9 / 10);
     }
 }
 
@@ -479,7 +479,7 @@ static void test_work_gets_on_however_short_the_quantum(void **state)
     client_submit(&clients[1], 3);
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED] + clients[1].results[TERN_COMPLETED], 2);
-    assert_true(m.resumed > 20);
+    assert_true(mock.resumed > 20);
 }
 
 static void test_forced_preemption_lets_work_end(void **state)
@@ -490,15 +490,15 @@ static void test_forced_preemption_lets_work_end(void **state)
     client_submit(&clients[0], 3);
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
-    assert_true(m.resumed > 100);
+    assert_true(mock.resumed > 100);
 }
 
 static int events[16];
 static uint64_t event_time[TERN_ENGINES_MAX];
 
-static void count_event(struct mock *mock, const struct tern_sched_event *e)
+static void count_event(struct mock *m, const struct tern_sched_event *e)
 {
-    (void)mock;
+    (void)m;
     events[e->kind]++;
     assert_true(e->engine < TERN_ENGINES_MAX);
     if (e->kind == TERN_EV_START || e->kind == TERN_EV_RESUMED) {
@@ -513,7 +513,7 @@ static void count_event(struct mock *mock, const struct tern_sched_event *e)
 static void test_events(void **state)
 {
     (void)state;
-    m.event = count_event;
+    mock.event = count_event;
     client_submit(&clients[0], 1);
     run(1000);
     struct tern_job *job = client_job(&clients[1], 2);
@@ -521,8 +521,8 @@ static void test_events(void **state)
     client_send(&clients[1], job);
     client_submit(&clients[2], 1);
     run(1000);
-    m.fence[1] = 1;
-    tern_sched_signalled(&m.sched, &procs[1]);
+    mock.fence[1] = 1;
+    tern_sched_signalled(&mock.sched, &procs[1]);
     drain();
     assert_int_equal(events[TERN_EV_SUBMIT], 3);
     assert_int_equal(events[TERN_EV_PREEMPT_REQUEST], 1);

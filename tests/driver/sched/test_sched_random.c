@@ -8,7 +8,7 @@
  * Each packet of a completed job ran exactly once. Counts and trees agree. No engine is empty while work that may run
  * there waits.
  */
-#include "mock_client.h"
+#include "sched_client.h"
 
 #define CLIENTS 16
 #define PROCESSES 6
@@ -49,24 +49,24 @@ static void begin(void)
     capped = false;
     config.force_preempt = pick(4) ? 0 : 400 + pick(1000);
     config.depth = 1 + pick(2);
-    mock_init(&m, 1 + pick(3), &config);
-    m.save_cycles = pick(2) ? 0 : pick(200);
-    m.restore_cycles = pick(2) ? 0 : pick(200);
+    mock_init(&mock, 1 + pick(3), &config);
+    mock.save_cycles = pick(2) ? 0 : pick(200);
+    mock.restore_cycles = pick(2) ? 0 : pick(200);
     for (int u = 0; u < 6; u++) {
         users[u] = (struct tern_sched_user){.share = 1 + pick(1000)};
     }
     for (uint32_t i = 0; i < 2; i++) {
-        tern_sched_partition_init(&m.sched, &parts[i], 1 + pick(1000));
+        tern_sched_partition_init(&mock.sched, &parts[i], 1 + pick(1000));
     }
     for (int p = 0; p < PROCESSES; p++) {
-        tern_sched_process_init(&m.sched, &procs[p], p == 0);
-        procs[p].partition = p && pick(3) ? &parts[pick(2)] : &m.sched.main;
+        tern_sched_process_init(&mock.sched, &procs[p], p == 0);
+        procs[p].partition = p && pick(3) ? &parts[pick(2)] : &mock.sched.main;
         const uint32_t of = procs[p].partition == &parts[0] ? 1 : procs[p].partition == &parts[1] ? 2 : 0;
         procs[p].user = p && pick(3) ? &users[2 * of + pick(2)] : NULL; /* a user's processes are in one partition */
     }
     for (int i = 0; i < CLIENTS; i++) {
         int p = process_of(i);
-        int32_t engine = p && pick(2) ? TERN_ENGINE_ANY : (int32_t)((uint32_t)i % m.sched.engines);
+        int32_t engine = p && pick(2) ? TERN_ENGINE_ANY : (int32_t)((uint32_t)i % mock.sched.engines);
         client_init(&clients[i], &procs[p], engine, pick(4), 1 + pick(1000), 1);
         holds[i] = 0;
         for (int k = 0; k < JOBS; k++) {
@@ -89,12 +89,12 @@ static void submit_one(int i)
     }
     w->asks = p && pick(5) == 0 ? pick(6) : 0;
     struct tern_job *job = mock_job(w, packets, ++clients[i].submitted);
-    job->submitted = m.now;
+    job->submitted = mock.now;
     job->null = pick(20) == 0;
     /* Each process has fences. The host raises the first of them, and context i signals one of the others. */
     uint32_t first = 8 * (uint32_t)p;
     if (p && pick(6) == 0) {
-        mock_job_wait(job, pick(packets), 8 * first, m.fence[first] + pick(2));
+        mock_job_wait(job, pick(packets), 8 * first, mock.fence[first] + pick(2));
     } else if (p && pick(6) == 0) {
         mock_job_signal(job, pick(packets), 8 * (first + 1 + pick(6)), pick(100));
     }
@@ -105,15 +105,15 @@ static void submit_one(int i)
 static void disturb_cap(void)
 {
     if (!capped) {
-        tern_sched_cap_begin(&m.sched, &cap, 1 + pick(TERN_CAP_WHOLE - 1));
-        tern_sched_cap_add(&m.sched, &cap, &procs[2]);
-        tern_sched_cap_add(&m.sched, &cap, &procs[3]);
+        tern_sched_cap_begin(&mock.sched, &cap, 1 + pick(TERN_CAP_WHOLE - 1));
+        tern_sched_cap_add(&mock.sched, &cap, &procs[2]);
+        tern_sched_cap_add(&mock.sched, &cap, &procs[3]);
     } else if (pick(2)) {
         tern_sched_cap_set(&cap, 1 + pick(TERN_CAP_WHOLE - 1));
     } else {
-        tern_sched_cap_end(&m.sched, &cap);
+        tern_sched_cap_end(&mock.sched, &cap);
     }
-    capped = capped ? !tern_list_empty(&m.sched.caps) : true;
+    capped = capped ? !tern_list_empty(&mock.sched.caps) : true;
 }
 
 static void disturb(void)
@@ -123,24 +123,24 @@ static void disturb(void)
     switch (pick(12)) {
     case 0:
         if (holds[i]) {
-            assert_true(tern_sched_context_resume(&m.sched, c, holds[i]));
+            assert_true(tern_sched_context_resume(&mock.sched, c, holds[i]));
             holds[i] = 0;
         } else if (p) {
-            holds[i] = tern_sched_context_suspend(&m.sched, c);
+            holds[i] = tern_sched_context_suspend(&mock.sched, c);
         }
         break;
     case 1:
-        tern_sched_context_set(&m.sched, c, pick(4), 1 + pick(1000));
+        tern_sched_context_set(&mock.sched, c, pick(4), 1 + pick(1000));
         break;
     case 2:
         if ((p == 1 || p == 2) && pick(20) == 0) {
             procs[p].error = true;
-            tern_sched_abort(&m.sched, &procs[p]);
+            tern_sched_abort(&mock.sched, &procs[p]);
         }
         break;
     case 3:
-        m.fence[8 * p]++;
-        tern_sched_signalled(&m.sched, &procs[p]);
+        mock.fence[8 * p]++;
+        tern_sched_signalled(&mock.sched, &procs[p]);
         break;
     case 4:
         disturb_cap();
@@ -153,15 +153,15 @@ static void disturb(void)
 /** Invariants after each run of the scheduler. */
 static void judge(void)
 {
-    const char *broken = fair_check(&m.sched, &m.seen);
+    const char *broken = fair_check(&mock.sched, &mock.seen);
     if (broken) {
         fail_msg("%s", broken);
     }
     uint32_t inflight[CLIENTS] = {0}, live[TERN_ENGINES_MAX] = {0};
     bool waits[TERN_ENGINES_MAX] = {0};
-    for (uint32_t e = 0; e < m.sched.engines; e++) {
-        const struct tern_sched_engine *engine = &m.sched.engine[e];
-        assert_true(engine->n <= m.sched.config.depth);
+    for (uint32_t e = 0; e < mock.sched.engines; e++) {
+        const struct tern_sched_engine *engine = &mock.sched.engine[e];
+        assert_true(engine->n <= mock.sched.config.depth);
         for (uint32_t k = 0; k < engine->n; k++) {
             inflight[client_of(engine->inflight[k].context) - clients]++;
             assert_int_equal(engine->inflight[k].context->engine, e);
@@ -185,24 +185,24 @@ static void judge(void)
             assert_false(clients[i].mock.absent);
         }
         if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: its fence is not signalled */
-            assert_true(m.fence[c->wait_address / 8] < c->wait_value);
+            assert_true(mock.fence[c->wait_address / 8] < c->wait_value);
         }
     }
-    for (uint32_t e = 0; e < m.sched.engines; e++) {
-        const struct tern_sched_engine *engine = &m.sched.engine[e];
+    for (uint32_t e = 0; e < mock.sched.engines; e++) {
+        const struct tern_sched_engine *engine = &mock.sched.engine[e];
         uint32_t counted = 0;
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
-            counted += m.sched.main.on[e].band[b].queue.live + parts[0].on[e].band[b].queue.live +
+            counted += mock.sched.main.on[e].band[b].queue.live + parts[0].on[e].band[b].queue.live +
                        parts[1].on[e].band[b].queue.live;
         }
         assert_int_equal(counted, live[e]);
         if (waits[e] && !engine->preemption && !engine->preempt_now) {
-            assert_int_equal(engine->n, m.sched.config.depth); /* work-conserving: both places of the HW queue */
+            assert_int_equal(engine->n, mock.sched.config.depth); /* work-conserving: both places of the HW queue */
         }
         if (!engine->n && !engine->preemption) { /* no movable context waits behind another elsewhere */
-            for (uint32_t f = 0; f < m.sched.engines; f++) {
+            for (uint32_t f = 0; f < mock.sched.engines; f++) {
                 for (uint32_t b = 0; b < TERN_BANDS; b++) {
-                    assert_true(live[f] < 2 || (tern_list_empty(&m.sched.main.on[f].band[b].movable) &&
+                    assert_true(live[f] < 2 || (tern_list_empty(&mock.sched.main.on[f].band[b].movable) &&
                                                 tern_list_empty(&parts[0].on[f].band[b].movable) &&
                                                 tern_list_empty(&parts[1].on[f].band[b].movable)));
                 }
@@ -227,15 +227,16 @@ static void step(void)
     judge();
     for (int i = 0; i < CLIENTS; i++) {
         if (clients[i].mock.absent && pick(4) == 0) {
-            mock_page_comes(&m, &clients[i].mock);
+            mock_page_comes(&mock, &clients[i].mock);
         }
     }
-    uint64_t due = tern_sched_deadline(&m.sched), next = mock_next(&m), n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
+    uint64_t due = tern_sched_deadline(&mock.sched), next = mock_next(&mock);
+    uint64_t n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
     if (pick(2)) { /* otherwise the scheduler runs late */
         n = due < n ? due : n;
         n = next < n ? next : n;
     }
-    mock_advance(&m, n ? n : 1);
+    mock_advance(&mock, n ? n : 1);
 }
 
 static void round_of(unsigned number)
@@ -253,22 +254,22 @@ static void round_of(unsigned number)
     }
     for (int i = 0; i < CLIENTS; i++) {
         if (holds[i]) {
-            assert_true(tern_sched_context_resume(&m.sched, &clients[i].mock.sched, holds[i]));
+            assert_true(tern_sched_context_resume(&mock.sched, &clients[i].mock.sched, holds[i]));
         }
     }
     if (capped && number % 2) { /* in other rounds the cap stays */
-        tern_sched_cap_end(&m.sched, &cap);
+        tern_sched_cap_end(&mock.sched, &cap);
     }
     for (int p = 0; p < PROCESSES; p++) {
-        m.fence[8 * p] += 2;
-        tern_sched_signalled(&m.sched, &procs[p]);
+        mock.fence[8 * p] += 2;
+        tern_sched_signalled(&mock.sched, &procs[p]);
     }
-    for (int t = 0; tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched); t++) {
+    for (int t = 0; tern_sched_pending(&mock.sched) || tern_sched_busy(&mock.sched); t++) {
         assert_true(t < 100000);
         step();
         for (int p = 1; p < 3 && t == 20000; p++) { /* endless work keeps an engine that no other work wants (F2) */
             procs[p].error = true;
-            tern_sched_abort(&m.sched, &procs[p]);
+            tern_sched_abort(&mock.sched, &procs[p]);
         }
     }
     for (int i = 0; i < CLIENTS; i++) {
@@ -280,7 +281,7 @@ static void round_of(unsigned number)
             assert_true(good || !completed[i][k]);
             good = good && completed[i][k];
         }
-        for (uint32_t e = 0; e < m.sched.engines; e++) {
+        for (uint32_t e = 0; e < mock.sched.engines; e++) {
             for (uint32_t b = 0; b < TERN_BANDS; b++) {
                 assert_int_equal(p->group[b][e].queue.live, 0);
             }
@@ -298,11 +299,11 @@ static void test_random(void **state)
     uint64_t resumed = 0, moved = 0, resets = 0, faults = 0, asked = 0;
     for (unsigned k = 0; k < 150; k++) {
         round_of(k);
-        resumed += m.resumed;
-        moved += m.moved;
-        resets += m.resets;
-        faults += m.faults;
-        asked += m.asked;
+        resumed += mock.resumed;
+        moved += mock.moved;
+        resets += mock.resets;
+        faults += mock.faults;
+        asked += mock.asked;
     }
     printf("%llu chunks went on, %llu on another engine; %llu resets, %llu faults; %llu pages\n",
            (unsigned long long)resumed, (unsigned long long)moved, (unsigned long long)resets,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Monitored fences (S3, P7). A wait keeps no engine, no wake-up is lost, and the work that is waited for inherits the
  * band. */
-#include "mock_client.h"
+#include "sched_client.h"
 
 #define CLIENTS 12
 
@@ -11,10 +11,10 @@ static struct tern_sched_config config;
 
 static void restart(uint32_t engines)
 {
-    mock_init(&m, engines, &config);
-    m.save_cycles = m.restore_cycles = 100;
+    mock_init(&mock, engines, &config);
+    mock.save_cycles = mock.restore_cycles = 100;
     for (int i = 0; i < CLIENTS; i++) {
-        tern_sched_process_init(&m.sched, &procs[i], false);
+        tern_sched_process_init(&mock.sched, &procs[i], false);
     }
 }
 
@@ -46,8 +46,8 @@ static void send(int i, uint32_t packets, uint32_t wait, uint64_t wait_value, ui
 
 static void host_signal(int proc, uint32_t address, uint64_t value)
 {
-    m.fence[address / 8] = value;
-    tern_sched_signalled(&m.sched, &procs[proc]);
+    mock.fence[address / 8] = value;
+    tern_sched_signalled(&mock.sched, &procs[proc]);
 }
 
 static void test_wait_keeps_no_engine(void **state)
@@ -67,8 +67,8 @@ static void test_wait_keeps_no_engine(void **state)
     assert_int_equal(clients[0].work.executed[2], 0); /* and not into it */
     assert_int_equal(clients[0].ended, 0);
     assert_int_equal(clients[1].results[TERN_COMPLETED], 20);
-    assert_false(tern_sched_busy(&m.sched));
-    assert_true(tern_sched_deadline(&m.sched) == UINT64_MAX);
+    assert_false(tern_sched_busy(&mock.sched));
+    assert_true(tern_sched_deadline(&mock.sched) == UINT64_MAX);
     host_signal(0, 8, 6); /* less than it waits for */
     run(100);
     assert_int_equal(clients[0].ended, 0);
@@ -87,16 +87,16 @@ static void test_waits_are_read_only_when_something_happened(void **state)
         send(i, 2, 8, 5, 0, 0);
     }
     run_once();
-    uint32_t before = m.reads;
-    client_flood(&clients[1], 4);
+    uint32_t before = mock.reads;
+    client_backlog(&clients[1], 4);
     run(10000); /* another process's work cannot write these fences */
-    assert_int_equal(m.reads, before);
+    assert_int_equal(mock.reads, before);
     client_submit(&clients[0], 1);
     run(1000);
-    assert_int_equal(m.reads, before + 1); /* one read for ten waits of one fence */
+    assert_int_equal(mock.reads, before + 1); /* one read for ten waits of one fence */
     clients[1].refill = 0;
-    m.fence[1] = 5;
-    tern_sched_signalled(&m.sched, &procs[0]);
+    mock.fence[1] = 5;
+    tern_sched_signalled(&mock.sched, &procs[0]);
     drain();
 }
 
@@ -135,7 +135,7 @@ static void test_death_ends_waits(void **state)
     run(1000);
     assert_int_equal(clients[0].ended + clients[1].ended, 0);
     procs[0].error = true;
-    tern_sched_abort(&m.sched, &procs[0]);
+    tern_sched_abort(&mock.sched, &procs[0]);
     drain();
     assert_int_equal(clients[0].results[TERN_ABORTED] + clients[1].results[TERN_ABORTED], 2);
 }
@@ -154,7 +154,7 @@ static void test_engines_wait_for_each_other(void **state)
     drain();
     for (int i = 0; i < 4; i++) {
         assert_int_equal(clients[i].results[TERN_COMPLETED], 50);
-        assert_int_equal(m.fence[i], 50);
+        assert_int_equal(mock.fence[i], 50);
     }
 }
 
@@ -173,7 +173,7 @@ static uint64_t inversion(uint32_t low, uint32_t mid, uint32_t high, int chain)
     send(chain, 3, 0, 0, 8 * (uint32_t)chain, 1);
     for (int i = 6; i < 10; i++) {
         client(i, i, mid, 5000);
-        client_flood(&clients[i], 4);
+        client_backlog(&clients[i], 4);
     }
     run(2000);
     client(11, 0, high, 100);
@@ -185,7 +185,7 @@ static uint64_t inversion(uint32_t low, uint32_t mid, uint32_t high, int chain)
         assert_int_equal(clients[i].mock.sched.band, low); /* the inherited band ends with the wait */
         assert_int_equal(clients[i].results[TERN_COMPLETED], 1);
     }
-    stop_floods(clients, CLIENTS);
+    end_backlogs(clients, CLIENTS);
     drain();
     return waited;
 }
@@ -222,15 +222,15 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     send(2, 2, 16, 1, 8, 3); /* submitted after the wait */
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
-    tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_REALTIME, 100);
+    tern_sched_context_set(&mock.sched, &clients[0].mock.sched, TERN_BAND_REALTIME, 100);
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_REALTIME);
-    tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_IDLE, 100);
+    tern_sched_context_set(&mock.sched, &clients[0].mock.sched, TERN_BAND_IDLE, 100);
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE);
-    tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_FOCUS, 100);
-    uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    tern_sched_context_set(&mock.sched, &clients[0].mock.sched, TERN_BAND_FOCUS, 100);
+    uint64_t hold = tern_sched_context_suspend(&mock.sched, &clients[0].mock.sched);
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE); /* a suspended context waits for none */
-    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
+    assert_true(tern_sched_context_resume(&mock.sched, &clients[0].mock.sched, hold));
     run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
     host_signal(0, 8, 3); /* the host signals instead */
@@ -290,7 +290,7 @@ static void hunt(void)
 {
     uint64_t value[MOCK_FENCES] = {0}; /* value that each fence reaches when all jobs so far have run */
     for (int i = 0; i < CLIENTS; i++) {
-        int32_t engine = rand() % 2 ? TERN_ENGINE_ANY : (int32_t)((uint32_t)rand() % m.sched.engines);
+        int32_t engine = rand() % 2 ? TERN_ENGINE_ANY : (int32_t)((uint32_t)rand() % mock.sched.engines);
         client_init(&clients[i], &procs[i % 2], engine, (uint32_t)rand() % 4, 1 + (uint32_t)rand() % 1000,
                     1 + (uint64_t)rand() % 300);
     }
@@ -312,7 +312,7 @@ static void hunt(void)
         }
         if (rand() % 8 == 0) {
             uint32_t f = CLIENTS + (uint32_t)rand() % (2 * HOST_FENCES);
-            host_signal((int)(f % 2), 8 * f, m.fence[f] + 1);
+            host_signal((int)(f % 2), 8 * f, mock.fence[f] + 1);
         }
     }
     for (uint32_t f = CLIENTS; f < CLIENTS + 2 * HOST_FENCES; f++) {
@@ -323,7 +323,7 @@ static void hunt(void)
     for (int i = 0; i < CLIENTS; i++) {
         assert_int_equal(clients[i].results[TERN_COMPLETED], clients[i].submitted);
         assert_int_equal(clients[i].mock.sched.band, clients[i].mock.sched.base_band);
-        assert_int_equal(m.fence[i], value[i]);
+        assert_int_equal(mock.fence[i], value[i]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "os/mem/mem.h"
 #include "pager_sim.h"
 #include "rig.h"
+#include "waiting.h"
 
 static struct mock m;
 struct program programs[PROGRAMS];

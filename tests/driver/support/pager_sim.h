@@ -8,9 +8,9 @@
 #ifndef PAGER_SIM_H
 #define PAGER_SIM_H
 
+#include "dut.h"
 #include "mock_engine.h"
 
-#define MIB (1u << 20)
 #define PROGRAMS 17
 #define BUFFERS 12
 #define STAY 20000u /* cycles; also the quantum */

@@ -1,60 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The device under test, and DMA buffers that are built with a line per packet. */
-#ifndef WORK_H
-#define WORK_H
+/** DMA buffers that are built with a line per packet. */
+#ifndef SUPPORT_WORK_H
+#define SUPPORT_WORK_H
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tern/tern.h"
-#include "tern/tern_spec.h"
-
-#define ok(call) ok_at((call), #call, __FILE__, __LINE__)
-
-static inline void ok_at(int r, const char *what, const char *file, int line)
-{
-    if (r) {
-        print_error("%s: %d, %s\n", what, r, tern_last_error());
-        _fail(file, line);
-    }
-}
-
-/** Checks the result of opening a device. Exits with 77, which skips the test, if the device is not built. */
-static inline void ok_or_skip(int r)
-{
-    if (r == -ENOENT) {
-        print_message("skipped: %s\n", tern_last_error());
-        exit(77);
-    }
-    ok(r);
-}
-
-/** Returns the configuration. TERN_TEST_GEOMETRY replaces the geometry `small`. */
-static inline const char *of_geometry(const char *config)
-{
-    static char text[200];
-    const char *name = getenv("TERN_TEST_GEOMETRY");
-    if (!name || strncmp(config, "small,", 6) != 0) {
-        return config;
-    }
-    assert_true((size_t)snprintf(text, sizeof text, "%s%s", name, config + 5) < sizeof text);
-    return text;
-}
-
-/** Opens the device that the environment names, or skips the test. */
-static inline struct tern_device *open_or_skip(const char *config)
-{
-    struct tern_device *dev;
-    ok_or_skip(tern_device_open(NULL, of_geometry(config), &dev));
-    return dev;
-}
 
 /** A DMA buffer under construction. */
 struct work {
@@ -62,66 +14,17 @@ struct work {
     size_t size;
 };
 
-static inline uint32_t *work_add(struct work *b, size_t lines)
-{
-    uint32_t *at = b->w + b->size / 4;
-    b->size += lines * 64;
-    assert_true(b->size <= sizeof b->w);
-    return at;
-}
-
-static inline void work_fill(struct work *b, uint32_t address, uint32_t bytes, uint8_t value)
-{
-    const uint32_t most = 512u << 10; /* bytes; a packet is not split, and must end within the grace of the timeout */
-    for (uint32_t n; bytes; address += n, bytes -= n) {
-        n = bytes < most ? bytes : most;
-        struct tern_pkt_fill f = {.dst_lo = address, .width = n, .rows = 1, .slices = 1};
-        memset(f.pattern, value, sizeof f.pattern);
-        assert_int_equal(tern_pkt_fill_pack(&f, work_add(b, 2)), 0);
-    }
-}
-
-static inline void work_copy(struct work *b, uint32_t to, uint32_t from, uint32_t bytes)
-{
-    struct tern_pkt_copy c = {.src_lo = from, .dst_lo = to, .width = bytes, .rows = 1, .slices = 1};
-    assert_int_equal(tern_pkt_copy_pack(&c, work_add(b, 1)), 0);
-}
-
-static inline void work_signal(struct work *b, uint32_t address, uint64_t value)
-{
-    struct tern_pkt_fence_signal s = {.address_lo = address, .value_lo = (uint32_t)value,
-                                      .value_hi = (uint32_t)(value >> 32)};
-    assert_int_equal(tern_pkt_fence_signal_pack(&s, work_add(b, 1)), 0);
-}
-
-static inline void work_wait(struct work *b, uint32_t address, uint64_t value)
-{
-    struct tern_pkt_fence_wait s = {.address_lo = address, .value_lo = (uint32_t)value,
-                                    .value_hi = (uint32_t)(value >> 32)};
-    assert_int_equal(tern_pkt_fence_wait_pack(&s, work_add(b, 1)), 0);
-}
-
+/** Adds so many lines of 64 bytes and returns the first. */
+uint32_t *work_add(struct work *b, size_t lines);
+void work_fill(struct work *b, uint32_t address, uint32_t bytes, uint8_t value);
+void work_copy(struct work *b, uint32_t to, uint32_t from, uint32_t bytes);
+void work_signal(struct work *b, uint32_t address, uint64_t value);
+void work_wait(struct work *b, uint32_t address, uint64_t value);
 /** Adds a dispatch of one work-item that runs the code at entry. */
-static inline void work_dispatch(struct work *b, uint32_t entry, uint32_t stack)
-{
-    struct tern_pkt_dispatch d = {
-        .entry = entry, .work_dim = 1, .group_warps = 1, .group_slots = 1, .stack_log2 = 6, .stack = stack,
-        .global_x = 1, .global_y = 1, .global_z = 1, .local_x = 1, .local_y = 1, .local_z = 1,
-        .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = 1, .edge_y = 1, .edge_z = 1};
-    assert_int_equal(tern_pkt_dispatch_pack(&d, work_add(b, 2)), 0);
-}
-
-static inline uint64_t work_submit(struct work *b, struct tern_context *c, const char *label)
-{
-    uint64_t fence = 0;
-    ok(tern_submit(c, b->w, b->size, label, &fence));
-    b->size = 0;
-    return fence;
-}
-
-static inline void work_run(struct work *b, struct tern_context *c, const char *label)
-{
-    ok(tern_wait(c, work_submit(b, c, label), -1));
-}
+void work_dispatch(struct work *b, uint32_t entry, uint32_t stack);
+/** Submits the buffer, which is then empty, and returns the fence. */
+uint64_t work_submit(struct work *b, struct tern_context *c, const char *label);
+/** Submits the buffer and waits for its end. */
+void work_run(struct work *b, struct tern_context *c, const char *label);
 
 #endif

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Helpers of tests that run inside a program: signal masks of the threads that a library starts in it, from /proc. */
-#ifndef APP_H
-#define APP_H
+#include "thread_signals.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /** Signals that a thread can block. KILL and STOP cannot be blocked, and the C library reserves 32 and 33. */
-static inline uint64_t app_all_signals(void)
+static uint64_t all_signals(void)
 {
     uint64_t all = UINT64_MAX;
     const int never[] = {SIGKILL, SIGSTOP, 32, 33};
@@ -23,8 +19,7 @@ static inline uint64_t app_all_signals(void)
     return all;
 }
 
-/** Returns the mask of the field SigBlk in a thread's status; UINT64_MAX if the thread has ended. */
-static inline uint64_t app_blocked(const char *thread)
+uint64_t blocked_signals(const char *thread)
 {
     char path[300], line[256];
     uint64_t mask = UINT64_MAX;
@@ -39,9 +34,7 @@ static inline uint64_t app_blocked(const char *thread)
     return mask;
 }
 
-/** Returns the number of threads but the first. *open: how many of these have a signal unblocked, each reported on
- * stderr. */
-static inline unsigned app_threads(unsigned *open)
+unsigned other_threads(unsigned *open)
 {
     unsigned n = 0;
     DIR *d = opendir("/proc/self/task");
@@ -50,9 +43,9 @@ static inline unsigned app_threads(unsigned *open)
         if (e->d_name[0] == '.' || atol(e->d_name) == (long)getpid()) {
             continue;
         }
-        const uint64_t blocked = app_blocked(e->d_name);
+        const uint64_t blocked = blocked_signals(e->d_name);
         n++;
-        if ((blocked & app_all_signals()) != app_all_signals()) {
+        if ((blocked & all_signals()) != all_signals()) {
             fprintf(stderr, "thread %s blocks only %016" PRIx64 "\n", e->d_name, blocked);
             ++*open;
         }
@@ -62,5 +55,3 @@ static inline unsigned app_threads(unsigned *open)
     }
     return n;
 }
-
-#endif

@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two processes with every kind of object that an image describes, for the tests of migrations that fail. */
-#ifndef MOVING_SCENE_H
-#define MOVING_SCENE_H
+#include "migration_scene.h"
 
-#include "moving_actors.h"
+#include "device_memory.h"
+#include "migration.h"
 
-#define SCENE_CONFIG "small,mem=32M,timeout=200000"
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+struct scene scene;
 
-/** Two processes that share memory. One is in the middle of a kernel that counts. The other has a queue that waits for
- * a fence. */
-static struct scene {
-    struct actor counts, waits;
-    struct tern_process *procs[2];
-    struct tern_allocation *shared, *sparse, *gone;
-    struct tern_fence *gate;
-    uint64_t spin, last;
-    uint32_t pages; /* free pages of the device before the scene was made */
-} scene;
-
-static inline void scene_open(void)
+void scene_open(void)
 {
     struct scene *s = &scene;
     uint8_t handle[TERN_HANDLE_BYTES];
     uint32_t at;
-    b.size = 0;
-    here = pausing_open(NULL, SCENE_CONFIG, &dev);
+    dma.size = 0;
+    here = breakpoint_open(NULL, SCENE_CONFIG, &dev);
     s->pages = free_pages(dev);
     open_spin(&s->counts, "counts", 0);
     open_mix(&s->waits, "waits", -1);
@@ -41,10 +28,10 @@ static inline void scene_open(void)
     ok(tern_context_take_data(s->waits.c));
     at = tern_allocation_address(s->sparse);
     ok(tern_context_set_residency(s->waits.c, &at, 1));
-    work_wait(&b, tern_fence_address(s->gate), 1);
-    work_fill(&b, at, 4096, 7);
-    work_signal(&b, tern_fence_address(s->gate), 2);
-    work_submit(&b, s->waits.c, "fills");
+    work_wait(&dma, tern_fence_address(s->gate), 1);
+    work_fill(&dma, at, 4096, 7);
+    work_signal(&dma, tern_fence_address(s->gate), 2);
+    work_submit(&dma, s->waits.c, "fills");
     ok(tern_context_set_residency(s->waits.c, NULL, 0));
     ok(tern_submit_null(s->waits.c, NULL, NULL));
     s->last = actor_mix(&s->waits, 20);
@@ -53,7 +40,7 @@ static inline void scene_open(void)
     spins(&s->counts);
 }
 
-static inline void scene_ends_right(void)
+void scene_ends_right(void)
 {
     struct scene *s = &scene;
     uint64_t value;
@@ -73,7 +60,7 @@ static inline void scene_ends_right(void)
     assert_int_equal(got[0], 1);
 }
 
-static inline void scene_close(void)
+void scene_close(void)
 {
     struct scene *s = &scene;
     tern_allocation_destroy(s->shared);
@@ -85,20 +72,3 @@ static inline void scene_close(void)
     assert_int_equal(free_pages(dev), s->pages);
     ok(tern_device_close(dev));
 }
-
-/** Checks that the target is as before: as many free pages, no process, no committed memory, no exported memory. */
-static inline void expect_clean(uint32_t pages)
-{
-    assert_int_equal(free_pages(there), pages);
-    pthread_mutex_lock(&there->lock);
-    assert_int_equal(there->process_count, 0);
-    assert_int_equal(there->partition.committed, 0);
-    assert_int_equal(there->partition.movable, 0);
-    assert_true(tern_list_empty(&there->partition.shared));
-    for (uint32_t i = 0; i < TERN_EXPORT_BUCKETS; i++) {
-        assert_true(tern_list_empty(&there->exports[i]));
-    }
-    pthread_mutex_unlock(&there->lock);
-}
-
-#endif

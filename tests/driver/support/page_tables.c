@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Page tables of a process, read from device memory. */
-#ifndef TABLES_H
-#define TABLES_H
+#include "page_tables.h"
 
-#include "rig.h"
+#include "dut.h"
 
-static inline uint32_t word_at(uint64_t address)
+static uint32_t word_at(uint64_t address)
 {
     uint32_t w;
     tern_ticket_lock(&dev->hal_lock);
@@ -14,8 +12,7 @@ static inline uint32_t word_at(uint64_t address)
     return w;
 }
 
-/** Returns how many pages of the range the process's tables map. *large: how many superpages these include. */
-static inline uint32_t mapped(const struct tern_process *p, uint32_t va, uint32_t pages, uint32_t *large)
+uint32_t pages_mapped(const struct tern_process *p, uint32_t va, uint32_t pages, uint32_t *large)
 {
     uint32_t n = 0;
     *large = 0;
@@ -30,5 +27,3 @@ static inline uint32_t mapped(const struct tern_process *p, uint32_t va, uint32_
     }
     return n;
 }
-
-#endif

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Statistics that the driver publishes of the first device of this process (tern/tern_stats.h), and waits for a
- * condition on them. */
-#ifndef PUBLISHED_H
-#define PUBLISHED_H
+#include "published_stats.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tern/tern_stats.h"
-
-#define PUBLISHED_PATIENCE 200000 /* ms: the driver publishes ten times a second if the host has time for it */
-
-static struct tern_stats published;
+struct tern_stats published;
 
 /** Copies the statistics of one moment to `published`. */
-static inline bool published_read(const struct tern_stats *from)
+static bool published_read(const struct tern_stats *from)
 {
     const uint64_t before = atomic_load(&from->sequence);
     memcpy(&published, from, sizeof published);
@@ -27,9 +19,7 @@ static inline bool published_read(const struct tern_stats *from)
     return before % 2 == 0 && before == atomic_load(&from->sequence);
 }
 
-/** Reads until the condition holds of the published statistics. false: it never did, and `published` is the last
- * copy. */
-static inline bool published_until(bool (*condition)(void))
+bool published_until(bool (*condition)(void))
 {
     char folder[200], path[256];
     bool good = false;
@@ -50,5 +40,3 @@ static inline bool published_until(bool (*condition)(void))
     close(fd);
     return good;
 }
-
-#endif

@@ -8,6 +8,8 @@
  * Times are device time. Device time of a simulator does not pass while nothing runs, even if the host copies blocks.
  * PAGE_CYCLES are therefore added for each page that is copied.
  */
+#include <inttypes.h>
+
 #include "actor.h"
 #include "device_memory.h"
 #include "rig.h"
@@ -18,8 +20,6 @@
 #define WORDS 16u /* words of each work-item */
 #define MOST 17u
 #define PAGE_CYCLES 64u /* cycles to copy a page, at 64 bytes a cycle */
-
-typedef unsigned long long ull;
 
 struct program {
     struct actor a;
@@ -171,8 +171,8 @@ static struct figures many(uint32_t n, bool names)
     program_open(&programs[n], 4, MIB, 0, false); /* the small program */
     struct figures f = run(n + 1, 4000000);
     f.small = programs[n].worst;
-    print_message("%u that %s: %llu jobs, %llu cycles each; the small one %u, %llu cycles at most\n", n,
-                  names ? "name" : "ask", (ull)f.jobs, (ull)(f.time / f.jobs), programs[n].jobs, (ull)f.small);
+    print_message("%u that %s: %" PRIu64 " jobs, %" PRIu64 " cycles each; the small one %u, %" PRIu64
+                  " cycles at most\n", n, names ? "name" : "ask", f.jobs, f.time / f.jobs, programs[n].jobs, f.small);
     for (uint32_t i = 0; i <= n; i++) {
         program_close(&programs[i]);
     }
@@ -214,7 +214,7 @@ static void test_mix(void **state)
         program_open(&programs[i], kinds[k].buffers, kinds[k].bytes, kinds[k].flags, kinds[k].names);
     }
     const struct figures f = run(n, 2000000);
-    print_message("sixteen: %llu cycles\n", (ull)f.time);
+    print_message("sixteen: %" PRIu64 " cycles\n", f.time);
     for (uint32_t i = 0; i < n; i++) {
         assert_true(programs[i].jobs >= 2);
         program_close(&programs[i]);

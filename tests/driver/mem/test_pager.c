@@ -8,6 +8,8 @@
  * - no block is evicted while work on an engine names it;
  * - mutants of the rule that decides which process keeps memory from which violate these.
  */
+#include <inttypes.h>
+
 #include "pager_sim.h"
 
 struct figures {
@@ -38,9 +40,10 @@ static struct figures many(uint32_t n, enum kind kind, uint32_t stride, uint64_t
         f.jobs += programs[i].jobs;
         expect(programs[i].jobs, "a program did nothing");
     }
-    print_message("%u %s, stride %u: %llu jobs, %llu blocks moved, at most %llu for a job; the small one: %llu jobs, "
-                  "the worst %llu cycles%s%s\n", n, kind == ASKS ? "ask" : "name", stride, (ull)f.jobs, (ull)moved,
-                  (ull)longest, (ull)programs[n].jobs, (ull)f.small, wrong ? ": " : "", wrong ? wrong : "");
+    print_message("%u %s, stride %u: %" PRIu64 " jobs, %" PRIu64 " blocks moved, at most %" PRIu64 " for a job; "
+                  "the small one: %" PRIu64 " jobs, the worst %" PRIu64 " cycles%s%s\n", n,
+                  kind == ASKS ? "ask" : "name", stride, f.jobs, moved, longest, programs[n].jobs, f.small,
+                  wrong ? ": " : "", wrong ? wrong : "");
     programs_close();
     return f;
 }
@@ -125,9 +128,9 @@ static void mix(uint64_t seed)
     const uint64_t lower = (1 + work / program_count / stay) * 64 * there * move_cycles;
     expect(longest <= 4 * (blocks + 64), "blocks move, and no job ends");
     expect(worst <= work + program_count * bound + lower, "a job waits too long");
-    print_message("seed %llu: %s, %u programs of %u blocks: %llu jobs, the worst %llu cycles; %llu blocks moved, at "
-                  "most %llu for a job%s%s\n", (ull)seed, config, program_count, blocks, (ull)jobs, (ull)worst,
-                  (ull)moved, (ull)longest, wrong ? ": " : "", wrong ? wrong : "");
+    print_message("seed %" PRIu64 ": %s, %u programs of %u blocks: %" PRIu64 " jobs, the worst %" PRIu64 " cycles; "
+                  "%" PRIu64 " blocks moved, at most %" PRIu64 " for a job%s%s\n", seed, config, program_count, blocks,
+                  jobs, worst, moved, longest, wrong ? ": " : "", wrong ? wrong : "");
     programs_close();
 }
 

@@ -4,14 +4,14 @@
  * Two and three of them do so while other work keeps the engines busy. Moves and cycles are counted. NORMAL also gets
  * stays beside FOCUS (S1).
  */
+#include <inttypes.h>
+
 #include "device_memory.h"
 #include "os/mem/mem.h"
 #include "rig.h"
 #include "snapshot.h"
 
 #define ITEMS 64u
-
-typedef unsigned long long ull;
 
 /** A process with a kernel that adds its work-item's id to the words of one array and stores them to another. */
 struct streamer {
@@ -134,7 +134,8 @@ static struct cost run(const char *config, uint32_t n, uint32_t mib)
     }
     assert_int_equal(free_pages(dev), pages);
     rig_done();
-    print_message("%s: %u of %u MiB: %llu cycles, %llu blocks brought\n", config, n, mib, (ull)c.cycles, (ull)c.blocks);
+    print_message("%s: %u of %u MiB: %" PRIu64 " cycles, %" PRIu64 " blocks brought\n", config, n, mib, c.cycles,
+                  c.blocks);
     return c;
 }
 
@@ -184,7 +185,7 @@ static void test_set_beside_pages(void **state)
     const uint64_t before = dev->pager.brought;
     streamer_begin(&set);
     streamer_end(&set);
-    print_message("%llu blocks brought until it ended\n", (ull)((at.brought - before) * 4096 / (4 * MIB)));
+    print_message("%" PRIu64 " blocks brought until it ended\n", (at.brought - before) * 4096 / (4 * MIB));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(at.ended[i], 0);
     }
@@ -223,7 +224,7 @@ static void test_crowd(void **state)
         expect_mixed(&a[i]);
     }
     const uint64_t blocks = dev->pager.brought * 4096 / (4 * MIB);
-    print_message("%llu cycles, %llu blocks brought\n", (ull)(tern_device_time(dev) - before), (ull)blocks);
+    print_message("%" PRIu64 " cycles, %" PRIu64 " blocks brought\n", tern_device_time(dev) - before, blocks);
     assert_in_range(blocks, 1, 80);
     for (int i = 0; i < CROWD; i++) {
         actor_set(&crowd[i], 0, 1);
@@ -266,7 +267,8 @@ static void test_focus(void **state)
     streamer_begin(&normal);
     streamer_end(&normal);
     const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = boost_stay(&normal.a);
-    print_message("FOCUS ran %llu cycles, NORMAL %llu, its last stay had %llu\n", (ull)theirs, (ull)ours, (ull)last);
+    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last stay had %" PRIu64 "\n", theirs, ours,
+                  last);
     assert_true(last >= stay);
     assert_true(theirs >= 8 * stay); /* NORMAL may run longer than its stay, since a thread takes its memory */
     assert_int_equal(tern_context_ended(focus.c), 0);
@@ -305,7 +307,8 @@ static void test_focus_pages(void **state)
     const uint64_t fence = actor_mix(&normal, 2000);
     until(ends_beside(&focus, &normal, fence));
     const uint64_t theirs = stats(&focus.a).cycles, ours = stats(&normal).cycles, last = boost_stay(&normal);
-    print_message("FOCUS ran %llu cycles, NORMAL %llu, its last stay had %llu\n", (ull)theirs, (ull)ours, (ull)last);
+    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last stay had %" PRIu64 "\n", theirs, ours,
+                  last);
     assert_true(last >= stay && theirs >= 8 * stay);
     expect_mixed(&normal);
     streamer_end(&focus);

@@ -15,8 +15,6 @@
 #define BUFFERS 12
 #define STAY 20000u /* cycles; also the quantum */
 
-typedef unsigned long long ull;
-
 enum kind { NAMES, ASKS, ALL }; /* the memory that a job needs: a named set; pages on request; all memory */
 
 struct program {

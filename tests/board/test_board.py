@@ -92,7 +92,7 @@ class Board(Case):
     def test_driver(self):
         """The driver's own tests of memory and of faults."""
         with self.board() as b:
-            for name in ("data", "fault"):
+            for name in ("submit_data", "fault"):
                 done = self.run_on(self.env(b.path), f"{BUILD}/tests/driver/test_driver_{name}")
                 self.assertEqual(done.returncode, 0, done.stderr)
 

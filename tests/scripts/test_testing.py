@@ -262,7 +262,7 @@ class Changed(unittest.TestCase):
         def pattern(file):
             return changed.itself(file).partition(": ")[2]
         self.assertRegex("driver.tdr.async", pattern("tests/driver/device/test_tdr.c"))
-        self.assertNotRegex("driver.migrate_many", pattern("tests/driver/migrate/test_migrate.c"))
+        self.assertNotRegex("driver.migrate_many", pattern("tests/driver/migration/test_migrate.c"))
         self.assertRegex("opencl.run_basic", pattern("tests/opencl/run_basic.c"))
         self.assertRegex("opencl.run_coarse_preempted", pattern("tests/opencl/run_coarse.c"))
         self.assertEqual(changed.itself("tests/driver/support/rig.h"), "driver: .")

@@ -213,9 +213,10 @@ def sanitize(full):
 
 
 THREADS = {
-    "driver": r"^driver\.(completions|device|fault|app|kill|preempt|published|space|survey|tdr|threads|wait)$",
+    "driver": r"^driver\.(completions|device|fault|app|kill|preempt|published|space|process_state|tdr|threads|"
+              r"blocking)$",
     "opencl": r"^opencl\.(api|run|app)_",
-    "ternd": r"^ternd\.(hostile|gone|soak|driver_(threads|waits|completions)|"
+    "ternd": r"^ternd\.(hostile|gone|soak|driver_(threads|concurrent_waits|completions)|"
              r"opencl_run_(events|threads|races|callbacks))$",
     "xrt": r"^xrt\.hal$",
 }

@@ -211,5 +211,5 @@ int main(void)
         cmocka_unit_test(test_vaspace_basic),
         cmocka_unit_test(test_vaspace_random),
     };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("allocators", tests, NULL, NULL);
 }

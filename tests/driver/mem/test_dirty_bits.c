@@ -431,5 +431,5 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_stamps),
     };
-    return cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("dirty_bits", tests, NULL, NULL);
 }

@@ -331,5 +331,5 @@ int main(void)
         T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits),
             T(test_behind_a_copy), T(test_free_while_room_is_made), T(test_cost_of_frees),
     };
-    return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("blocking", tests, NULL, NULL);
 }

@@ -211,5 +211,5 @@ static void test_day(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_day)};
-    return cmocka_run_group_tests_name("memory_day", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("fragmentation", tests, NULL, NULL);
 }

@@ -373,5 +373,5 @@ int main(void)
         T(test_crowd),
         T(test_set_beside_pages),
     };
-    return cmocka_run_group_tests_name("stay", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("thrashing", tests, NULL, NULL);
 }

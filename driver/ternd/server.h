@@ -152,7 +152,8 @@ struct ternd_session {
     atomic_bool broken;         /**< The session is being disconnected, because its client broke the protocol. */
 
     /* Migration (freeze.c). Guarded by `lock`, unless a comment says otherwise. */
-    bool holding; /**< A migration refers to the session, which is not freed meanwhile. Guarded by `ternd->lock`. */
+    /** A migration refers to the session and its processes, which are not freed meanwhile. Guarded by `ternd->lock`. */
+    bool holding;
     bool held;                  /**< No process of the session begins, ends, is suspended or resumed. */
     atomic_bool frozen;         /**< No message is taken from the client. Written under `lock`. */
     bool moved;                 /**< The session belongs to another ternd: what is left here is freed. */

@@ -249,22 +249,35 @@ static void end_calls(struct ternd_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/** The next process to be destroyed, with the only use of it; NULL: none is left. Called when all calls have ended. */
+static struct ternd_object *last_use(struct ternd_session *s)
+{
+    struct ternd_object *o = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (!tern_list_empty(&s->processes)) {
+        o = TERN_LIST_ENTRY(s->processes.next, struct ternd_object, node);
+        o->killed = true;
+        o->dead = false;
+        o->uses = 1;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return o;
+}
+
 void ternd_session_end(struct ternd_session *s)
 {
     struct ternd *t = s->ternd;
     end_calls(s);
-    while (!tern_list_empty(&s->processes)) {
-        struct ternd_object *o = TERN_LIST_ENTRY(s->processes.next, struct ternd_object, node);
+    pthread_mutex_lock(&t->lock);
+    while (s->holding) { /* the migration uses the processes; it ends soon, because they were killed */
+        pthread_cond_wait(&t->left, &t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+    for (struct ternd_object *o; (o = last_use(s));) {
         tern_os_process_kill(o->it);
-        o->killed = true;
-        o->dead = false;
-        o->uses = 1;
         ternd_process_end(o);
     }
     pthread_mutex_lock(&t->lock);
-    while (s->holding) {
-        pthread_cond_wait(&t->left, &t->lock);
-    }
     tern_list_remove(&s->node);
     t->leaving -= s->moved;
     pthread_cond_broadcast(&t->left);

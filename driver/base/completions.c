@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/lock.h"
 #include "base/sized.h"
 
 int tern_completions_create(const struct tern_api *api, struct tern_device *dev, pthread_mutex_t *lock,
@@ -110,6 +111,7 @@ struct tern_completion_entry *tern_completion_reserve(uint64_t process)
 void tern_completions_put(struct tern_completion_queue *q, struct tern_completion_entry *e,
                           const struct tern_completion *told)
 {
+    tern_assert_held(q->lock);
     const bool first = tern_list_empty(&q->entries);
     e->told = *told;
     tern_list_append(&q->entries, &e->node);
@@ -123,6 +125,7 @@ void tern_completions_drop(const struct tern_list *queues, uint64_t process)
     TERN_LIST_EACH(at, queues)
     {
         struct tern_completion_queue *q = TERN_LIST_ENTRY(at, struct tern_completion_queue, node);
+        tern_assert_held(q->lock);
         const bool any = !tern_list_empty(&q->entries);
         for (struct tern_list *node = q->entries.next, *next; node != &q->entries; node = next) {
             struct tern_completion_entry *e = TERN_LIST_ENTRY(node, struct tern_completion_entry, node);

@@ -4,8 +4,8 @@
  * when work is submitted, so that the report of its end cannot fail. The descriptor is an eventfd, which is not 0
  * exactly while there are entries.
  *
- * Locks. The device's lock guards a queue and its entries. Creation, destruction and take acquire it; the other
- * functions are called with it held.
+ * Locks. The device's lock guards a queue and its entries, except where a comment says otherwise. Creation, destruction
+ * and take acquire it; put and drop require it.
  */
 #ifndef TERN_BASE_COMPLETIONS_H
 #define TERN_BASE_COMPLETIONS_H
@@ -18,7 +18,7 @@
 struct tern_api;
 
 struct tern_completion_queue {
-    const struct tern_api *api;
+    const struct tern_api *api; /**< Constant, as are `dev`, `lock` and `fd`. */
     struct tern_list node; /**< Node of the device's list of queues; changed with tern_fork_lock held as well. */
     struct tern_device *dev;
     pthread_mutex_t *lock; /**< The device's lock. */

@@ -12,13 +12,17 @@
 
 struct tern_ticket_lock {
     pthread_mutex_t lock;
-    pthread_cond_t moved;
-    uint64_t next, serving; /* tickets: the next one to be given out; that of the thread that has the lock */
+    pthread_cond_t moved;   /**< Broadcast when the lock is released while threads wait for it. */
+    /** The next ticket to be given out, and the ticket of the thread that has the lock. Guarded by `lock`. */
+    uint64_t next, serving;
+    /** The thread that has the lock; 0: none. Written under `lock`, and read without it by tern_ticket_lock_mine. */
+    pthread_t holder;
 };
 
 static inline int tern_ticket_lock_init(struct tern_ticket_lock *t)
 {
     t->next = t->serving = 0;
+    t->holder = 0;
     int r = pthread_mutex_init(&t->lock, NULL);
     if (r) {
         return -r;
@@ -43,17 +47,25 @@ static inline void tern_ticket_lock(struct tern_ticket_lock *t)
     while (t->serving != ticket) {
         pthread_cond_wait(&t->moved, &t->lock);
     }
+    __atomic_store_n(&t->holder, pthread_self(), __ATOMIC_RELAXED);
     pthread_mutex_unlock(&t->lock);
 }
 
 static inline void tern_ticket_unlock(struct tern_ticket_lock *t)
 {
     pthread_mutex_lock(&t->lock);
+    __atomic_store_n(&t->holder, 0, __ATOMIC_RELAXED);
     t->serving++;
     if (t->serving != t->next) {
         pthread_cond_broadcast(&t->moved);
     }
     pthread_mutex_unlock(&t->lock);
+}
+
+/** True: the calling thread has the lock. Other threads change `holder`, but never to this thread. */
+static inline int tern_ticket_lock_mine(const struct tern_ticket_lock *t)
+{
+    return __atomic_load_n(&t->holder, __ATOMIC_RELAXED) == pthread_self();
 }
 
 #endif

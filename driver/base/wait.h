@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/lock.h"
+
 /** Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t tern_clock_ns(void)
 {
@@ -32,11 +34,12 @@ static inline struct timespec tern_deadline(int64_t ms)
     return t;
 }
 
-/** Waits for a condition variable of CLOCK_MONOTONIC, with its lock held. 0, or -ETIMEDOUT at the deadline `until`.
- *  ms < 0: there is no deadline. */
+/** Waits for a condition variable of CLOCK_MONOTONIC. Requires its lock, which is released meanwhile. 0, or -ETIMEDOUT
+ *  at the deadline `until`. ms < 0: there is no deadline. */
 static inline int tern_wait_changed(pthread_cond_t *changed, pthread_mutex_t *lock, int64_t ms,
                                     const struct timespec *until)
 {
+    tern_assert_held(lock);
     return ms < 0 ? -pthread_cond_wait(changed, lock) : -pthread_cond_timedwait(changed, lock, until);
 }
 

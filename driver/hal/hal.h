@@ -13,9 +13,10 @@
  *                       write-combining window) and register accesses (posted writes) on different paths, and either
  *                       may arrive late.
  *
- * Threads. The caller serialises all calls. If `concurrent` is set, device time passes by itself: one thread may be in
- * `wait` while another one uses the other functions, and any thread may call `wake`. If it is not set, device time
- * passes only in `wait`, and a little in register accesses.
+ * Threads. The caller serialises all calls. A caller with several threads does so by a lock that it names in `lock`
+ * (the driver: hal_lock), which each operation except `wake` and `close` then asserts. If `concurrent` is set, device
+ * time passes by itself: one thread may be in `wait`, without the lock, while another one uses the other functions, and
+ * any thread may call `wake`. If it is not set, device time passes only in `wait`, and a little in register accesses.
  *
  * Interrupts. `wait` returns at once if the interrupt is raised, or soon after it is raised. A backend without an
  * interrupt polls dev.irq_status instead, which fulfils the same contract.
@@ -28,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/iovec.h"
+#include "base/lock.h"
 #include "hal/config.h"
 
 struct tern_hal;
@@ -73,13 +75,31 @@ struct tern_hal_memory {
     uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
 };
 
+/** An opened device. All fields but `lock` are constant once it is open. */
 struct tern_hal {
     const struct tern_hal_ops *ops;
     char backend[TERN_HAL_NAME], config[64]; /**< Names of the opened device; config is cut to fit. */
     bool slow;                    /**< A second of device time takes hours of host time. */
     bool concurrent;              /**< Device time passes by itself (Threads, above). */
     struct tern_hal_memory memory;
+    /** The lock under which all calls are made; NULL: the caller has one thread. Set while there is one thread. */
+    const struct tern_ticket_lock *lock;
 };
+
+/** Asserts that the caller holds the lock of the device. Stands in all operations except `wait`, `wake` and `close`. */
+#define tern_hal_assert_held(hal) \
+    do { \
+        if ((hal)->lock) { \
+            tern_assert_held((hal)->lock); \
+        } \
+    } while (0)
+/** The same, for the operation `wait`. */
+#define tern_hal_assert_waits(hal) \
+    do { \
+        if (!(hal)->concurrent) { \
+            tern_hal_assert_held(hal); \
+        } \
+    } while (0)
 
 /** Write one register, or one piece of memory. */
 static inline int tern_hal_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)

@@ -22,14 +22,15 @@
 #include "hal/waveforms.h"
 #include "tern_sim/tern_sim.h"
 
+/** A simulated device. Fields are constant once it is open, except where a comment says otherwise. */
 struct hal_sim {
     struct tern_hal hal;
-    void *object;
+    void *object; /* The loaded simulator. */
     const struct tern_sim_api *api;
-    struct tern_sim *sim;
-    bool reported; /* the broken rule was printed; guarded by the caller's lock, as all of this */
-    char path[256]; /* path of the waveform; "": there is none */
-    struct tern_waveform waveform;
+    struct tern_sim *sim; /* The state of the simulator. Guarded by the caller's lock (hal.h). */
+    bool reported; /* stderr has said which rule the device broke. Guarded by the caller's lock (hal.h). */
+    char path[256]; /* Path of the waveform; "": there is none. */
+    struct tern_waveform waveform; /* Guarded by the lock of waveforms.c. */
 };
 
 static struct hal_sim *of(struct tern_hal *hal)
@@ -37,9 +38,11 @@ static struct hal_sim *of(struct tern_hal *hal)
     return (struct hal_sim *)(void *)hal;
 }
 
-/** Returns the result. If the device has broken a rule of its own, which stops it, stderr says once which rule. */
+/** Returns the result. If the device has broken a rule of its own, which stops it, stderr says once which rule.
+ *  Requires the caller's lock. */
 static int checked(struct hal_sim *h, int result)
 {
+    tern_hal_assert_held(&h->hal);
     struct tern_sim_violation v;
     if (result == -EIO && !h->reported && h->api->violation(h->sim, &v)) {
         h->reported = true;
@@ -51,11 +54,13 @@ static int checked(struct hal_sim *h, int result)
 
 static int sim_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
+    tern_hal_assert_held(hal);
     return checked(of(hal), of(hal)->api->read32(of(hal)->sim, offset, value));
 }
 
 static int sim_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
 {
+    tern_hal_assert_held(hal);
     int r = 0;
     for (size_t i = 0; !r && i < n; i++) {
         r = of(hal)->api->write32(of(hal)->sim, writes[i].offset, writes[i].value);
@@ -65,11 +70,13 @@ static int sim_write32(struct tern_hal *hal, const struct tern_hal_write *writes
 
 static int sim_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
+    tern_hal_assert_held(hal);
     return of(hal)->api->mem_read(of(hal)->sim, address, data, size);
 }
 
 static int sim_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
 {
+    tern_hal_assert_held(hal);
     int r = 0;
     for (size_t i = 0; !r && i < n; i++) {
         r = of(hal)->api->mem_write(of(hal)->sim, pieces[i].address, pieces[i].data, pieces[i].size);
@@ -79,12 +86,14 @@ static int sim_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, 
 
 static int sim_flush(struct tern_hal *hal)
 {
+    tern_hal_assert_held(hal);
     (void)hal; /* memory is written at once */
     return 0;
 }
 
 static int sim_wait(struct tern_hal *hal, uint64_t cycles)
 {
+    tern_hal_assert_waits(hal);
     bool raised = false;
     int r = checked(of(hal), of(hal)->api->step(of(hal)->sim, cycles, &raised));
     return r ? r : raised;

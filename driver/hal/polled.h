@@ -14,9 +14,10 @@
 
 /** State by which a thread that sleeps between two polls is woken. Any thread may call the functions. */
 struct tern_polled {
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* woken or raised was set; its clock is CLOCK_MONOTONIC */
-    bool woken, raised;     /* wake, raise was called since the last sleep; guarded by lock */
+    pthread_mutex_t lock;   /**< No other lock is taken while it is held. */
+    pthread_cond_t changed; /**< Signalled, by CLOCK_MONOTONIC, when `woken` or `raised` is set. */
+    /** tern_polled_wake, and tern_polled_raise, was called since the last sleep. Guarded by `lock`. */
+    bool woken, raised;
 };
 
 void tern_polled_begin(struct tern_polled *p);

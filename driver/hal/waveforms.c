@@ -11,12 +11,13 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/thread.h"
 
 /* Held, with all signals blocked, while a waveform begins or ends, so that the end of the process waits for that. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tern_list waveforms = {&waveforms, &waveforms}; /* open waveforms; guarded by lock */
-static int fork_error;
+static struct tern_list waveforms = {&waveforms, &waveforms}; /* The open waveforms. Guarded by `lock`. */
+static int fork_error; /* 0, or the errno of pthread_atfork. Set once. */
 
 static void before_fork(void)
 {
@@ -78,8 +79,10 @@ static bool regular(const char *path)
     return stat(path, &s) || S_ISREG(s.st_mode);
 }
 
+/** True: an open waveform has this path. Requires `lock`. */
 static bool being_written(const char *path)
 {
+    tern_assert_held(&lock);
     TERN_LIST_EACH(node, &waveforms)
     {
         if (!strcmp(TERN_LIST_ENTRY(node, struct tern_waveform, node)->path, path)) {
@@ -126,9 +129,10 @@ static const char *why_cut(int r)
                          : strerror(-r);
 }
 
-/** Ends a waveform. With the lock held. */
+/** Ends a waveform. Requires `lock`. */
 static void end(struct tern_waveform *w)
 {
+    tern_assert_held(&lock);
     const int r = w->api->trace(w->sim, NULL);
     if (r) {
         fprintf(stderr, "tern: the waveform %s is not whole: %s\n", w->path, why_cut(r));

@@ -13,8 +13,8 @@
 
 /** A waveform, a member of the backend's device. */
 struct tern_waveform {
-    struct tern_list node; /**< Node of the list of open waveforms; guarded by the lock of waveforms.c. */
-    const char *path;
+    struct tern_list node; /**< Node of the list of open waveforms. Guarded by the lock of waveforms.c. */
+    const char *path;      /**< Constant, as are the two fields below. */
     const struct tern_sim_api *api;
     struct tern_sim *sim;
     bool inherited; /**< This process is a child of the one that began the waveform. Set at the fork only. */

@@ -95,6 +95,7 @@ static int collect(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t 
 
 int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t status;
     int r = check_range(kmd, first, count);
     if (r) {
@@ -111,6 +112,7 @@ int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool cl
 
 int tern_kmd_dirty_count(struct tern_kmd *kmd, uint32_t first, uint32_t count, uint32_t *dirty)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t status;
     int r = check_range(kmd, first, count);
     r = r ? r : command(kmd, first, count, TERN_DIRTY_COMMAND_OP_COUNT, &status);

@@ -44,6 +44,7 @@ static int show_warps(struct tern_kmd *k, uint32_t e, FILE *out)
 
 int tern_kmd_dump(struct tern_kmd *kmd, uint32_t e, FILE *out, struct tern_kmd_running *running)
 {
+    tern_hal_assert_held(kmd->hal);
     const struct named regs[] = {
         {"irq_status", TERN_REG_DEV_IRQ_STATUS},
         {"irq_enable", TERN_REG_DEV_IRQ_ENABLE},

@@ -61,6 +61,7 @@ static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
 
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry *s)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_kmd_engine *q = &kmd->engine[e];
     const uint32_t flags = (s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u) |
         (s->resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0u) |
@@ -166,6 +167,7 @@ static int answered(struct tern_kmd_engine *q, struct tern_indication *out)
 
 int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t status = 0;
     int r = read_status(kmd, e, &status);
     if (r || !FIELD(status, TERN_ENGINE_STATUS_INDICATIONS)) {
@@ -205,6 +207,7 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_kmd_engine *q = &kmd->engine[e];
     struct tern_indication ind;
     int r;
@@ -227,6 +230,7 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 
 int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t granularity)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_kmd_engine *q = &kmd->engine[e];
     const uint32_t finest = granularity < kmd->granularity ? granularity : kmd->granularity;
     if (q->stopping && fence != q->answer.fence) {
@@ -275,6 +279,7 @@ static void settle(struct tern_kmd_engine *q)
  *  without device time passing. */
 int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, bool begin, uint64_t *last_aborted)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t status = 0;
     int r = begin ? command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK) : 0;
     r = r ? r : read_status(kmd, e, &status);
@@ -320,6 +325,7 @@ static int discard(struct tern_kmd *kmd, uint32_t e)
 
 int tern_kmd_take_over(struct tern_kmd *kmd)
 {
+    tern_hal_assert_held(kmd->hal);
     int r = 0;
     for (uint32_t e = 0; !r && e < kmd->engines; e++) {
         uint32_t status = 0;
@@ -333,6 +339,7 @@ int tern_kmd_take_over(struct tern_kmd *kmd)
 
 void tern_kmd_forget(struct tern_kmd *kmd)
 {
+    tern_hal_assert_held(kmd->hal);
     for (uint32_t e = 0; e < kmd->engines; e++) {
         struct tern_kmd_engine *q = &kmd->engine[e];
         q->unpolled_count = 0;
@@ -342,6 +349,7 @@ void tern_kmd_forget(struct tern_kmd *kmd)
 
 int tern_kmd_status(struct tern_kmd *kmd, uint32_t e, struct tern_kmd_status *out)
 {
+    tern_hal_assert_held(kmd->hal);
     const struct tern_kmd_engine *q = &kmd->engine[e];
     uint32_t status = 0;
     int r = read_status(kmd, e, &status);

@@ -33,6 +33,11 @@ void tern_kmd_close(struct tern_hal *hal)
     hal->ops->close(hal);
 }
 
+void tern_kmd_guard(struct tern_kmd *kmd, const struct tern_ticket_lock *lock)
+{
+    kmd->hal->lock = lock;
+}
+
 void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out)
 {
     const struct tern_hal *h = kmd->hal;
@@ -69,6 +74,7 @@ static int failed(int r, uint64_t address, const char *what)
 
 int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size)
 {
+    tern_hal_assert_held(kmd->hal);
     const void *from = mapped(kmd->hal, address, size);
     if (from) {
         copy(data, from, size);
@@ -80,6 +86,7 @@ int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t siz
 
 int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n)
 {
+    tern_hal_assert_held(kmd->hal);
     for (size_t i = 0; i < n; i++) {
         tern_bases_wrote(kmd, pieces[i].address, pieces[i].size);
     }
@@ -101,6 +108,7 @@ int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t
 
 int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles)
 {
+    tern_hal_assert_waits(kmd->hal);
     return kmd->hal->ops->wait(kmd->hal, cycles);
 }
 

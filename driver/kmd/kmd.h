@@ -6,7 +6,8 @@
  * State. The results of the probe, and for each engine what the rules of preemption need (P3-P5, F3; engine.c). There
  * is no policy here.
  * Locks. The caller serialises all calls and guards all structures (the driver: hal_lock), except where a function says
- * otherwise.
+ * otherwise. A caller with several threads names the lock by tern_kmd_guard; functions that use the device, or what
+ * changes of struct tern_kmd, then assert it.
  * Errors. A function returns 0 or -errno of the hal, unless it says more. After a failure of the hal, or if the
  * registers of a device read all ones (-EIO), the device is to be given up.
  */
@@ -19,6 +20,7 @@
 
 #include "base/iovec.h"
 #include "base/keys.h"
+#include "base/ticket_lock.h"
 #include "kmd/memory_basis.h"
 #include "tern/tern.h"
 #include "tern/tern_hw.h"
@@ -68,7 +70,8 @@ struct tern_indication {
     bool began;              /**< PREEMPTED, RETURNED: the buffer had begun, and its state is in the save area. */
 };
 
-/** A copy of the state of an HW queue, and the indications that have been read but not polled yet. */
+/** A copy of the state of an HW queue, and the indications that have been read but not polled yet. Guarded by the
+ *  caller's lock. */
 struct tern_kmd_engine {
     uint64_t queue[TERN_HW_QUEUE]; /**< Fence ids, oldest first. */
     uint32_t n;                    /**< Number of buffers in the queue. */
@@ -83,9 +86,9 @@ struct tern_kmd_engine {
 struct tern_hal; /* the layer below */
 
 struct tern_kmd {
-    struct tern_hal *hal;
-    /** As the device's registers say (docs/spec/registers.yaml). All but `hal`, dirty_area, engine and bases is
-     *  constant after the probe. */
+    struct tern_hal *hal; /**< The device. Constant; operations need the caller's lock, as hal.h says. */
+    /** As the device's registers say (docs/spec/registers.yaml). These fields, up to page_requests, are constant after
+     *  the probe. */
     uint32_t version, engines, lanes, warps, local_bytes, dirty_page_log2, pa_bits, clock_hz, mem_pages;
     uint32_t save_pages;   /**< Number of pages of a context-save area. */
     uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
@@ -93,12 +96,13 @@ struct tern_kmd {
     uint32_t ports;        /**< Number of memory ports. */
     bool single_use, mem_clear;
     /** Physical address, 64-byte aligned, of tern_kmd_dirty_area bytes for the dirty plane alone. The owner of device
-     *  memory sets it. */
+     *  memory sets it before other threads run. */
     uint64_t dirty_area;
     bool page_requests;    /**< A kernel stops at an absent page until the page is there, and does not fault. */
-    struct tern_kmd_engine engine[TERN_ENGINES_MAX];
-    struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< Counters at the probe, which later values exclude. */
-    struct tern_bases bases;
+    struct tern_kmd_engine engine[TERN_ENGINES_MAX]; /**< The engines' HW queues. Guarded by the caller's lock. */
+    /** Counters at the probe, which later values exclude. Constant after the probe. */
+    struct tern_engine_counters base[TERN_ENGINES_MAX];
+    struct tern_bases bases; /**< The memory bases. Guarded by the caller's lock. */
 };
 
 /* ------------------------------------------------------------------ hal_access.c */
@@ -110,6 +114,9 @@ int tern_kmd_config(const char *backend, const char *config, const struct tern_k
 /** Opens the device. -EINVAL, -ENOENT, -EPROTO, -ENOMEM. */
 int tern_kmd_open(const struct tern_config *config, struct tern_hal **out);
 void tern_kmd_close(struct tern_hal *hal);
+/** From now on the caller has several threads, and holds the lock in each call that the comments at the top name. NULL:
+ *  it has one thread again. */
+void tern_kmd_guard(struct tern_kmd *kmd, const struct tern_ticket_lock *lock);
 
 /** Description of the opened device, for display. The strings belong to the hal. */
 struct tern_kmd_about {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/minmax.h"
+#include "hal/hal.h"
 #include "kmd/bits.h"
 #include "kmd/kmd.h"
 
@@ -81,6 +82,7 @@ static void tell_all(struct tern_kmd *kmd, uint32_t first, uint32_t count, const
 
 void tern_bases_wrote(struct tern_kmd *kmd, uint64_t address, size_t size)
 {
+    tern_hal_assert_held(kmd->hal);
     const uint64_t pages = device_pages(kmd), first = address >> kmd->dirty_page_log2;
     if (size && first < pages) {
         const uint64_t last = (address + size - 1) >> kmd->dirty_page_log2;
@@ -202,6 +204,7 @@ static int reserve(struct tern_bases *all, const struct tern_basis *b)
 
 int tern_basis_create(struct tern_kmd *kmd, const struct tern_basis_range *ranges, uint32_t n, uint64_t *id)
 {
+    tern_hal_assert_held(kmd->hal);
     if (!n) {
         return tern_error(-EINVAL, "a memory basis has at least one range");
     }
@@ -257,6 +260,7 @@ static struct tern_basis *find(struct tern_kmd *kmd, uint64_t id)
 
 int tern_basis_destroy(struct tern_kmd *kmd, uint64_t id)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
@@ -294,6 +298,7 @@ static void begin(struct tern_basis *b)
 
 int tern_basis_start(struct tern_kmd *kmd, uint64_t id)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
@@ -311,6 +316,7 @@ int tern_basis_start(struct tern_kmd *kmd, uint64_t id)
 
 int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *const b = find(kmd, id);
     if (!b) {
         return -EBADF;
@@ -335,6 +341,7 @@ static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_basis **o
 
 int tern_basis_stop(struct tern_kmd *kmd, uint64_t id)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *b;
     const int r = find_started(kmd, id, &b);
     if (b) {
@@ -385,6 +392,7 @@ static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part 
 int tern_basis_query(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, bool clear, void *bits,
                     uint64_t at)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *b;
     struct place p = {0};
     const int r = look(kmd, id, part, &b, &p);
@@ -399,6 +407,7 @@ int tern_basis_query(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_
 
 int tern_basis_count(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part *part, uint64_t *count)
 {
+    tern_hal_assert_held(kmd->hal);
     struct tern_basis *b;
     struct place p = {0};
     const int r = look(kmd, id, part, &b, &p);

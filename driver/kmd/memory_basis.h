@@ -104,9 +104,10 @@ int tern_basis_count(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_
 /* ------------------------------------------------------- for the rest of kmd/ */
 
 struct tern_basis;
+/** The memory bases of a device. Guarded by the caller's lock. */
 struct tern_bases {
-    struct tern_basis *first;
-    uint64_t last_id;
+    struct tern_basis *first; /**< The bases, the youngest first. */
+    uint64_t last_id;         /**< Name of the youngest basis that was ever made. */
     uint32_t *taken;      /**< Buffer for bits that are taken out of the plane. */
     uint32_t taken_pages; /**< Number of pages for which `taken` has room: that of the largest range of all bases. */
 };

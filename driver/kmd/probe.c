@@ -64,6 +64,7 @@ static int plausible(const struct tern_kmd *k)
 
 int tern_kmd_interrupts(struct tern_kmd *kmd, bool on)
 {
+    tern_hal_assert_held(kmd->hal);
     int r = tern_hal_write32(kmd->hal, TERN_REG_DEV_IRQ_ENABLE, on ? (1u << kmd->engines) - 1u : 0);
     return r ? tern_error(r, "the interrupts cannot be switched: %s", strerror(-r)) : 0;
 }
@@ -122,6 +123,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
 
 int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t lo = 0, hi = 0;
     int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_LO, &lo);
     r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
@@ -154,6 +156,7 @@ static int wide(struct tern_hal *hal, uint32_t lo, uint64_t *out)
 
 int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_counters *out)
 {
+    tern_hal_assert_held(kmd->hal);
     const struct tern_engine_counters *b = &kmd->base[engine];
     struct tern_engine_counters c = *out;
     const struct {

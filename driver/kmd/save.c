@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "hal/hal.h"
 
 #define LINES_PER_PAGE (TERN_PAGE / TERN_SAVE_LINE_BYTES)
 #define WORDS_PER_LINE (TERN_SAVE_LINE_BYTES / 4)
@@ -33,6 +34,7 @@ int tern_save_check(const struct tern_kmd *kmd, const struct tern_save *save)
 
 int tern_save_read(struct tern_kmd *kmd, const uint32_t *page, struct tern_save *out)
 {
+    tern_hal_assert_held(kmd->hal);
     uint32_t w[WORDS_PER_LINE];
     struct tern_ctx head;
     int r = tern_kmd_read(kmd, (uint64_t)page[0] * TERN_PAGE, w, sizeof w);
@@ -65,6 +67,7 @@ static uint64_t line_at(const struct tern_kmd *kmd, const uint32_t *page, uint32
 
 int tern_save_read_state(struct tern_kmd *kmd, const uint32_t *page, uint32_t lines, void *state)
 {
+    tern_hal_assert_held(kmd->hal);
     char *to = state;
     int r = 0;
     for (uint32_t done = 0, n; !r && done < lines; done += n) {
@@ -77,6 +80,7 @@ int tern_save_read_state(struct tern_kmd *kmd, const uint32_t *page, uint32_t li
 
 int tern_save_write(struct tern_kmd *kmd, const uint32_t *page, const struct tern_save *save, const void *state)
 {
+    tern_hal_assert_held(kmd->hal);
     const char *from = state;
     uint32_t w[WORDS_PER_LINE];
     const struct tern_ctx head = {.magic = TERN_CTX_MAGIC_VALUE,

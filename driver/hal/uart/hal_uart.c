@@ -40,13 +40,13 @@
 
 struct hal_uart {
     struct tern_hal hal;
-    int port;
-    struct tern_requests *requests; /* guarded by lock, as all fields up to it */
-    uint64_t bytes;                 /* bytes of device memory; constant once open */
-    uint32_t time_hi;               /* dev.time_hi when time_lo was last read */
-    bool told;                      /* stderr has said why the board was given up */
-    pthread_mutex_t lock;
-    struct tern_polled polled;
+    int port;                       /* Descriptor of the serial port. Constant once open. */
+    uint64_t bytes;                 /* Size of device memory, in bytes. Constant once open. */
+    pthread_mutex_t lock;           /* Taken after the caller's lock (hal.h); `wait` takes it alone. */
+    struct tern_requests *requests; /* Requests to the board. Guarded by `lock`. */
+    uint32_t time_hi;               /* Value of dev.time_hi, in 2^32 cycles, at the last read. Guarded by `lock`. */
+    bool told;                      /* stderr has said why the board was given up. Guarded by `lock`. */
+    struct tern_polled polled;      /* Guarded by a lock of its own. */
 };
 
 static struct hal_uart *of(struct tern_hal *hal)
@@ -54,9 +54,10 @@ static struct hal_uart *of(struct tern_hal *hal)
     return (struct hal_uart *)(void *)hal;
 }
 
-/** The error of a lost board. stderr says once why it was given up. */
+/** The error of a lost board. stderr says once why it was given up. Requires h->lock. */
 static int given_up(struct hal_uart *h, const char *why)
 {
+    tern_assert_held(&h->lock);
     if (!h->told) {
         h->told = true;
         fprintf(stderr, "tern: the board is given up: %s\n", why);
@@ -64,15 +65,18 @@ static int given_up(struct hal_uart *h, const char *why)
     return tern_error(-EIO, "the board is given up: %s", why);
 }
 
-/** Turns the result of a request into that of the hal. */
+/** Turns the result of a request into that of the hal. Requires h->lock. */
 static int checked(struct hal_uart *h, int r)
 {
+    tern_assert_held(&h->lock);
     return r ? given_up(h, tern_requests_why(h->requests)) : 0;
 }
 
-/** Reads consecutive registers with one request. -EIO also if one of them and the id register read all ones. */
+/** Reads consecutive registers with one request. Requires h->lock. -EIO also if one of them and the id register read
+ *  all ones. */
 static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, size_t n)
 {
+    tern_assert_held(&h->lock);
     uint8_t data[32], id[4];
     bool ones = false;
     int r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, offset, data, n * 4);
@@ -93,6 +97,7 @@ static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, 
 
 static int uart_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
+    tern_hal_assert_held(hal);
     struct hal_uart *h = of(hal);
     uint32_t v[2] = {0, 0};
     int r = 0;
@@ -114,6 +119,7 @@ static int uart_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 
 static int uart_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
 {
+    tern_hal_assert_held(hal);
     struct hal_uart *h = of(hal);
     int r = 0;
     pthread_mutex_lock(&h->lock);
@@ -145,6 +151,7 @@ static size_t part(uint64_t address, size_t size)
 
 static int uart_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
+    tern_hal_assert_held(hal);
     struct hal_uart *h = of(hal);
     int r = 0;
     if (!there(h, address, size)) {
@@ -168,15 +175,19 @@ struct gathered {
     uint8_t bytes[TERN_UART_LIMIT];
 };
 
+/** Sends the gathered bytes, if there are any. Requires h->lock. */
 static int send_gathered(struct hal_uart *h, struct gathered *g)
 {
+    tern_assert_held(&h->lock);
     const size_t n = g->size;
     g->size = 0;
     return n ? tern_requests_write(h->requests, TERN_UART_WRITE_MEMORY, (uint32_t)g->address, g->bytes, n) : 0;
 }
 
+/** Gathers bytes, and sends what fills a request. Requires h->lock. */
 static int gather(struct hal_uart *h, struct gathered *g, uint64_t address, const uint8_t *data, size_t size)
 {
+    tern_assert_held(&h->lock);
     int r = g->size && g->address + g->size != address ? send_gathered(h, g) : 0;
     while (size && !r) {
         g->address = g->size ? g->address : address;
@@ -193,6 +204,7 @@ static int gather(struct hal_uart *h, struct gathered *g, uint64_t address, cons
 
 static int uart_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
 {
+    tern_hal_assert_held(hal);
     struct hal_uart *h = of(hal);
     struct gathered g = {.size = 0};
     bool all = true;
@@ -209,6 +221,7 @@ static int uart_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces,
 
 static int uart_flush(struct tern_hal *hal)
 {
+    tern_hal_assert_held(hal);
     (void)hal; /* the line keeps the order */
     return 0;
 }
@@ -226,6 +239,7 @@ static int look(void *user, bool timed, uint32_t *now)
 
 static int uart_wait(struct tern_hal *hal, uint64_t cycles)
 {
+    tern_hal_assert_waits(hal);
     struct hal_uart *h = of(hal);
     return tern_polled_wait(&h->polled, cycles, POLL_NS_MIN, POLL_NS_MAX, look, h);
 }
@@ -256,8 +270,10 @@ static const struct tern_hal_ops ops = {.read32 = uart_read32, .write32 = uart_w
 static int memory(struct hal_uart *h, const struct tern_config *config)
 {
     uint32_t id[3] = {0}, pages = 0;
+    pthread_mutex_lock(&h->lock);
     int r = read_registers(h, TERN_REG_DEV_ID, id, 3);
     r = r ? r : read_registers(h, TERN_REG_DEV_MEM_PAGES, &pages, 1);
+    pthread_mutex_unlock(&h->lock);
     if (r || id[2] != TERN_SPEC_HASH) {
         return r;
     }

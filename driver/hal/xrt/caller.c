@@ -10,22 +10,25 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/thread.h"
 #include "base/wait.h"
 #include "hal/xrt/signals.h"
 
 struct tern_caller {
-    const struct tern_xrt_api *api;
-    struct tern_xrt *xrt;  /* the open card; the thread's while pending, else guarded by lock */
-    pthread_mutex_t turn;  /* held during a call; taken before lock */
-    pthread_mutex_t lock;  /* guards all fields below */
-    pthread_cond_t asked, answered;
-    pthread_t thread;
-    pid_t tid;                /* id of the thread */
-    bool pending, stop, lost; /* a call is to be made or under way; the thread is to end; a call has timed out */
-    int result;
-    struct tern_call call;         /* the thread's while pending, as are the two strings */
-    char device[64], xclbin[4096]; /* copies of the strings of TERN_CALL_OPEN */
+    const struct tern_xrt_api *api; /* Constant. */
+    struct tern_xrt *xrt;  /* The open card. Used by the thread while `pending`, else guarded by `lock`. */
+    pthread_mutex_t turn;  /* Held during a call. Taken before `lock`. */
+    pthread_mutex_t lock;  /* Guards all fields below, unless a comment says otherwise. */
+    pthread_cond_t asked, answered; /* Signalled when `pending` or `stop` is set, and when `pending` is reset. */
+    pthread_t thread;         /* The thread that makes the calls. Constant. */
+    pid_t tid;                /* The number of the thread, for its scheduling class. */
+    bool pending;             /* A call is to be made, or is under way. */
+    bool stop;                /* The thread is to end. */
+    bool lost;                /* A call has taken longer than its time. */
+    int result;               /* 0 or -errno of the last call. */
+    struct tern_call call;         /* The call. Used by the thread while `pending`, as are the two strings. */
+    char device[64], xclbin[4096]; /* Copies of the strings of TERN_CALL_OPEN. */
 };
 
 static int make(struct tern_caller *c, struct tern_call *k)
@@ -105,9 +108,11 @@ int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out)
     return 0;
 }
 
-/** Waits for the end of the call for at most `ms`. With `turn` and `lock` held. */
+/** Waits for the end of the call for at most `ms`. Requires `turn` and `lock`. */
 static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
 {
+    tern_assert_held(&c->turn);
+    tern_assert_held(&c->lock);
     const struct timespec until = tern_deadline(ms);
     int r = 0;
     while (c->pending && !r) {

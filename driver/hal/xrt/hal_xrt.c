@@ -45,28 +45,31 @@
 #define POLL_NS_MIN 20000u
 #define POLL_NS_MAX 1000000u
 
+/** An open card. Fields are constant once it is open, except where a comment says otherwise. */
 struct hal_xrt {
     struct tern_hal hal;
-    struct tern_caller *caller;
-    struct tern_interrupts *interrupts; /* NULL: not started, or stopped */
-    int64_t timeout_ms;
-    uint64_t look_ns;     /* time between two polls if interrupts arrive */
-    pthread_mutex_t copy; /* guards map */
-    uint8_t *map;       /* the host's copy of device memory; NULL: XRT has closed the card */
-    uint64_t bytes;     /* size of device memory; constant once open */
-    uint32_t time_hi;   /* dev.time_hi when time_lo was last read */
-    uint32_t enabled;   /* the value of dev.irq_enable; atomic */
-    bool come;          /* interrupts arrive; atomic */
-    bool told;          /* stderr has said why the card was given up; atomic */
-    struct tern_polled polled;
-    pid_t owner;          /* process that opened the card */
-    struct hal_xrt *next; /* in the list `cards`; guarded by cards_lock */
+    struct tern_caller *caller;         /* Guarded by locks of its own. */
+    /* NULL: not started, or stopped. Changed by the open, and by the close or at_exit, of which only one runs. */
+    struct tern_interrupts *interrupts;
+    int64_t timeout_ms;   /* Time that a call of XRT may take, in ms. */
+    uint64_t look_ns;     /* Time between two polls if interrupts arrive, in ns. */
+    pthread_mutex_t copy; /* Taken after the caller's lock (hal.h). */
+    uint8_t *map;         /* The host's copy of device memory; NULL: XRT has closed the card. Guarded by `copy`. */
+    uint64_t bytes;       /* Size of device memory, in bytes. */
+    /* Value of dev.time_hi, in 2^32 cycles, when dev.time_lo was last read. Guarded by the caller's lock (hal.h). */
+    uint32_t time_hi;
+    uint32_t enabled;     /* The value of dev.irq_enable. Atomic. */
+    bool come;            /* Interrupts arrive. Atomic. */
+    bool told;            /* stderr has said why the card was given up. Atomic. */
+    struct tern_polled polled; /* Guarded by a lock of its own. */
+    pid_t owner;          /* The process that opened the card. */
+    struct hal_xrt *next; /* The next card in the list `cards`. Guarded by cards_lock. */
 };
 
 /* List of the open cards, which at_exit closes. Guarded by cards_lock. */
 static pthread_mutex_t cards_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hal_xrt *cards;
-static bool lost; /* a thread of XRT's calls has been left behind; atomic */
+static bool lost; /* A thread of XRT's calls has been left behind. Atomic. */
 
 static struct hal_xrt *of(struct tern_hal *hal)
 {
@@ -112,6 +115,7 @@ static int read_registers(struct hal_xrt *h, const uint32_t *offset, uint32_t *v
 
 static int xrt_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
+    tern_hal_assert_held(hal);
     struct hal_xrt *h = of(hal);
     if (offset == TERN_REG_DEV_TIME_HI) {
         *value = h->time_hi;
@@ -130,6 +134,7 @@ static int xrt_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 
 static int xrt_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
 {
+    tern_hal_assert_held(hal);
     struct hal_xrt *h = of(hal);
     int r = 0;
     for (size_t i = 0; i < n && !r;) {
@@ -174,6 +179,7 @@ static int copy(struct hal_xrt *h, uint64_t address, const void *in, void *out, 
 
 static int xrt_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
+    tern_hal_assert_held(hal);
     struct hal_xrt *h = of(hal);
     if (!there(h, address, size)) {
         return -EFAULT;
@@ -184,6 +190,7 @@ static int xrt_mem_read(struct tern_hal *hal, uint64_t address, void *data, size
 
 static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
 {
+    tern_hal_assert_held(hal);
     struct hal_xrt *h = of(hal);
     int r = 0;
     for (size_t i = 0; i < n && !r; i++) {
@@ -198,6 +205,7 @@ static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, 
 
 static int xrt_flush(struct tern_hal *hal)
 {
+    tern_hal_assert_held(hal);
     (void)hal; /* mem_write returns when the data are in the card */
     return 0;
 }
@@ -214,6 +222,7 @@ static int look(void *user, bool timed, uint32_t *now)
 
 static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
 {
+    tern_hal_assert_waits(hal);
     struct hal_xrt *h = of(hal);
     const bool come = __atomic_load_n(&h->come, __ATOMIC_RELAXED);
     return tern_polled_wait(&h->polled, cycles, come ? h->look_ns : POLL_NS_MIN, come ? h->look_ns : POLL_NS_MAX, look,

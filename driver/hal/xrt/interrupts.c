@@ -11,15 +11,15 @@
 #define WAIT_MS 100u /* time of one wait; the thread sees `stop` after at most so long */
 
 struct tern_interrupts {
-    const struct tern_xrt_api *api;
+    const struct tern_xrt_api *api; /* Constant, as are the fields up to `thread`. */
     struct tern_xrt *xrt;
     void (*told)(void *user, int r);
     void *user;
     pthread_t thread;
-    bool stop; /* atomic */
-    pthread_mutex_t lock;
-    pthread_cond_t ended; /* over was set */
-    bool over;            /* the thread has ended; guarded by lock */
+    bool stop;            /* The thread is to end. Atomic. */
+    pthread_mutex_t lock; /* No other lock is taken while it is held. */
+    pthread_cond_t ended; /* Signalled when `over` is set. */
+    bool over;            /* The thread has ended. Guarded by `lock`. */
 };
 
 static void *run(void *arg)

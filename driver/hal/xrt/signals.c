@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/lock.h"
+
 static const int signals[] = {SIGABRT, SIGSEGV, SIGFPE};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held from keep to restore */
-/* Earlier actions. The handler reads that of SIGABRT without the lock, as it is installed only after that is set. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* Held from tern_xrt_signals_keep to _restore. */
+/* Earlier actions. Guarded by `lock`, except that the handler reads that of SIGABRT without it: the handler is
+ * installed only after that is set. */
 static struct sigaction kept[SIGNALS];
 /* initial-exec: read in a signal handler, where nothing can be allocated */
 static __thread bool caller __attribute__((tls_model("initial-exec")));
@@ -45,6 +48,7 @@ void tern_xrt_signals_keep(void)
 
 void tern_xrt_signals_restore(void)
 {
+    tern_assert_held(&lock);
     struct sigaction own = {.sa_flags = SA_SIGINFO};
     own.sa_sigaction = aborted;
     sigemptyset(&own.sa_mask);

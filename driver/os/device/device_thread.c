@@ -57,6 +57,7 @@ static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t s
  */
 static void pace(struct tern_device *dev, uint64_t cycles)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t since = tern_clock_ns();
     dev->owed_ns += cycles * dev->cycle_ps / 1000;
     const struct timespec until = tern_deadline((int64_t)(dev->owed_ns / 1000000));
@@ -88,6 +89,7 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles,
 /** Lets at most `cycles` pass; releases dev->lock meanwhile. 1: there is something to do; 0: they have passed. */
 static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
+    tern_assert_held(&dev->lock);
     const bool concurrent = tern_kmd_concurrent(&dev->kmd), held = tern_sched_held(&dev->sched);
     uint64_t idle_step = cycles, ps = 0;
     dev->waiting = concurrent;
@@ -106,6 +108,7 @@ static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cyc
 /** Cycles until the pager has to check whether a stay has ended. */
 static uint64_t until_look(const struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t at = dev->pager.look_at, now = dev->sched.now;
     return at > now && at - now > STEP_MIN ? at - now : STEP_MIN;
 }
@@ -117,6 +120,7 @@ static uint64_t until_look(const struct tern_device *dev)
  */
 static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
 {
+    tern_assert_held(&dev->lock);
     uint64_t left = tern_sched_deadline(&dev->sched), limit = tern_tdr_limit(dev);
     uint64_t now = dev->sched.now;
     int r = 0;
@@ -147,6 +151,7 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
 /** Sleeps until a kick. Publishes statistics that become due meanwhile. */
 static void sleep_idle(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     dev->idle = true;
     pthread_cond_broadcast(&dev->changed);
     while (dev->driven || (!dev->kick && !dev->stop)) {
@@ -167,6 +172,7 @@ static void sleep_idle(struct tern_device *dev)
  *  only after that. */
 static void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
+    tern_assert_held(&dev->lock);
     struct tern_context *c = TERN_CONTEXT_OF(job->context);
     tern_list_remove(&job->live);
     tern_retire_look(c->proc);
@@ -199,6 +205,7 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
 
 static bool deliver(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     struct tern_job *job;
     bool any = false;
     while ((job = tern_sched_ended(&dev->sched))) {
@@ -220,6 +227,7 @@ static bool deliver(struct tern_device *dev)
  *  behind long copies, while it holds dev->lock. */
 static void run_sched(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     int r = 0;
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
@@ -240,6 +248,7 @@ static void run_sched(struct tern_device *dev)
 /** Does everything of a round except letting time pass. True: there is more to do. */
 static bool look(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     dev->kick = false;
     tern_hold_look(dev);
     if (!dev->lost && tern_sched_pending(&dev->sched)) {
@@ -285,6 +294,7 @@ static void *pump(void *arg)
 /** Runs rounds for DRIVE_NS at most. True: all work has ended. */
 static bool drive(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     const uint64_t until = tern_clock_ns() + DRIVE_NS;
     uint64_t step_cycles = STEP_MIN;
     do {
@@ -321,7 +331,11 @@ void tern_os_device_drive(struct tern_device *dev, bool here)
 
 int tern_device_thread_start(struct tern_device *dev)
 {
-    int r = tern_thread_start(&dev->thread, pump, dev);
+    tern_kmd_guard(&dev->kmd, &dev->hal_lock);
+    const int r = tern_thread_start(&dev->thread, pump, dev);
+    if (r) {
+        tern_kmd_guard(&dev->kmd, NULL);
+    }
     return r ? tern_error(r, "the device thread cannot be started: %s", strerror(-r)) : 0;
 }
 
@@ -332,4 +346,5 @@ void tern_device_thread_stop(struct tern_device *dev)
     pthread_cond_signal(&dev->wake);
     pthread_mutex_unlock(&dev->lock);
     pthread_join(dev->thread, NULL);
+    tern_kmd_guard(&dev->kmd, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The scheduler's operations on a device: writes chunks to where their engine fetches them, and calls the kmd. Called
- * by the device thread with dev->hal_lock and dev->lock held; no function blocks or lets device time pass.
+ * while the scheduler runs, with dev->hal_lock and dev->lock held; no function blocks or lets device time pass.
  *
  * A chunk that resumes from its save area needs the same buffer at the same address, so its slot of the arena is not
  * written; the resumption itself invalidates the caches.
@@ -17,6 +17,12 @@
 #include "os/proc/proc.h"
 
 #define PREFIX TERN_CHUNK_PREFIX
+
+static void assert_both(const struct tern_device *dev)
+{
+    tern_assert_held(&dev->hal_lock);
+    tern_assert_held(&dev->lock);
+}
 
 static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)
 {
@@ -42,6 +48,7 @@ static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_c
 static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     struct tern_hw_entry entry;
     int r = prepare(dev, engine, chunk, &entry);
     if (r) {
@@ -75,6 +82,7 @@ static uint32_t without_prefix(const struct tern_chunk *s, uint32_t offset)
 static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *out)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     struct tern_indication ind;
     int r = tern_kmd_poll(&dev->kmd, engine, &ind);
     if (r <= 0) {
@@ -111,6 +119,7 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
 static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t granularity)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     int r = tern_kmd_preempt(&dev->kmd, engine, fence, granularity);
     return r == -EBUSY ? tern_error(r, "engine %u is asked to stop before it has answered", engine) : r;
 }
@@ -118,12 +127,14 @@ static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t gran
 static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_aborted)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     return tern_kmd_reset(&dev->kmd, engine, begin, last_aborted);
 }
 
 static int op_idle(void *user, uint32_t engine)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     struct tern_kmd_status s;
     int r = tern_kmd_status(&dev->kmd, engine, &s);
     return r ? r : !s.queued && !s.busy;
@@ -132,12 +143,14 @@ static int op_idle(void *user, uint32_t engine)
 static uint32_t op_dependent(void *user, uint32_t engine)
 {
     const struct tern_device *dev = user;
+    assert_both(dev);
     return tern_kmd_dependent(&dev->kmd, engine);
 }
 
 static int op_time(void *user, uint64_t *now)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     return tern_kmd_time(&dev->kmd, now);
 }
 
@@ -146,6 +159,7 @@ static int op_time(void *user, uint64_t *now)
 static int op_fence_value(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     if (context->process->system || address % 8) {
         return 0;
     }
@@ -183,12 +197,14 @@ static bool op_page(void *user, struct tern_sched_context *context, struct tern_
 static bool op_returns(void *user, const struct tern_sched_context *context)
 {
     const struct tern_device *dev = user;
+    assert_both(dev);
     return dev->kmd.page_requests && TERN_PROCESS_OF(context->process)->absent != 0;
 }
 
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
 {
     struct tern_device *dev = user;
+    assert_both(dev);
     if (job->context->process->system) {
         return;
     }

@@ -92,6 +92,7 @@ static void clean_engines(struct tern_device *dev)
  *  meanwhile. */
 static int pass_step(struct tern_device *dev)
 {
+    tern_assert_held(&dev->hal_lock);
     const bool concurrent = tern_kmd_concurrent(&dev->kmd);
     tern_ticket_unlock(&dev->hal_lock);
     const int r = concurrent ? tern_kmd_wait(&dev->kmd, RESET_STEP) : 0;
@@ -137,6 +138,7 @@ static int reset_engines(struct tern_device *dev)
  *  work. */
 static void reset_adapter(struct tern_device *dev, const char *why)
 {
+    tern_assert_held(&dev->lock);
     char reason[160];
     snprintf(reason, sizeof reason, "%s", why);
     pthread_mutex_unlock(&dev->lock);

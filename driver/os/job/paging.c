@@ -63,6 +63,7 @@ static void sync_done(struct tern_job *job)
 
 static int sync_wait(struct sync *s)
 {
+    tern_assert_held(&s->dev->lock);
     while (s->pending) {
         pthread_cond_wait(&s->dev->changed, &s->dev->lock);
     }

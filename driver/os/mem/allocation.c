@@ -193,9 +193,11 @@ static void moved(struct tern_memory *m)
 
 static int map(struct tern_allocation *a, const struct tern_allocation_want *want, bool movable)
 {
+    struct tern_device *dev = a->proc->dev;
     struct tern_memory *m = want->memory;
+    tern_assert_held(&dev->lock);
     while (m && m->moving) {
-        pthread_cond_wait(&m->dev->changed, &m->dev->lock);
+        pthread_cond_wait(&dev->changed, &dev->lock);
     }
     int r = want->handle ? tern_share_find(a->proc, want->handle, a->flags, &m) : 0;
     r = r || m || !movable || is_sparse(a) || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
@@ -269,6 +271,7 @@ static bool will_be_free(const struct tern_allocation *a, uint32_t address, cons
 /** Waits for a free of memory or addresses, if that can help. Requires dev->lock, which is released meanwhile. */
 static bool wait_for_space(const struct tern_allocation *a, uint32_t address, int r, const struct tern_frees *frees)
 {
+    tern_assert_held(&a->proc->dev->lock);
     const uint32_t first = address ? address / TERN_PAGE : TERN_VA_FIRST;
     return a->pages <= TERN_VA_END - first && (r == -ENOSPC || will_be_free(a, address, frees)) &&
            tern_frees_wait(frees, r == -ENOSPC && !is_sparse(a) ? a->pages : 0);

@@ -132,6 +132,7 @@ void tern_memory_give(struct tern_memory *m, bool dirty)
 
 uint64_t tern_block_physical(const struct tern_block *b, uint64_t offset, uint64_t *contiguous)
 {
+    tern_assert_either(&b->m->dev->lock, &b->m->dev->hal_lock);
     uint32_t page = (uint32_t)(offset / TERN_PAGE), low = 0, high = b->run_count;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
@@ -156,6 +157,8 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 
 int tern_block_host_make(struct tern_block *b)
 {
+    struct tern_device *dev = b->m->dev;
+    tern_assert_held(&dev->hal_lock);
     uint32_t *const written = b->written ? b->written : calloc((b->pages + 31) / 32, sizeof *written);
     uint8_t *const host = b->host || !written ? b->host : calloc(b->pages, TERN_PAGE);
     b->written = written;
@@ -166,6 +169,7 @@ int tern_block_host_make(struct tern_block *b)
 
 void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *data, uint64_t size)
 {
+    tern_assert_held(&b->m->dev->hal_lock);
     if (b->host) {
         memcpy(data, b->host + offset, size);
     } else {
@@ -175,6 +179,7 @@ void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *dat
 
 int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size)
 {
+    tern_assert_held(&b->m->dev->hal_lock);
     const int r = tern_block_host_make(b);
     if (!r) {
         b->changes++;
@@ -189,6 +194,7 @@ int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *dat
 /** Commits a block of sparse memory that the host is about to write. Requires dev->hal_lock; takes dev->lock. */
 static int commit(struct tern_block *b)
 {
+    tern_assert_held(&b->m->dev->hal_lock);
     struct tern_device *dev = b->m->dev;
     pthread_mutex_lock(&dev->lock);
     const int r = tern_sparse_commit(b);
@@ -198,6 +204,7 @@ static int commit(struct tern_block *b)
 
 int tern_block_transfer(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n)
 {
+    tern_assert_held(&b->m->dev->hal_lock);
     struct tern_device *dev = b->m->dev;
     int r = 0;
     if (b->on_host) {

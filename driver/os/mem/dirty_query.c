@@ -45,6 +45,7 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
 
 int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
+    tern_assert_held(&dev->hal_lock);
     uint8_t got[QUERY_BITS_MAX / 8];
     const uint64_t unit = 1ull << dev->kmd.dirty_page_log2;
     const uint64_t most = QUERY_BITS_MAX * unit / TERN_PAGE > 1 ? QUERY_BITS_MAX * unit / TERN_PAGE - 1 : 1;
@@ -88,6 +89,7 @@ struct place {
 static int locate(struct tern_process *proc, uint32_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits,
                   struct place *out)
 {
+    tern_assert_held(&proc->dev->hal_lock);
     struct tern_device *dev = proc->dev;
     pthread_mutex_lock(&dev->lock);
     int r = proc->killed || dev->lost ? tern_process_check(proc) : 0;
@@ -115,6 +117,7 @@ static int locate(struct tern_process *proc, uint32_t address, uint32_t pages, b
 static void share(struct tern_process *proc, uint32_t address, const struct place *p, bool clear, uint32_t at,
                   uint32_t *bits)
 {
+    tern_assert_held(&proc->dev->hal_lock);
     pthread_mutex_lock(&proc->dev->lock);
     /* the allocation may have been freed */
     if (tern_allocation_at(proc, address / TERN_PAGE) == p->a && counts(p->a) && p->a->unseen) {

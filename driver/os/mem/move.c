@@ -27,6 +27,7 @@ static void fail(struct tern_process *proc, const char *what)
  *  Requires dev->hal_lock, not dev->lock. Errors of the hal. */
 static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *count)
 {
+    tern_assert_held(&b->m->dev->hal_lock);
     struct tern_device *dev = b->m->dev;
     uint64_t row;
     const uint64_t at = tern_block_physical(b, (uint64_t)page * TERN_PAGE, &row);
@@ -61,6 +62,7 @@ static bool wanted(const struct tern_memory *m)
 static int copy(struct tern_block *b, bool in)
 {
     struct tern_device *dev = b->m->dev;
+    tern_assert_held(&dev->lock);
     if (!wanted(b->m)) {
         return tern_error(-EIO, "the process was killed");
     }
@@ -84,6 +86,7 @@ static int copy(struct tern_block *b, bool in)
 static void all_on_host(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
+    tern_assert_held(&dev->lock);
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     b->on_host = true;
@@ -97,6 +100,7 @@ static void all_on_host(struct tern_block *b)
 static int all_on_device(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
+    tern_assert_held(&dev->lock);
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     const int more = b->host && b->on_host;
@@ -269,8 +273,8 @@ static int unmap(struct move *v)
 
 int tern_move_out(struct tern_block *b)
 {
-    tern_assert_held(&b->m->dev->lock);
     struct tern_device *dev = b->m->dev;
+    tern_assert_held(&dev->lock);
     const uint32_t resets = dev->tdr.adapter_resets;
     struct move *v = begin(b);
     if (!v) {

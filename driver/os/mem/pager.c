@@ -100,6 +100,7 @@ static enum tern_outcome grant(struct tern_device *dev, struct reclaim_request *
 static int reclaim(struct tern_process *proc, struct tern_allocation *a, uint32_t pages)
 {
     struct tern_device *dev = proc->dev;
+    tern_assert_held(&dev->lock);
     struct reclaim_request w = {.proc = proc, .a = a, .pages = pages};
     int r = tern_pager_start(dev);
     if (r) {

@@ -182,6 +182,7 @@ static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *lis
 bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
 {
     struct tern_device *dev = f->own->dev;
+    tern_assert_held(&dev->lock);
     bool any = false;
     const struct tern_partition *part = f->own->partition;
     uint64_t sum = tern_pages_free_count(part->pages) + tern_residency_left(part) + pages_of(f, &part->retiring, &any);

@@ -56,8 +56,8 @@ static const struct export *look_up(const struct tern_device *dev, const uint8_t
 
 int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint32_t flags, struct tern_memory **out)
 {
-    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
+    tern_assert_held(&dev->lock);
     const struct export *e;
     while ((e = look_up(dev, handle)) && e->a->mem->moving) {
         pthread_cond_wait(&dev->changed, &dev->lock);
@@ -191,6 +191,7 @@ static struct export *exported(const struct tern_allocation *a, uint32_t access)
  *  else *made stays the caller's. Requires dev->lock. */
 static int export(struct tern_allocation *a, uint32_t access, struct export **made, uint8_t *handle)
 {
+    tern_assert_held(&a->proc->dev->lock);
     struct tern_device *dev = a->proc->dev;
     const struct export *e = exported(a, access);
     int r = tern_process_check(a->proc);

@@ -99,6 +99,8 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
 
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why)
 {
+    tern_assert_held(&dev->hal_lock);
+    tern_assert_held(&dev->lock);
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);

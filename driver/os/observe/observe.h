@@ -33,8 +33,8 @@ void tern_observer_changed(struct tern_device *dev);
 bool tern_observer_stale(const struct tern_device *dev);
 
 /* crash.c: crash dumps, the state of an engine before it is reset because it did not answer */
-/** Composes the text of a dump of the engine, whose HW queue is still known to the scheduler. NULL: out of memory. With
- *  dev->lock held; takes the hal lock. */
+/** Composes the text of a dump of the engine, whose HW queue is still known to the scheduler. Requires dev->hal_lock
+ *  and dev->lock. NULL: out of memory. */
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**
  * Writes the text to a new file in the first of these folders that is set and can be used: TERN_CRASH_DIR,

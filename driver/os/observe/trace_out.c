@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/thread.h"
 #include "base/wait.h"
 #include "os/observe/trace_file.h"
@@ -39,7 +40,7 @@ struct tern_trace_out {
     char path[PATH_MAX];
     atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. Only the thread sets it */
     atomic_bool abandoned;       /* the rest of the trace is lost, and nobody waits for it */
-    atomic_bool closing;         /* a close waits for the end; set with lock held */
+    atomic_bool closing;         /* a close waits for the end; set with `lock` held */
     _Atomic uint64_t progress;   /* number of writes that wrote something */
     uint64_t refused, refused_in_all; /* ns that the thread waited for the file: since progress, in all; the thread's */
     pthread_mutex_t lock;        /* guards all fields below; not held during writes */
@@ -153,9 +154,10 @@ static void release(struct tern_trace_out *o)
     }
 }
 
-/** Takes the next chunk to be written. NULL: the array is complete. o->lock held. */
+/** Takes the next chunk to be written. NULL: the array is complete. Requires o->lock. */
 static struct chunk *take(struct tern_trace_out *o)
 {
+    tern_assert_held(&o->lock);
     while (!o->first || !(o->first->next || o->flush || o->closing)) {
         o->flush = false;
         if (o->closing) {
@@ -172,9 +174,10 @@ static struct chunk *take(struct tern_trace_out *o)
     return c;
 }
 
-/** Keeps a written chunk for reuse, so that a trace whose file keeps up allocates nothing. o->lock held. */
+/** Keeps a written chunk for reuse, so that a trace whose file keeps up allocates nothing. Requires o->lock. */
 static void put_by(struct tern_trace_out *o, struct chunk *c)
 {
+    tern_assert_held(&o->lock);
     if (o->spares == SPARE_CHUNKS_MAX) {
         free(c);
         return;
@@ -418,9 +421,10 @@ struct tern_trace_out *tern_trace_out_open(const char *name)
     return o;
 }
 
-/** Ends the array. o->lock held. */
+/** Ends the array. Requires o->lock. */
 static void end_array(struct tern_trace_out *o)
 {
+    tern_assert_held(&o->lock);
     if (o->failed || !room(o, true)) {
         return;
     }
@@ -436,9 +440,10 @@ static void end_array(struct tern_trace_out *o)
     c->used += (size_t)snprintf(c->text + c->used, 8, o->any ? "\n]\n" : "[]\n");
 }
 
-/** Waits, for a limited time, until the thread has ended. o->lock held. */
+/** Waits, for a limited time, until the thread has ended. Requires o->lock. */
 static void finish(struct tern_trace_out *o)
 {
+    tern_assert_held(&o->lock);
     if (!o->closing) {
         end_array(o);
         o->closing = true;

@@ -36,9 +36,11 @@ static void give_save(struct tern_context *c)
     c->save_runs = 0;
 }
 
-/** Allocates the context-save area, in any free pages, and lets an engine initialise it. dev->lock held. */
+/** Allocates the context-save area, in any free pages, and lets an engine initialise it. Requires
+ *  dev->lock. */
 static int make_save(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     const uint32_t pages = c->proc->dev->kmd.save_pages;
     struct tern_paging p = {0};
     int r = tern_process_check(c->proc);

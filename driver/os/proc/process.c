@@ -265,8 +265,8 @@ static void give_tables(struct tern_process *proc)
 
 void tern_process_end(struct tern_process *proc)
 {
-    tern_assert_held(&proc->dev->lock);
     struct tern_device *dev = proc->dev;
+    tern_assert_held(&dev->lock);
     while (proc->retiring || proc->making) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }

@@ -34,6 +34,7 @@ static void add(struct pieces *p, const struct tern_allocation *to, uint64_t off
 int tern_chunk_write(const struct tern_chunk *s)
 {
     const struct tern_context *c = TERN_CONTEXT_OF(s->context);
+    tern_assert_held(&c->proc->dev->hal_lock);
     struct pieces p = {.n = 0};
     uint32_t words[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
     int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, words);

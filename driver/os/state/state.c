@@ -10,11 +10,13 @@
 
 int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size)
 {
+    tern_assert_held(&dev->hal_lock);
     return tern_kmd_read(&dev->kmd, address, data, size);
 }
 
 int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n)
 {
+    tern_assert_held(&dev->hal_lock);
     return tern_kmd_write(&dev->kmd, pieces, n);
 }
 

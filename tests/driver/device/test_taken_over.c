@@ -4,9 +4,8 @@
  * or had been indicated. A reset that does not end is an error.
  */
 #include "actor.h"
+#include "device_memory.h"
 #include "rig.h"
-
-#include "os/mem/mem.h"
 
 static struct tern_policy policy;
 
@@ -63,7 +62,7 @@ static void test_indications(void **state)
     const uint32_t stop = 1;
     uint32_t status = 0;
     uint64_t contiguous;
-    const struct tern_iovec word = {tern_allocation_physical(ends.args, 0, &contiguous), &stop, sizeof stop};
+    const struct tern_iovec word = {physical_of(ends.args, 0, &contiguous), &stop, sizeof stop};
     struct tern_hal *real = killed(&ends);
     ok(real->ops->mem_write(real, &word, 1)); /* only now, so that its own driver cannot take the indication */
     ok(real->ops->flush(real));

@@ -9,7 +9,7 @@
  */
 #include "actor.h"
 #include "basis_oracle.h"
-#include "os/mem/mem.h"
+#include "device_memory.h"
 #include "rig.h"
 
 static bool backend_is(const char *name)
@@ -37,7 +37,7 @@ static void unlock(void)
 static uint32_t page_of(const struct tern_allocation *a, uint64_t offset)
 {
     uint64_t contiguous;
-    return (uint32_t)(tern_allocation_physical(a, offset, &contiguous) / 4096);
+    return (uint32_t)(physical_of(a, offset, &contiguous) / 4096);
 }
 
 /* ------------------------------------------------------------------ every way */
@@ -185,7 +185,7 @@ static void test_random(void **state)
     actor_open(&a, "random", -1, code_store, sizeof code_store);
     ok(tern_allocation_create(a.p, FIELD * 4096, TERN_MEM_WRITE, 0, &m));
     const uint32_t first = page_of(m, 0);
-    tern_allocation_physical(m, 0, &contiguous);
+    physical_of(m, 0, &contiguous);
     assert_true(contiguous >= FIELD * 4096);
     oracle_open(&s, &dev->kmd, first, FIELD, 1);
     for (uint32_t i = 0; i < turns(3000, 150); i++) {

@@ -3,7 +3,6 @@
 #include "device_memory.h"
 #include "dut.h"
 #include "open_device.h"
-#include "os/mem/mem.h"
 
 static void test_host_access(void **state)
 {
@@ -257,7 +256,7 @@ static void test_dirty(void **state)
     static uint32_t bits[16384 / 32];
     uint64_t contiguous, pa[16];
     for (uint64_t i = 0; i < 16; i++) {
-        pa[i] = tern_allocation_physical(a, i * 4096, &contiguous) / 4096;
+        pa[i] = physical_of(a, i * 4096, &contiguous) / 4096;
     }
     ok(device_dirty(0, pages, true, bits));
     ok(device_dirty(0, pages, false, bits));

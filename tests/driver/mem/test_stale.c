@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** After an eviction no engine reaches the old pages by a cached translation (A3, A6, A7). */
+#include "device_memory.h"
 #include "rig.h"
-
-#include "os/mem/mem.h"
 
 #define SIZE 4096u /* the model's TLB has one entry */
 
@@ -29,14 +28,14 @@ static void test_moved(void **state)
         ok(tern_context_create(p, &d, &c[e]));
         fill(c[e], a, 1);
     }
-    const uint64_t before = tern_allocation_physical(a, 0, &contiguous);
+    const uint64_t before = physical_of(a, 0, &contiguous);
     pthread_mutex_lock(&dev->lock);
     ok(tern_move_out(&a->mem->blocks[0])); /* the pager has not started */
     pthread_mutex_unlock(&dev->lock);
     do { /* until one of them has its old page */
         assert_true(n < sizeof others / sizeof *others);
         ok(tern_allocation_create(p, SIZE, TERN_MEM_WRITE, 0, &others[n]));
-    } while (tern_allocation_physical(others[n++], 0, &contiguous) != before);
+    } while (physical_of(others[n++], 0, &contiguous) != before);
     pthread_mutex_lock(&dev->lock);
     ok(tern_move_in(&a->mem->blocks[0]));
     pthread_mutex_unlock(&dev->lock);

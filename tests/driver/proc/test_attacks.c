@@ -4,10 +4,9 @@
  * operations, and looks for data that the victim has left in local memory, registers, save areas and pages.
  * tests/attacks/list.yaml lists all attacks and the tests that must detect each.
  */
+#include "device_memory.h"
 #include "dut.h"
 #include "open_device.h"
-
-#include "os/mem/mem.h"
 
 #define SECRET 0x5ec2e000u     /* a value that one lui can load */
 #define HIDDEN 0x50000000u     /* virtual address of the secret in the victim */
@@ -134,7 +133,7 @@ static void refused(struct one *a, uint32_t code)
 static uint32_t place(const struct tern_allocation *hidden, int way)
 {
     uint64_t n;
-    return way == 0 ? HIDDEN : way == 1 ? (uint32_t)tern_allocation_physical(hidden, 0, &n) : 0;
+    return way == 0 ? HIDDEN : way == 1 ? (uint32_t)physical_of(hidden, 0, &n) : 0;
 }
 
 static void test_kernel(void **state)

@@ -25,6 +25,14 @@ void expect_no_memory(struct tern_device *device, uint32_t pages)
     pthread_mutex_unlock(&device->lock);
 }
 
+uint64_t physical_of(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous)
+{
+    pthread_mutex_lock(&a->proc->dev->lock);
+    const uint64_t address = tern_allocation_physical(a, offset, contiguous);
+    pthread_mutex_unlock(&a->proc->dev->lock);
+    return address;
+}
+
 void pages_scatter(struct tern_device *d, struct taken *t, uint32_t most)
 {
     struct tern_run gap[4096];

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory of a device as the driver accounts for it, by which tests check that all of it is given back. */
+/** Memory of a device as the driver accounts for it, and where an allocation lies in it. */
 #ifndef SUPPORT_DEVICE_MEMORY_H
 #define SUPPORT_DEVICE_MEMORY_H
 
-#include "os/state/state.h"
+#include "os/mem/mem.h"
 
 /** Returns the number of free pages of the device's default partition. */
 uint32_t free_pages(struct tern_device *device);
 /** Checks that the device has so many free pages, no process, no committed memory and no exported memory. */
 void expect_no_memory(struct tern_device *device, uint32_t pages);
+
+/** Returns the physical address of a byte of an allocation. *contiguous: bytes from there on that are contiguous. */
+uint64_t physical_of(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous);
 
 /** Single pages of a device that are taken, with gaps between them, so that arriving memory lies elsewhere and in
  * pieces. */

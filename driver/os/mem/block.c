@@ -155,6 +155,14 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 
 /* ---------------------------------------------------------------- on the host */
 
+void tern_block_host_set(struct tern_block *b, uint8_t *host)
+{
+    tern_assert_held(&b->m->dev->hal_lock);
+    tern_assert_held(&b->m->dev->lock);
+    free(b->host);
+    b->host = host;
+}
+
 int tern_block_host_make(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
@@ -162,7 +170,11 @@ int tern_block_host_make(struct tern_block *b)
     uint32_t *const written = b->written ? b->written : calloc((b->pages + 31) / 32, sizeof *written);
     uint8_t *const host = b->host || !written ? b->host : calloc(b->pages, TERN_PAGE);
     b->written = written;
-    b->host = host;
+    if (host != b->host) {
+        pthread_mutex_lock(&dev->lock);
+        tern_block_host_set(b, host);
+        pthread_mutex_unlock(&dev->lock);
+    }
     return written && host ? 0 : tern_error(-ENOMEM, "the host has no memory for %" PRIu64 " KiB of device memory that "
                                             "is to be evicted", tern_pages_kib(b->pages));
 }

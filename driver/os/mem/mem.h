@@ -91,8 +91,10 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *data, uint64_t size);
 /** Sets the dirty bits of the pages that it writes. -ENOMEM. */
 int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size);
-/** Allocates host memory and dirty bits for the block, if it has none. -ENOMEM, with a sentence. */
+/** Allocates host memory and dirty bits for the block, if it has none. Takes dev->lock. -ENOMEM, with a sentence. */
 int tern_block_host_make(struct tern_block *b);
+/** Frees the bytes on the host. `host`, which may be NULL, takes their place. Requires dev->lock as well. */
+void tern_block_host_set(struct tern_block *b, uint8_t *host);
 /** Reads or writes *n <= size bytes from `offset` on, on the side that has them, as far as they are contiguous. A
  *  write to the host side commits a block of sparse memory. Requires dev->hal_lock, not dev->lock. -ENOMEM, -ENOSPC:
  *  nothing was written. Any other error: the device is lost. */

@@ -103,15 +103,14 @@ static int all_on_device(struct tern_block *b)
     tern_assert_held(&dev->lock);
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
+    pthread_mutex_lock(&dev->lock);
     const int more = b->host && b->on_host;
     if (!more) {
         b->on_host = false;
         b->changes++;
-        free(b->host);
-        b->host = NULL;
+        tern_block_host_set(b, NULL);
     }
     tern_ticket_unlock(&dev->hal_lock);
-    pthread_mutex_lock(&dev->lock);
     return more;
 }
 

@@ -51,7 +51,8 @@ struct tern_block {
     bool committed;    /**< In sparse memory: the block counts in m->committed (mem/sparse.c). */
     uint64_t used;     /**< Value of dev->pager.uses when the block last became resident or absent. */
     bool on_host; /**< The bytes of the block are on the host, not in its device pages. Guarded by `dev->hal_lock`. */
-    /** Bytes on the host; NULL: the block reads zero while it is on the host. Guarded by `dev->hal_lock`. */
+    /** Bytes on the host; NULL: the block reads zero while it is on the host. Changed with `dev->hal_lock` and
+     *  `dev->lock` held, and read with either. The bytes are guarded by `dev->hal_lock`. */
     uint8_t *host;
     /** Dirty bits, one a page, to be combined with those of the device (D7); NULL: none is set. Guarded by
      *  `dev->hal_lock`. */

@@ -33,6 +33,9 @@
 #error "builds with sanitizers check locks"
 #endif
 
+LEAVE_OUT_LOCKS
+
+static const pthread_mutex_t none; /* left out where no lock is to be */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 static struct tern_ticket_lock ticket;
@@ -169,6 +172,7 @@ static void test_held(void **unused)
     static void (*const right[])(void) = {this_thread_holds_it, this_thread_has_waited, ticket_of_this_thread,
                                           ticket_after_others, either_first, either_second};
     (void)unused;
+    locks_only = &none;
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         char said[400];
         assert_int_equal(locks_end_of(right[i], said), 0);
@@ -178,13 +182,13 @@ static void test_held(void **unused)
 static void test_not_held(void **unused)
 {
     static const struct locks_case wrong[] = {
-        {nobody_holds_it, "check needs &lock", NULL},
-        {it_was_held_before, "check needs &lock", NULL},
-        {another_thread_holds_it, "check needs &lock", NULL},
-        {ticket_nobody_holds, "ticket_nobody_holds needs &ticket", NULL},
-        {ticket_was_held_before, "ticket_was_held_before needs &ticket", NULL},
-        {ticket_of_another_thread, "check_ticket needs &ticket", NULL},
-        {either_none, "either_none needs &lock or &ticket", NULL},
+        {nobody_holds_it, "check needs &lock", &none},
+        {it_was_held_before, "check needs &lock", &none},
+        {another_thread_holds_it, "check needs &lock", &none},
+        {ticket_nobody_holds, "ticket_nobody_holds needs &ticket", &none},
+        {ticket_was_held_before, "ticket_was_held_before needs &ticket", &none},
+        {ticket_of_another_thread, "check_ticket needs &ticket", &none},
+        {either_none, "either_none needs &lock or &ticket", &none},
     };
     (void)unused;
 #ifdef TERN_CHECK_LOCKS
@@ -205,13 +209,13 @@ static void test_not_held(void **unused)
     { \
         __VA_ARGS__; \
     }
-#define CASE(name, lock) {call_##name, #name " needs " lock, NULL}
+#define CASE(name, lock) {call_##name, #name " needs " lock, &none}
 
 static struct tern_hal *hal;
 static struct tern_kmd kmd;
 static struct tern_device dev;
 static struct tern_memory memory = {.dev = &dev};
-static struct tern_block block = {.m = &memory};
+static struct tern_block block = {.m = &memory, .pages = 1};
 static struct tern_process process = {.dev = &dev};
 static struct tern_context context = {.proc = &process};
 static uint8_t bytes[64];
@@ -281,6 +285,7 @@ CALL(tern_block_host_read, tern_block_host_read(&block, 0, bytes, 4))
 CALL(tern_block_host_write, tern_block_host_write(&block, 0, bytes, 4))
 CALL(tern_block_transfer, tern_block_transfer(&block, false, 0, bytes, 4, &number))
 CALL(tern_block_physical, tern_block_physical(&block, 0, &number))
+CALL(tern_block_host_set, tern_ticket_lock(&dev.hal_lock); tern_block_host_make(&block))
 CALL(tern_crash_compose, tern_crash_compose(&dev, 0, ""))
 CALL(assert_both, tern_engine_ops.time(&dev, &number))
 
@@ -294,6 +299,7 @@ static const struct locks_case of_os[] = {
     CASE(tern_block_host_write, "&b->m->dev->hal_lock"),
     CASE(tern_block_transfer, "&b->m->dev->hal_lock"),
     CASE(tern_block_physical, "&b->m->dev->lock or &b->m->dev->hal_lock"),
+    {call_tern_block_host_set, "tern_block_host_set needs &b->m->dev->lock", &dev.lock},
     CASE(tern_crash_compose, "&dev->hal_lock"),
     CASE(assert_both, "&dev->hal_lock"),
 };

@@ -7,8 +7,8 @@
  * ring, calls callbacks and wakes waiting threads (completion_thread.c): a thread that waits for a completion, else the
  * library's thread, which also notices that ternd is gone.
  *
- * Lock order: dev->submit (producer side of the submission ring), then dev->lock, which guards all fields below unless
- * a comment says otherwise. The locks of call.c and base/fork.c come last. No request is made with dev->lock held.
+ * Lock order: dev->submit (producer side of the submission ring), then dev->lock. The locks of call.c and base/fork.c
+ * come last. No request is made with dev->lock held.
  */
 #ifndef TERN_CLIENT_CLIENT_H
 #define TERN_CLIENT_CLIENT_H
@@ -20,13 +20,14 @@
 #include "api/api.h"
 #include "base/fork.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "wire/wire.h"
 
-/** A connection for calls. Only the thread that has taken it uses it; `next` is guarded by `dev->pool`. */
+/** A connection for calls. Only the thread that has taken it uses it. */
 struct tern_connection {
-    struct tern_connection *next; /**< Node of dev->idle. */
-    int fd;
-    uint32_t slot;
+    struct tern_connection *next; /**< Node of dev->idle. Guarded by `dev->pool`. */
+    int fd;                       /**< The socket. Constant. */
+    uint32_t slot;                /**< Number of its slot in the shared memory. Constant. */
 };
 
 struct tern_device {
@@ -36,85 +37,97 @@ struct tern_device {
     char partition[64];            /**< TERN_PARTITION; empty: the partition that ternd chooses for the user. */
     uint8_t token[16];
     int session;                   /**< Socket of the session's first connection. */
+    /** The shared memory and the rings in it. `submit` guards the producer side of the submission ring. */
     struct tern_wire_shared *shared;
     uint8_t *submissions;
     const struct tern_wire_completion *completions;
-    uint32_t connections_max;
-    uint64_t queue_max;
+    uint32_t connections_max;      /**< Number of slots in the shared memory. */
+    uint64_t queue_max;            /**< Largest value of `queued`, in bytes. */
     pthread_t thread;
 
-    /* call.c: guarded by `pool` */
-    pthread_mutex_t pool;
-    pthread_cond_t returned;
-    struct tern_connection *idle;
-    /** All connections. Guarded by the lock of tern_fork_lock, and read by the close of the device. */
+    pthread_mutex_t pool;          /**< The lock of call.c. Taken after `submit`. */
+    pthread_cond_t returned;       /**< Signalled when a connection is idle again, or cannot be made. */
+    struct tern_connection *idle;  /**< Connections that no thread uses. Guarded by `pool`. */
+    /** All connections. Guarded by the lock of tern_fork_lock; the close of the device reads them without it. */
     struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX];
-    uint32_t connections, waiting; /**< Number of connections, and of threads that wait for one. */
-    uint32_t most;                 /**< Largest number of connections that ternd allows. */
+    uint32_t connections; /**< Number of connections, with those that are being made. Guarded by `pool`. */
+    uint32_t waiting;     /**< Number of threads that wait for a connection. Guarded by `pool`. */
+    uint32_t most;        /**< Largest number of connections that ternd allows. Guarded by `pool`. */
 
     pthread_mutex_t submit;
     pthread_mutex_t lock;
     /** Signalled when work has ended, another thread may take completions, or ternd is gone. */
     pthread_cond_t changed;
-    struct tern_list processes, queues;
-    uint64_t numbers;              /**< Number of processes created so far. */
-    uint64_t queued;               /**< Sum of tern_wire_cost of submissions that have not ended, in bytes. */
-    /* completion_thread.c */
-    bool taking;                   /**< The thread `taker` takes completions; only that thread uses `head`. */
-    pthread_t taker;
-    uint64_t head;                 /**< Position up to which completions were taken, in entries. */
+    struct tern_list processes;    /**< Processes of the device. Guarded by `lock`. */
+    /** Completion queues of the device. Guarded by `lock`; changed with tern_fork_lock held as well. */
+    struct tern_list queues;
+    uint64_t numbers;              /**< Number of processes created so far. Guarded by `lock`. */
+    /** Sum of tern_wire_cost of submissions that have not ended, in bytes. Guarded by `lock`. */
+    uint64_t queued;
+    bool taking;                   /**< The thread `taker` takes completions. Guarded by `lock`. */
+    pthread_t taker;               /**< The thread that takes completions, while `taking`. Guarded by `lock`. */
+    uint64_t head;                 /**< Position up to which completions were taken, in entries. Guarded by `lock`. */
     int nudge;                     /**< An eventfd that makes the library's thread take completions. Constant. */
-    _Atomic uint64_t now;          /**< Latest device time that this program has seen, in cycles. */
-    _Atomic uint64_t asked; /**< Time at which ternd was last asked for the device time, on CLOCK_MONOTONIC in ns. */
-    /** The connection to ternd has ended. Written with `submit` and `lock` held. */
+    _Atomic uint64_t now;          /**< Latest device time that this program has seen, in cycles. Atomic. */
+    /** Time at which ternd was last asked for the device time, on CLOCK_MONOTONIC in ns. Atomic. */
+    _Atomic uint64_t asked;
+    /** The connection to ternd has ended. Atomic; written with `submit` and `lock` held. */
     atomic_bool gone;
-    struct tern_fork fork;
+    struct tern_fork fork;         /**< Guarded by the lock of tern_fork_lock. */
 };
 
+/** A process. Fields are constant, except where a comment says otherwise. */
 struct tern_process {
     const struct tern_api *api;
-    struct tern_list node, contexts, allocations, fences;
+    struct tern_list node;      /**< Node of dev->processes. Guarded by `dev->lock`. */
+    /** The objects of the process. Guarded by `dev->lock`. */
+    struct tern_list contexts, allocations, fences;
     struct tern_device *dev;
     uint32_t handle;
     char name[64];
-    uint64_t number;
-    uint32_t children;
-    atomic_bool error;
+    uint64_t number;            /**< Number of the process among those of the device, from 1. */
+    uint32_t children;          /**< Number of its objects. Guarded by `dev->lock`. */
+    atomic_bool error;          /**< The process is in error. Atomic. */
     /** Some memory of the process is not on the device, as ternd last reported: a submission is a request then,
-     *  which may be refused. */
+     *  which may be refused. Atomic. */
     atomic_bool absent;
-    bool killed, ended; /**< tern_process_kill has begun; and has ended. */
-    atomic_bool has_fault; /**< `fault` is set, and does not change any more. */
-    struct tern_fault fault;
+    bool killed, ended; /**< tern_process_kill has begun; and has ended. Guarded by `dev->lock`. */
+    atomic_bool has_fault; /**< `fault` is set, and does not change any more. Written under `dev->lock`. */
+    struct tern_fault fault; /**< The first fault. Guarded by `dev->lock` until `has_fault`, then constant. */
 };
 
+/** A context. Fields are constant, except where a comment says otherwise. */
 struct tern_context {
     const struct tern_api *api;
-    struct tern_list node;
+    struct tern_list node; /**< Node of proc->contexts. Guarded by `dev->lock`. */
     struct tern_process *proc;
     uint32_t handle;
     char name[64];
     tern_completion_fn completed;
-    bool any_thread; /**< Set by TERN_CONTEXT_ANY_THREAD: any thread may call the callback. Constant. */
+    bool any_thread; /**< Set by TERN_CONTEXT_ANY_THREAD: any thread may call the callback. */
     void *user;
     struct tern_completion_queue *completions;
-    /** Entries of the completion queue for submissions that have not ended, oldest first. */
+    /** Entries of the completion queue for submissions that have not ended, oldest first. Guarded by `dev->lock`. */
     struct tern_list reserved;
-    atomic_bool takes_data;
+    atomic_bool takes_data; /**< tern_context_take_data has succeeded. Atomic. */
+    /** Fence ids of the last submission, of the last one that has ended, and of the first one that did not complete
+     *  (0: none). Guarded by `dev->lock`. */
     uint64_t submitted, ended, first_bad;
 };
 
+/** An allocation. Fields are constant, except where a comment says otherwise. */
 struct tern_allocation {
     const struct tern_api *api;
-    struct tern_list node;
+    struct tern_list node; /**< Node of proc->allocations. Guarded by `dev->lock`. */
     struct tern_process *proc;
     uint32_t handle, address;
-    uint64_t size;
+    uint64_t size;         /**< Size in bytes. */
 };
 
+/** A monitored fence. Fields are constant, except where a comment says otherwise. */
 struct tern_fence {
     const struct tern_api *api;
-    struct tern_list node;
+    struct tern_list node; /**< Node of proc->fences. Guarded by `dev->lock`. */
     struct tern_process *proc;
     uint32_t handle, address;
 };

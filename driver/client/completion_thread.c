@@ -22,6 +22,7 @@
 static void end(struct tern_context *c, const struct tern_completion *told)
 {
     struct tern_device *dev = c->proc->dev;
+    tern_assert_held(&dev->lock);
     if (told->result != TERN_COMPLETED) {
         atomic_store(&c->proc->error, true);
         c->first_bad = c->first_bad ? c->first_bad : told->fence;
@@ -41,6 +42,7 @@ static void end(struct tern_context *c, const struct tern_completion *told)
  *  thread. False: there is none, or its callback must run in the library's thread. */
 static bool take(struct tern_device *dev, bool any)
 {
+    tern_assert_held(&dev->lock);
     struct tern_wire_ring *r = &dev->shared->completions;
     if (atomic_load_explicit(&r->tail, memory_order_acquire) == dev->head) {
         return false;
@@ -65,6 +67,7 @@ static bool take(struct tern_device *dev, bool any)
 
 static void take_begin(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     dev->taking = true;
     dev->taker = pthread_self();
 }
@@ -72,6 +75,7 @@ static void take_begin(struct tern_device *dev)
 /** Stops taking completions. False: more have come, and another thread must take them. */
 static bool take_end(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     dev->taking = false;
     pthread_cond_broadcast(&dev->changed); /* a waiting thread may take completions next */
     return tern_ring_sleeps(&dev->shared->completions, dev->head, TERN_WIRE_MESSAGE);
@@ -80,6 +84,7 @@ static bool take_end(struct tern_device *dev)
 int tern_client_take(struct tern_context *c, uint64_t fence, const struct timespec *until)
 {
     struct tern_device *dev = c->proc->dev;
+    tern_assert_held(&dev->lock);
     int r = 0;
     struct tern_wire_ring *ring = &dev->shared->completions;
     take_begin(dev);
@@ -110,6 +115,7 @@ bool tern_client_in_callback(struct tern_device *dev)
 /** A context with unfinished work, or NULL. */
 static struct tern_context *find_unfinished(struct tern_device *dev)
 {
+    tern_assert_held(&dev->lock);
     TERN_LIST_EACH(node, &dev->processes)
     {
         struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);

@@ -60,6 +60,7 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
 
 void tern_client_context_free(struct tern_context *c)
 {
+    tern_assert_held(&c->proc->dev->lock);
     tern_list_remove(&c->node);
     c->proc->children--;
     if (c->completions) {

@@ -129,6 +129,7 @@ void tern_client_process_abort(struct tern_process *p, const char *why)
 /** True: all work of the process has ended and was reported. Requires dev->lock. */
 static bool at_rest(const struct tern_process *p)
 {
+    tern_assert_held(&p->dev->lock);
     TERN_LIST_EACH(node, &p->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
@@ -175,6 +176,7 @@ int tern_client_process_kill(struct tern_process *p)
  *  meanwhile. */
 static void free_objects(struct tern_process *p)
 {
+    tern_assert_held(&p->dev->lock);
     while (!p->ended) {
         pthread_cond_wait(&p->dev->changed, &p->dev->lock);
     }

@@ -29,6 +29,7 @@ int tern_client_completion_queue_take(struct tern_completion_queue *q, struct te
 
 void tern_client_tell(struct tern_context *c, const struct tern_completion *told)
 {
+    tern_assert_held(&c->proc->dev->lock);
     struct tern_completion_entry *e = TERN_LIST_ENTRY(c->reserved.next, struct tern_completion_entry, node);
     tern_list_remove(&e->node);
     tern_completions_put(c->completions, e, told);

@@ -26,6 +26,7 @@ struct piece {
 static int send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces,
                         atomic_bool *absent)
 {
+    tern_assert_held(&dev->submit);
     struct tern_call call;
     if (tern_call_begin(&call, dev, TERN_WIRE_CONTEXT_SUBMIT, e->object)) {
         return 0;
@@ -47,6 +48,7 @@ static int send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e
 /** Writes the entry into the ring, and waits for room. Requires dev->submit. */
 static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces)
 {
+    tern_assert_held(&dev->submit);
     struct tern_wire_ring *r = &dev->shared->submissions;
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     while (tail + e->length - atomic_load_explicit(&r->head, memory_order_acquire) > TERN_WIRE_SUBMISSION_BYTES) {
@@ -72,6 +74,7 @@ static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *
 static int send_entry(struct tern_device *dev, struct tern_wire_entry *e, const struct piece *pieces,
                       atomic_bool *absent)
 {
+    tern_assert_held(&dev->submit);
     e->size = pieces[0].size;
     e->data = pieces[1].size;
     e->label = pieces[2].size;
@@ -103,6 +106,7 @@ void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const
  *  not end the submission meanwhile. */
 static void take_back(struct tern_context *c, uint64_t cost)
 {
+    tern_assert_held(&c->proc->dev->submit);
     struct tern_device *dev = c->proc->dev;
     pthread_mutex_lock(&dev->lock);
     c->submitted--;

@@ -10,16 +10,17 @@
 #include "base/thread.h"
 #include "ternd/server.h"
 
+/** A connection. Fields are constant, except where a comment says otherwise. */
 struct client {
-    struct tern_list node; /* node of ternd->clients */
+    struct tern_list node; /* Node of ternd->clients. Guarded by `ternd->lock`. */
     struct ternd *ternd;
-    int fd;                /* closed only once the client is in no list, because shutdown needs it */
+    int fd;                /* Closed only once the client is in no list, because shutdown needs it. */
     struct ucred who;
-    struct ternd_session *session; /* session of a connection that came from another ternd, else NULL; and its kind */
-    bool calls;
+    struct ternd_session *session; /* Session of a connection that came from another ternd, else NULL. */
+    bool calls;            /* The connection is one for calls of `session`, in `slot`, not its first one. */
     uint32_t slot;
-    bool moves;            /* a migration uses the connection; guarded by `ternd->lock` */
-    bool others;           /* another ternd owns the connection, which is not ended here; guarded by `ternd->lock` */
+    bool moves;            /* A migration uses the connection. Guarded by `ternd->lock`. */
+    bool others;           /* Another ternd owns the connection, which is not ended here. Guarded by `ternd->lock`. */
 };
 
 static void *serve(void *user)
@@ -102,19 +103,28 @@ int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t sl
     return r ? tern_error(r, "a connection cannot be served: %s", strerror(-r)) : 0;
 }
 
+/** True: the socket is one of the session. Requires session->lock. */
+static bool is_of(const struct ternd_session *s, int fd)
+{
+    tern_assert_held(&s->lock);
+    bool of = fd == s->connection;
+    for (uint32_t i = 0; i < s->limits.calls; i++) {
+        of = of || (s->call[i] >= 0 && s->call[i] == fd);
+    }
+    return of;
+}
+
 void ternd_clients_own(struct ternd_session *s, bool own)
 {
     struct ternd *t = s->ternd;
     pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&s->lock);
     TERN_LIST_EACH(node, &t->clients)
     {
         struct client *c = TERN_LIST_ENTRY(node, struct client, node);
-        bool of = c->fd == s->connection;
-        for (uint32_t i = 0; i < s->limits.calls; i++) {
-            of = of || (s->call[i] >= 0 && s->call[i] == c->fd);
-        }
-        c->others = of ? !own : c->others;
+        c->others = is_of(s, c->fd) ? !own : c->others;
     }
+    pthread_mutex_unlock(&s->lock);
     pthread_mutex_unlock(&t->lock);
 }
 

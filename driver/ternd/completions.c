@@ -38,15 +38,18 @@ struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, 
     return e;
 }
 
-/** Entries that the client has not taken. More than the size of the ring: the client's head is invalid. */
+/** Entries that the client has not taken. More than the size of the ring: the client's head is invalid. Requires
+ *  session->done. */
 static uint64_t in_ring(const struct ternd_session *s)
 {
+    tern_assert_held(&s->done);
     return s->tail - atomic_load(&s->shared->completions.head);
 }
 
 /** Writes waiting completions as long as there is room. Requires session->done. */
 static void flush(struct ternd_session *s)
 {
+    tern_assert_held(&s->done);
     struct tern_wire_shared *shared = s->shared;
     const uint64_t before = s->tail;
     while (s->waiting) {
@@ -87,6 +90,7 @@ static void flush(struct ternd_session *s)
 /** Moves the oldest record of the context to the list of waiting completions. Requires session->done. */
 static void tell_first(struct ternd_object *context)
 {
+    tern_assert_held(&context->session->done);
     struct ternd_session *s = context->session;
     struct ternd_sent *e = context->sent;
     context->sent = e->next;

@@ -71,6 +71,7 @@ void ternd_session_change_end(struct ternd_session *s)
  *  session->lock. */
 static int wait_for(struct ternd_session *s, bool all)
 {
+    tern_assert_held(&s->lock);
     const struct timespec until = tern_deadline(PATIENCE_MS);
     int r = 0;
     while (!r && !s->ending && !atomic_load(&s->broken) && (all ? s->parked != s->calls + 1 : s->changing != 0)) {

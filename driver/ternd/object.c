@@ -28,8 +28,10 @@ struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_o
     return o;
 }
 
+/** Finds a free handle, and makes the array larger if there is none. Requires session->lock. -ENOMEM. */
 static int find_place(struct ternd_session *s, uint32_t *place)
 {
+    tern_assert_held(&s->lock);
     uint32_t i = s->free_from;
     while (i < s->objects && s->object[i]) {
         i++;
@@ -54,6 +56,7 @@ static int find_place(struct ternd_session *s, uint32_t *place)
 /** Adds the object to its process, or a process to its session. Requires session->lock. */
 static void connect_process(struct ternd_object *o)
 {
+    tern_assert_held(&o->session->lock);
     if (o->proc) {
         o->proc->children++;
     } else {
@@ -61,9 +64,11 @@ static void connect_process(struct ternd_object *o)
     }
 }
 
-int ternd_object_place(struct ternd_object *o, uint32_t handle)
+/** As ternd_object_place. Requires session->lock. */
+static int place(struct ternd_object *o, uint32_t handle)
 {
     struct ternd_session *s = o->session;
+    tern_assert_held(&s->lock);
     if (!handle || handle > OBJECTS_MAX || (handle <= s->objects && s->object[handle - 1])) {
         return tern_error(-EEXIST, "object %u is there twice, or cannot be", handle);
     }
@@ -86,15 +91,23 @@ int ternd_object_place(struct ternd_object *o, uint32_t handle)
     return 0;
 }
 
+int ternd_object_place(struct ternd_object *o, uint32_t handle)
+{
+    pthread_mutex_lock(&o->session->lock);
+    const int r = place(o, handle);
+    pthread_mutex_unlock(&o->session->lock);
+    return r;
+}
+
 int ternd_object_add(struct ternd_object *o)
 {
     struct ternd_session *s = o->session;
-    uint32_t place = 0;
+    uint32_t at = 0;
     pthread_mutex_lock(&s->lock);
-    int r = s->ending ? tern_error(-EIO, "the session has ended") : find_place(s, &place);
+    int r = s->ending ? tern_error(-EIO, "the session has ended") : find_place(s, &at);
     if (!r) {
-        s->object[place] = o;
-        o->handle = place + 1;
+        s->object[at] = o;
+        o->handle = at + 1;
         connect_process(o);
     }
     pthread_mutex_unlock(&s->lock);
@@ -119,6 +132,7 @@ struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, 
 /** Frees the handle and marks the object dead. Requires session->lock. */
 static void take_handle(struct ternd_object *o)
 {
+    tern_assert_held(&o->session->lock);
     struct ternd_session *s = o->session;
     if (o->handle && s->object[o->handle - 1] == o) {
         s->object[o->handle - 1] = NULL;

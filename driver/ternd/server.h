@@ -27,23 +27,23 @@
 
 #include "api/api.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "os/service.h"
 #include "ternd/limits.h"
 #include "wire/wire.h"
 
-/** The account of a user, of all its programs together, never freed before ternd ends. Guarded by `ternd->lock`,
- *  except where atomic. */
+/** The account of a user, of all its programs together, never freed before ternd ends. */
 struct ternd_user {
-    struct tern_list node;
-    uid_t uid;
-    struct ternd_limits limits;
-    uint32_t connections, contexts; /**< Current numbers. */
-    /** Connections beyond the limit that wait for a hello, so that it can be refused with a reason. */
+    struct tern_list node;          /**< Node of ternd->users. Guarded by `ternd->lock`. */
+    uid_t uid;                      /**< Constant. */
+    struct ternd_limits limits;     /**< The user's limits. Constant. */
+    uint32_t connections, contexts; /**< Current numbers of connections and contexts. Guarded by `ternd->lock`. */
+    /** Connections beyond the limit that wait for a hello, so that it can be refused with a reason. Guarded by
+     *  `ternd->lock`. */
     uint32_t refusals;
-    uint32_t silent;                /**< Counted connections whose hello has not come. */
-    /* Counted without a lock: */
-    _Atomic uint64_t memory;        /**< Bytes of device memory in use. */
-    _Atomic uint64_t pinned;        /**< Bytes of device memory that are pinned. */
+    uint32_t silent;                /**< Counted connections whose hello has not come. Guarded by `ternd->lock`. */
+    _Atomic uint64_t memory;        /**< Bytes of device memory in use. Atomic; counted without a lock. */
+    _Atomic uint64_t pinned;        /**< Bytes of device memory that are pinned. Atomic; counted without a lock. */
 };
 
 struct ternd;
@@ -56,26 +56,28 @@ struct ternd_moves {
 };
 
 struct ternd {
-    struct tern_device *dev;
+    struct tern_device *dev;         /**< The device. Constant, as are the three fields below. */
     const struct ternd_moves *moves;
     struct tern_device_info info;
     const struct ternd_limits_file *limits;
     pthread_mutex_t lock;
-    pthread_cond_t left;            /**< A connection, migration or use of a session has ended. */
-    struct tern_list sessions, users;
-    uint32_t connections;           /**< Number of connections that have a thread. */
+    /** Signalled when a connection, migration or use of a session has ended. */
+    pthread_cond_t left;
+    struct tern_list sessions, users; /**< Sessions, and accounts of users. Guarded by `lock`. */
+    uint32_t connections;           /**< Number of connections that have a thread. Guarded by `lock`. */
     struct tern_list clients;       /**< Connections of clients.c. Guarded by `lock`. */
     /** Connections whose hello has not come, the oldest first (silent.c). Guarded by `lock`. */
     struct tern_list silent;
     /** Connections for which there are descriptors, and additional ones for refusals. Constant. */
     uint32_t places, spare;
-    uint32_t taken;                 /**< Places in use, of all users. */
+    uint32_t taken;                 /**< Places in use, of all users. Guarded by `lock`. */
     int hello_ms;                   /**< Time for a hello to come, in ms. Constant. */
     char path[108];                 /**< Absolute path of the socket; empty: clients are not told a path. Constant. */
-    uint32_t migrations;            /**< Number of migrations under way, as source or target. */
-    uint32_t leaving;               /**< Number of sessions that have moved away and are not freed yet. */
+    uint32_t migrations;            /**< Number of migrations under way, as source or target. Guarded by `lock`. */
+    /** Number of sessions that have moved away and are not freed yet. Guarded by `lock`. */
+    uint32_t leaving;
     int patience_ms;                /**< Longest time without a byte in a migration, in ms. Constant. */
-    bool ending;
+    bool ending;                    /**< ternd is ending: no migration begins. Guarded by `lock`. */
 };
 
 /** Kind of an object that a request names. */
@@ -97,9 +99,9 @@ struct ternd_sent {
 /** An object of a client. Guarded by `session->lock`, unless a comment says otherwise. */
 struct ternd_object {
     struct tern_list node;      /**< Node of session->processes, of a process. */
-    struct ternd_session *session;
+    struct ternd_session *session; /**< Constant. */
     struct ternd_object *proc;  /**< The process of the object; NULL: the object is a process. Constant. */
-    enum ternd_kind kind;
+    enum ternd_kind kind;       /**< Constant. */
     void *it;                   /**< The driver's object. Constant once the object has a handle. */
     uint32_t handle;
     uint32_t uses;              /**< Threads that use the driver's object now. */
@@ -118,9 +120,9 @@ struct ternd_object {
 
 /** The session of a client program: its objects and connections. */
 struct ternd_session {
-    struct tern_list node;
-    struct ternd *ternd;
-    struct ternd_user *user;
+    struct tern_list node;   /**< Node of ternd->sessions. Guarded by `ternd->lock`. */
+    struct ternd *ternd;     /**< Constant. */
+    struct ternd_user *user; /**< Constant. */
     /** Limits of the user at the begin of the session. Constant, as are the fields below up to `completions`. */
     struct ternd_limits limits;
     char partition[TERN_PARTITION_NAME]; /**< Partition of the session's processes; empty: the default one. */
@@ -136,39 +138,43 @@ struct ternd_session {
     struct tern_wire_completion *completions;
 
     pthread_mutex_t ring;
-    /** Position up to which the submission ring was read, in bytes. Guarded by `ring`, as is `scratch`. */
+    /** Position up to which the submission ring was read, in bytes. Guarded by `ring`. */
     uint64_t head;
-    uint8_t scratch[TERN_WIRE_ENTRY_MAX];
+    uint8_t scratch[TERN_WIRE_ENTRY_MAX]; /**< Copy of the entry that is executed. Guarded by `ring`. */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;     /**< Signalled when a use, an object or a call ends. */
     struct ternd_object **object; /**< Objects by handle - 1; NULL: the handle is free. Guarded by `lock`. */
     /** Size of the array; and the index below which no handle is free. Guarded by `lock`. */
     uint32_t objects, free_from;
-    struct tern_list processes;
+    struct tern_list processes; /**< Processes of the session. Guarded by `lock`. */
     uint32_t calls;             /**< Number of connections for calls. Guarded by `lock`. */
     int call[TERN_WIRE_CONNECTIONS_MAX]; /**< Sockets of these connections by slot; -1: none. Guarded by `lock`. */
-    bool ending;
-    atomic_bool broken;         /**< The session is being disconnected, because its client broke the protocol. */
+    bool ending;                /**< The session ends: calls that would make an object fail. Guarded by `lock`. */
+    /** The session is being disconnected, because its client broke the protocol. Atomic. */
+    atomic_bool broken;
 
-    /* Migration (freeze.c). Guarded by `lock`, unless a comment says otherwise. */
+    /* Migration (freeze.c). */
     /** A migration refers to the session and its processes, which are not freed meanwhile. Guarded by `ternd->lock`. */
     bool holding;
-    bool held;                  /**< No process of the session begins, ends, is suspended or resumed. */
-    atomic_bool frozen;         /**< No message is taken from the client. Written under `lock`. */
-    bool moved;                 /**< The session belongs to another ternd: what is left here is freed. */
+    bool held;          /**< No process of the session begins, ends, is suspended or resumed. Guarded by `lock`. */
+    atomic_bool frozen; /**< No message is taken from the client. Atomic; written under `lock`. */
+    bool moved;         /**< The session belongs to another ternd: what is left here is freed. Guarded by `lock`. */
     int freeze; /**< An eventfd that is readable while the session is frozen, and once it has moved. Constant. */
-    /** Threads that wait for the end of that; and threads in operations that `held` forbids. */
+    /** Threads that wait for the end of that; and threads in operations that `held` forbids. Guarded by `lock`. */
     uint32_t parked, changing;
-    /** Requests of parked threads, by slot. Written by the thread of the slot before it parks. */
+    /** Requests of parked threads, by slot. Each is written by the thread of the slot, before it parks under `lock`. */
     struct tern_wire_request *pending[TERN_WIRE_CONNECTIONS_MAX];
     uint64_t shift; /**< Cycles that are added to device times that the program is told. Constant once it runs. */
 
     pthread_mutex_t done;
-    /** Position up to which the completion ring was written, in entries. Guarded by `done`, as are the fields below. */
+    /** Position up to which the completion ring was written, in entries. Guarded by `done`. */
     uint64_t tail;
-    struct ternd_sent *waiting, **waiting_end; /**< Completions for which the ring had no room, oldest first. */
-    uint64_t queued; /**< Bytes of all submissions whose completion is not in the ring, counted against limits.queue. */
+    /** Completions for which the ring had no room, oldest first. Guarded by `done`. */
+    struct ternd_sent *waiting, **waiting_end;
+    /** Bytes of all submissions whose completion is not in the ring, counted against limits.queue. Guarded by
+     *  `done`. */
+    uint64_t queued;
 };
 
 /* server.c */
@@ -282,7 +288,7 @@ struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[
                                            uint32_t *slot);
 void ternd_session_detach(struct ternd_session *s, uint32_t slot);
 
-/* freeze.c: sessions that move to another ternd; functions take session->lock */
+/* freeze.c: sessions that move to another ternd; functions take session->lock, unless a comment says otherwise */
 /** Waits until fd is readable. A thread of a frozen session waits here until the session is thawed. False: the
  *  thread must end. */
 bool ternd_session_wait(struct ternd_session *s, int fd);
@@ -295,17 +301,17 @@ void ternd_session_change_end(struct ternd_session *s);
 int ternd_session_hold(struct ternd_session *s);
 /** Waits until no thread takes messages from the client. Errors as of ternd_session_hold. */
 int ternd_session_freeze(struct ternd_session *s);
-/** Ends holding and freezing: the session goes on here. */
+/** Ends holding and freezing: the session goes on here. Takes ternd->lock as well. */
 void ternd_session_thaw(struct ternd_session *s);
-/** Marks the session as moved: its threads end, and its objects here are freed. */
+/** Marks the session as moved: its threads end, and its objects here are freed. Takes ternd->lock as well. */
 void ternd_session_leave(struct ternd_session *s);
-/** Tells the client at which path its ternd listens. */
+/** Tells the client at which path its ternd listens. Takes no lock. */
 void ternd_session_publish(struct ternd_session *s);
 
-/* object.c */
+/* object.c: functions take session->lock, unless a comment says otherwise */
 /** Gives an object the handle that it had in another ternd. -EEXIST, -ENOMEM. */
 int ternd_object_place(struct ternd_object *o, uint32_t handle);
-/** Makes an object of the process, without the driver's object yet. NULL: no memory. */
+/** Makes an object of the process, without the driver's object yet. Takes no lock. NULL: no memory. */
 struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind);
 /** Gives the object a handle, once o->it is set. -EIO: the session ends; -ENOMEM. */
 int ternd_object_add(struct ternd_object *o);
@@ -318,7 +324,7 @@ int ternd_object_make_resident(struct ternd_object *o);
 int ternd_object_evict(struct ternd_object *o);
 /** Counts an allocation that was made resident `pins` times in another ternd. -ENOSPC. */
 int ternd_object_pin(struct ternd_object *o, uint32_t pins);
-/** Gives the memory and the context of the object back to its user's account. */
+/** Gives the memory and the context of the object back to its user's account. Takes ternd->lock only. */
 void ternd_object_give(const struct ternd_object *o);
 /** Takes the handle of an allocation or fence, and ends the caller's use. The last use destroys the driver's object. */
 void ternd_object_drop(struct ternd_object *o);

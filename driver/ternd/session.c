@@ -288,6 +288,7 @@ void ternd_session_end(struct ternd_session *s)
 /** Finds a session by token and user. Requires ternd->lock. */
 static struct ternd_session *find(const struct ternd *t, const uint8_t token[16], uid_t uid)
 {
+    tern_assert_held(&t->lock);
     TERN_LIST_EACH(node, &t->sessions)
     {
         struct ternd_session *s = TERN_LIST_ENTRY(node, struct ternd_session, node);

@@ -50,6 +50,7 @@ static bool privileged(const struct ternd_user *u)
 
 bool ternd_places_left(const struct ternd *t, const struct ternd_user *u, uint32_t n)
 {
+    tern_assert_held(&t->lock);
     const uint32_t left = t->taken < t->places ? t->places - t->taken : 0;
     return !n || (n <= left && (privileged(u) || u->connections + n <= left));
 }
@@ -64,6 +65,7 @@ static bool speaks(const struct ternd_silent *s)
 /** The oldest silent connection of the user that has a place, or (refused) that has none. NULL: none. */
 static struct ternd_silent *oldest(const struct ternd *t, const struct ternd_user *u, bool refused)
 {
+    tern_assert_held(&t->lock);
     TERN_LIST_EACH(a, &t->silent)
     {
         struct ternd_silent *s = TERN_LIST_ENTRY(a, struct ternd_silent, node);
@@ -77,6 +79,7 @@ static struct ternd_silent *oldest(const struct ternd *t, const struct ternd_use
 /** The user with the most silent connections. NULL: there are none. */
 static struct ternd_user *most_silent(const struct ternd *t, bool refused)
 {
+    tern_assert_held(&t->lock);
     struct ternd_user *most = NULL;
     uint32_t n = 0;
     TERN_LIST_EACH(a, &t->users)
@@ -92,6 +95,7 @@ static struct ternd_user *most_silent(const struct ternd *t, bool refused)
 /** The silent connection that is shut down for a new one of the user. NULL: none. */
 static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_user *u)
 {
+    tern_assert_held(&t->lock);
     if (u->connections >= u->limits.connections) {
         return NULL; /* the user's own limit is reached, and silent connections count */
     }
@@ -104,6 +108,7 @@ static struct ternd_silent *victim_of(const struct ternd *t, const struct ternd_
 /** Shuts the connection down. The connection's thread notices, and frees it. */
 static void end(struct ternd *t, struct ternd_silent *s)
 {
+    tern_assert_held(&t->lock);
     s->ended = true;
     if (!s->refused) {
         s->user->silent--;

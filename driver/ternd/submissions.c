@@ -19,9 +19,11 @@
 #include "ternd/server.h"
 #include "wire/ring.h"
 
+/** Submits to a context. Requires session->ring. Returns as ternd_submissions_do. */
 static int submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label,
                   bool *absent)
 {
+    tern_assert_held(&s->ring);
     const bool null = e->op == TERN_WIRE_ENTRY_NULL;
     const uint8_t *data = payload + tern_wire_round(e->size);
     int r = -EINVAL;
@@ -88,6 +90,7 @@ static bool sound(const struct tern_wire_entry *e)
 
 int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size, bool *absent)
 {
+    tern_assert_held(&s->ring);
     struct tern_wire_entry e;
     char label[TERN_WIRE_LABEL_MAX + 1];
     if (size < sizeof e) {

@@ -14,6 +14,7 @@
 /** Finds the account of a user. Requires ternd->lock. */
 static struct ternd_user *find(struct ternd *t, uid_t uid)
 {
+    tern_assert_held(&t->lock);
     TERN_LIST_EACH(node, &t->users)
     {
         struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
@@ -83,6 +84,7 @@ struct tern_account ternd_user_account(struct ternd_user *u)
 int ternd_user_take_held(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts,
                          uint32_t connections)
 {
+    tern_assert_held(&t->lock);
     const struct ternd_limits *l = &u->limits;
     int r = 0;
     if (contexts > l->contexts - u->contexts) {

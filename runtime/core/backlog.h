@@ -11,7 +11,8 @@
  * others nothing, and taking the next command takes O(log n) amortised steps. Alternative dropped: a search of the list
  * at each take, which is quadratic. All links are in the commands, so no function can run out of memory.
  *
- * Locks: functions and fields require the lock of the owner, which is the context's.
+ * Locks: functions require the lock of the owner, which is the context's. Callers assert it, because a backlog does not
+ * know its owner.
  */
 #ifndef RT_BACKLOG_H
 #define RT_BACKLOG_H
@@ -21,7 +22,7 @@
 
 struct rt_command;
 
-/** Part of a command: its place in the backlog. */
+/** Part of a command: its place in the backlog. Guarded by the owner's lock. */
 struct rt_place {
     uint64_t number;  /**< Number in the order of appending. */
     uint64_t segment; /**< Number of fences that were appended before it. */
@@ -29,9 +30,10 @@ struct rt_place {
     struct rt_command *child, *sibling; /**< Links of the heap. */
 };
 
+/** The backlog of a queue. Guarded by the owner's lock, except where a comment says otherwise. */
 struct rt_backlog {
-    bool in_order;
-    struct rt_command *first, *last;
+    bool in_order;                   /**< Constant. */
+    struct rt_command *first, *last; /**< The list. */
     struct rt_command *ready; /**< Root of the heap. */
     uint64_t appended;        /**< Commands appended so far. */
     uint64_t fences;          /**< Fences appended so far. */

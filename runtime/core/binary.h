@@ -11,11 +11,11 @@
 
 struct rt_binary {
     struct rt_object base; /**< Held by the program, its kernels, and builds that read it. */
-    enum tc_kind kind;
+    enum tc_kind kind; /**< Constant, as are the fields up to `executors`. */
     struct tc_blob blob;
     struct tc_kernels kernels; /**< Kernels of a TC_OBJECT. */
     uint32_t *executors;       /**< User executor of each built-in kernel; NULL: the kernels have code. */
-    pthread_mutex_t lock;      /**< Guards the creation of `image`. Taken before context->image_lock. */
+    pthread_mutex_t lock;      /**< Taken before context->image_lock. */
     struct rt_image *image;    /**< The image, held; NULL until a kernel is first enqueued. Guarded by `lock`. */
 };
 

@@ -132,7 +132,7 @@ static int build(const struct job *j, struct tc_blob *out, char **log)
     return r;
 }
 
-static int link(const struct job *j, struct tc_blob *out, char **log)
+static int link_inputs(const struct job *j, struct tc_blob *out, char **log)
 {
     struct tc_blob *inputs = calloc(j->n_inputs, sizeof *inputs);
     if (inputs == NULL) {
@@ -157,7 +157,7 @@ static int make(const struct job *j, struct rt_binary **out, char **log)
         return 0;
     }
     const int r = j->step == RT_BUILD ? build(j, &blob, log) : j->step == RT_COMPILE ? compile(j, &blob, log)
-                                                                                     : link(j, &blob, log);
+                                                                                     : link_inputs(j, &blob, log);
     return r == 0 ? rt_binary_create(blob, out) : r;
 }
 
@@ -171,6 +171,7 @@ static cl_int failure(enum rt_build_step step, int r)
 /** Clears the result of the last build. Requires the program's lock. */
 static void forget_locked(cl_program p)
 {
+    tern_assert_held(&p->lock);
     p->executable = false;
     if (p->source != NULL) { /* a program without source keeps the binary from which it was made */
         rt_object_drop(p->binary);

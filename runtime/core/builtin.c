@@ -162,6 +162,7 @@ cl_int rt_builtin_shape(cl_kernel k, const size_t *local, struct rt_range *range
 
 static cl_int call_build(struct rt_command *c, struct rt_packets *out)
 {
+    tern_assert_held(&c->queue->memory_lock);
     const struct call *d = (const struct call *)c;
     if (tern_pkt_user_call_pack(&d->packet, out->words) != 0) {
         return CL_OUT_OF_RESOURCES;

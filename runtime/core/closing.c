@@ -6,19 +6,22 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/lock.h"
+
 /* a long limit: a thread that the host schedules late must not be taken for one that waits for the caller */
 #define PATIENCE_S 60
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct rt_closing *oldest;
-static uint64_t begun, ended;
+static struct rt_closing *oldest; /* The list of closings that have not ended. Guarded by `lock`. */
+static uint64_t begun, ended;     /* Numbers of closings so far. Guarded by `lock`. */
 static _Thread_local struct rt_closing *outer; /* the closing that this thread is about to end, or NULL */
 static _Thread_local bool closes;              /* this thread closes a queue, so it waits for no other closing */
 
 /** The link that points to c; for NULL the end of the list. Requires `lock`. */
 static struct rt_closing **place_of(const struct rt_closing *c)
 {
+    tern_assert_held(&lock);
     struct rt_closing **at = &oldest;
     while (*at != c) {
         at = &(*at)->next;

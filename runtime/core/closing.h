@@ -15,11 +15,11 @@
 
 /** A closing that has begun and not ended. The caller of rt_closing_begin provides the storage. */
 struct rt_closing {
-    struct rt_closing *next;
+    struct rt_closing *next; /**< The next closing, from old to young. Guarded by the lock of closing.c. */
     /** Number of the closing, ascending with age. A closing that begins in a thread which is to end another closing
-     *  gets that one's number. */
+     *  gets that one's number. Guarded by the lock of closing.c. */
     uint64_t number;
-    struct rt_closing *outer; /**< That other closing, or NULL. */
+    struct rt_closing *outer; /**< That other closing, or NULL. Used by the thread that ends the closing only. */
 };
 
 /** Begins a closing, because the queue's last reference is gone. */

@@ -63,6 +63,7 @@ struct rt_command {
      *  and finish it. */
     bool quick;
     bool ended;               /**< The device has reported, and `done` is valid. Guarded by the context's lock. */
+    /** The device's report. Guarded by the context's lock until `ended`, then constant. */
     struct tern_completion done;
 };
 

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "base/lock.h"
 #include "runtime/core/device.h"
 
 #define RT_FAULT_MORE 768u /**< Largest text, in bytes, that a command adds to the driver's sentence about its fault. */
@@ -35,14 +36,14 @@ struct rt_context_hook {
 
 struct _cl_context {
     struct rt_object base;
-    cl_device_id device;
+    cl_device_id device; /**< Constant, as are the fields up to `notify_data`. */
     struct tern_process *process;
     cl_context_properties *properties;
     size_t n_properties;
     void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
     void *notify_data;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /**< Broadcast when an event has ended, or a thread may finish commands. */
     bool lost;                     /**< The process of the driver takes no more work. Guarded by `lock`. */
     bool reported;                 /**< The application's callback was called with the reason. Guarded by `lock`. */
     unsigned refused;              /**< Bits of enum rt_refusal that were printed on stderr. Guarded by `lock`. */

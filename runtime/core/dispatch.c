@@ -77,6 +77,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
 
 static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
 {
+    tern_assert_held(&c->queue->memory_lock);
     struct dispatch *d = (struct dispatch *)c;
     cl_command_queue q = c->queue;
     const bool prints = d->image->image.prints;

@@ -37,9 +37,10 @@ cl_event rt_event_create(cl_context ctx, cl_command_queue queue, cl_command_type
     return e;
 }
 
-/** Moves the callbacks that `status` makes due to a list, in the order of their levels. */
+/** Moves the callbacks that `status` makes due to a list, in the order of their levels. Requires the context's lock. */
 static struct rt_callback *take_due(cl_event e, cl_int status)
 {
+    tern_assert_held(&e->context->lock);
     struct rt_callback *due = NULL;
     struct rt_callback **tail = &due;
     for (cl_int level = CL_SUBMITTED; level >= status && level >= CL_COMPLETE; level--) {
@@ -60,6 +61,7 @@ static struct rt_callback *take_due(cl_event e, cl_int status)
 
 struct rt_callback *rt_event_update_locked(cl_event e, cl_int status)
 {
+    tern_assert_held(&e->context->lock);
     if (status >= e->status) {
         return NULL;
     }
@@ -129,6 +131,7 @@ cl_int rt_event_add_callback(cl_event e, cl_int level, void(CL_CALLBACK *fn)(cl_
 
 void rt_event_add_waiter_locked(cl_event e, struct rt_waiter *w)
 {
+    tern_assert_held(&e->context->lock);
     if (e->status > CL_COMPLETE) {
         w->next = e->waiters;
         e->waiters = w;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Events: a status that only decreases (queued, submitted, running, complete or an error), the times of the command,
- * the application's callbacks, and the commands that wait for the event. Guarded by the context's lock. Functions named
- * _locked require it; all others take it.
+ * the application's callbacks, and the commands that wait for the event. Functions named _locked require the context's
+ * lock; all others take it.
  */
 #ifndef RT_EVENT_H
 #define RT_EVENT_H
@@ -28,14 +28,15 @@ enum rt_time { RT_QUEUED, RT_SUBMITTED, RT_STARTED, RT_ENDED, RT_TIMES };
 
 struct _cl_event {
     struct rt_object base;
-    cl_context context;     /**< Held. */
-    cl_command_queue queue; /**< Held; NULL: a user event. */
-    cl_command_type type;
-    cl_int status;
-    bool decided;               /**< The status of the user event was set. */
-    cl_ulong times[RT_TIMES];   /**< Times in ns, valid once the event is complete. */
-    struct rt_callback *callbacks;
-    struct rt_waiter *waiters;
+    cl_context context;     /**< Held. Constant. */
+    cl_command_queue queue; /**< Held; NULL: a user event. Constant. */
+    cl_command_type type;   /**< Constant. */
+    cl_int status;          /**< The execution status, which only decreases. Guarded by the context's lock. */
+    bool decided;           /**< The status of the user event was set. Guarded by the context's lock. */
+    /** Times in ns. Written by the thread that starts or finishes the command, and read once the event is complete. */
+    cl_ulong times[RT_TIMES];
+    struct rt_callback *callbacks; /**< The application's callbacks. Guarded by the context's lock. */
+    struct rt_waiter *waiters;     /**< Commands that wait for the event. Guarded by the context's lock. */
 };
 
 /** Makes an event. A user event (queue NULL) begins as CL_SUBMITTED, others as CL_QUEUED. NULL: no memory. */

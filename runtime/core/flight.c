@@ -9,12 +9,13 @@
 
 #define PATIENCE_S 60 /* longest wait for one command, because a kernel may hang */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `queues`; taken before the lock of any context */
-static cl_command_queue queues;                          /* linked by queue->next; guarded by `lock` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* Taken before the lock of any context. */
+static cl_command_queue queues; /* The queues of the program, linked by queue->next. Guarded by `lock`. */
+/* Held by threads that begin or end a wait. This lock guards no field, and is taken alone. */
 static pthread_mutex_t wait_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static atomic_uint waiting;
-static atomic_ullong begun, ended;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* Broadcast when a command has ended. */
+static atomic_uint waiting;         /* Number of threads that wait. Atomic. */
+static atomic_ullong begun, ended;  /* Numbers of commands so far. Atomic. */
 
 void rt_flight_add(cl_command_queue q)
 {

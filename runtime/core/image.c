@@ -23,9 +23,10 @@ static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, str
     return rt_context_take(user, size, flags, address, out);
 }
 
-/** Tries one address. -EEXIST: it is in use. */
+/** Tries one address. Requires context->image_lock. -EEXIST: it is in use. */
 static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t base)
 {
+    tern_assert_held(&im->context->image_lock);
     char *log = NULL;
     int r = tc_load(object, base, &im->image, &log);
     if (r != 0) {

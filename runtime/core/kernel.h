@@ -17,6 +17,8 @@ struct rt_arg {
     uint64_t local_size; /**< Bytes for a pointer to local memory. */
 };
 
+/** A kernel. Fields up to `code` are constant. No lock guards the others: the application serialises the calls that set
+ *  them (OpenCL 3.0, appendix A.2). */
 struct _cl_kernel {
     struct rt_object base;
     cl_program program;           /**< Held, and counted in program->attached. */

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
+
 #define SHARDS 64u      /* a power of two, as are all sizes */
 #define FIRST_SIZE 16u
 #define TRIES 16
@@ -24,10 +26,10 @@ struct table {
 };
 
 static struct shard {
-    _Alignas(64) pthread_mutex_t lock; /* shards do not share cache lines */
-    atomic_uint version;               /* odd while the shard is changed; written under `lock` */
-    struct table *_Atomic table;       /* NULL: the shard never had an object; written under `lock` */
-    size_t used;                       /* number of objects; guarded by `lock` */
+    _Alignas(64) pthread_mutex_t lock; /* Shards do not share cache lines. */
+    atomic_uint version;               /* Odd while the shard is changed. Atomic; written under `lock`. */
+    struct table *_Atomic table;       /* NULL: the shard never had an object. Atomic; written under `lock`. */
+    size_t used;                       /* Number of objects. Guarded by `lock`. */
 } shards[SHARDS];
 
 __attribute__((constructor)) static void make_locks(void)
@@ -82,6 +84,7 @@ static void put(struct table *t, size_t i, const void *object)
 /** Makes room for one more object. Requires the shard's lock. */
 static bool make_room(struct shard *s)
 {
+    tern_assert_held(&s->lock);
     struct table *old = atomic_load(&s->table);
     if (old != NULL && 2 * s->used < old->size) {
         return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The mappings of a buffer by pointer: a hash table whose chains are in the mappings, so that taking one costs the same
- * for any number of mappings. Without memory for a larger table the chains grow, so adding never fails. Guarded by the
- * context's lock.
+ * for any number of mappings. Without memory for a larger table the chains grow, so adding never fails. Functions
+ * require the context's lock. Callers assert it, because the table does not know its buffer.
  */
 #ifndef RT_MAPS_H
 #define RT_MAPS_H
@@ -13,6 +13,7 @@
 
 struct rt_map;
 
+/** The mappings of a buffer. Guarded by the context's lock. */
 struct rt_maps {
     struct rt_map **chains; /**< Array of n_chains chains, a power of two; NULL: no table yet. */
     size_t n_chains;

@@ -29,20 +29,20 @@ struct rt_mem_hook {
  *  may come before the map command has run, or in another thread meanwhile, and must not free what the map command
  *  uses. */
 struct rt_map {
-    atomic_uint refs;
-    void *pointer;     /**< The pointer that the application has. */
+    atomic_uint refs;  /**< The reference count. Atomic. */
+    void *pointer;     /**< The pointer that the application has. Constant, as are the fields up to `size`. */
     void *block;       /**< Memory from malloc; NULL: the caller owns the memory. */
     size_t offset;     /**< Offset in the mapped buffer. */
     size_t start;      /**< Offset in the mapped buffer, or in its parent if it is a sub-buffer. */
     size_t size;
     bool exclusive;    /**< The mapping is in the tree `writing` of that buffer. Guarded by the context's lock. */
-    cl_map_flags flags;
-    struct rt_map *next;
+    cl_map_flags flags; /**< Constant. */
+    struct rt_map *next; /**< Link of the table of mappings. Guarded by the context's lock. */
 };
 
 struct _cl_mem {
     struct rt_object base;
-    cl_context context; /**< Held. */
+    cl_context context; /**< Held. Constant, as are the fields up to `n_properties`. */
     cl_mem parent;      /**< Parent of a sub-buffer, held. */
     cl_mem shared;      /**< SVM allocation of which the buffer is a range, held. */
     cl_mem root;        /**< The buffer that owns the device memory: parent, shared or the buffer itself. */
@@ -53,11 +53,12 @@ struct _cl_mem {
     void *host_ptr;     /**< Memory of CL_MEM_USE_HOST_PTR, or the host part of an SVM allocation. */
     cl_mem_properties *properties;
     size_t n_properties;
-    pthread_mutex_t lock; /**< In a root: guards the creation of `allocation`. Taken before the context's lock. */
+    pthread_mutex_t lock; /**< In a root. Taken before the context's lock. */
+    /** Device memory of a root; NULL: not made yet. Guarded by `lock` until it is made, then constant. */
     struct tern_allocation *allocation;
-    bool svm;                      /**< An SVM allocation, of which the application knows only the pointer. */
+    bool svm;   /**< An SVM allocation, of which the application knows only the pointer. Constant. */
     bool given; /**< The application has not freed the SVM allocation. Guarded by the lock of svm.c. */
-    struct rt_maps maps;           /**< Guarded by the context's lock. */
+    struct rt_maps maps; /**< The mappings of the buffer. Guarded by the context's lock. */
     /** Mappings for writing of a buffer and its sub-buffers, which do not overlap; a tree of tsearch. NULL for a
      *  sub-buffer. Guarded by the context's lock. */
     void *writing;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <tern/tern_spec.h>
 
+#include "runtime/core/queue.h"
+
 #define FILL_BYTES 64u
 
 struct copy {
@@ -30,6 +32,7 @@ struct fill {
 
 static cl_int copy_build(struct rt_command *c, struct rt_packets *out)
 {
+    tern_assert_held(&c->queue->memory_lock);
     const struct copy *k = (struct copy *)c;
     const struct tern_pkt_copy packet = {
         .src_lo = rt_mem_address(k->src) + (uint32_t)k->from.start,
@@ -78,6 +81,7 @@ cl_int rt_copy_create(cl_command_queue queue, cl_command_type type, cl_mem src, 
 
 static cl_int fill_build(struct rt_command *c, struct rt_packets *out)
 {
+    tern_assert_held(&c->queue->memory_lock);
     const struct fill *f = (struct fill *)c;
     const bool halves = f->pattern_size == 2 * FILL_BYTES;
     const unsigned n = halves ? 2 : 1;

@@ -161,6 +161,7 @@ static cl_int answer_binaries(cl_program p, const struct rt_answer *a)
 
 static cl_int query_locked(cl_program p, cl_program_info name, const struct rt_answer *a)
 {
+    tern_assert_held(&p->lock);
     switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT:
         return rt_answer_uint(a, rt_object_refs(p));
@@ -200,6 +201,7 @@ cl_int rt_program_query(cl_program p, cl_program_info name, const struct rt_answ
 
 static cl_int query_build_locked(cl_program p, cl_program_build_info name, const struct rt_answer *a)
 {
+    tern_assert_held(&p->lock);
     switch (name) {
     case CL_PROGRAM_BUILD_STATUS:
         return rt_answer_uint(a, (cl_uint)p->status);

@@ -14,18 +14,19 @@ typedef void(CL_CALLBACK *rt_build_notify)(cl_program, void *);
 
 struct _cl_program {
     struct rt_object base;
-    cl_context context; /**< Held. */
+    cl_context context; /**< Held. Constant, as are the fields up to `linked`. */
     char *source;       /**< NULL: the program was made from a binary, by a link, or of built-in kernels. */
-    size_t source_size;
+    size_t source_size; /**< Bytes of `source`. */
     bool linked; /**< Made by clLinkProgram. */
 
-    pthread_mutex_t lock; /**< Guards all fields below. Taken before the context's lock. */
-    cl_build_status status;
-    char *options; /**< Options of the last build. */
-    char *log;
-    struct rt_binary *binary; /**< Result of the last build, or the given binary, held; NULL: none. */
-    bool executable;          /**< `binary` has kernels that can be used. */
-    unsigned attached;        /**< Number of kernel objects. */
+    pthread_mutex_t lock;   /**< Taken before the context's lock. */
+    cl_build_status status; /**< Status of the last build. Guarded by `lock`. */
+    char *options;          /**< Options of the last build. Guarded by `lock`. */
+    char *log;              /**< Log of the last build; NULL: none. Guarded by `lock`. */
+    /** Result of the last build, or the given binary, held; NULL: none. Guarded by `lock`. */
+    struct rt_binary *binary;
+    bool executable;        /**< `binary` has kernels that can be used. Guarded by `lock`. */
+    unsigned attached;      /**< Number of kernel objects. Guarded by `lock`. */
 };
 
 /** Makes a program from copies of the strings. CL_OUT_OF_HOST_MEMORY. */

@@ -185,6 +185,7 @@ void rt_queue_append(struct rt_command *c)
 
 void rt_queue_ready_locked(struct rt_command *c)
 {
+    tern_assert_held(&c->queue->context->lock);
     if (rt_backlog_ready(&c->queue->backlog, c)) {
         pthread_cond_signal(&c->queue->work);
     }
@@ -209,6 +210,7 @@ cl_int rt_queue_finish(cl_command_queue q)
 /** Makes the driver's context accept arguments in DMA buffers. Requires memory_lock. */
 static cl_int take_data(cl_command_queue q)
 {
+    tern_assert_held(&q->memory_lock);
     struct rt_closings before = rt_closings_now();
     int r;
     do {

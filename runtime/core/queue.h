@@ -33,37 +33,42 @@ struct rt_queue_want {
 
 struct _cl_command_queue {
     struct rt_object base;
-    cl_context context; /**< Held. */
+    cl_context context; /**< Held. Constant, as are the fields up to `hw`. */
     cl_command_queue_properties properties;
     cl_queue_properties *list; /**< List given to clCreateCommandQueueWithProperties. */
     size_t n_list;
     unsigned ahead; /**< Largest number of commands in flight. */
     struct tern_context *hw;
-    pthread_cond_t work; /**< Signalled, with the context's lock, when the worker has something to look at. */
+    pthread_cond_t work; /**< Signalled when the worker has something to look at. */
 
-    /* Guarded by the context's lock: */
-    struct rt_backlog backlog;                   /**< Commands that have not started. */
-    struct rt_command *flight, *flight_last;     /**< Commands in flight, oldest first. */
+    struct rt_backlog backlog; /**< Commands that have not started. Guarded by the context's lock. */
+    /** Commands in flight, oldest first, and their number. Guarded by the context's lock. */
+    struct rt_command *flight, *flight_last;
     unsigned in_flight;
-    /** Number of submissions so far, which is the driver's fence id of the youngest command in flight. */
+    /** Number of submissions so far, which is the driver's fence id of the youngest command in flight. Guarded by the
+     *  context's lock. */
     uint64_t submitted;
-    unsigned unfinished; /**< Number of commands that were appended and are not finished. */
-    bool full;           /**< A command found no room, so the next one is tried when one has ended. */
-    bool closing;
-    struct rt_closing close; /**< In use from the drop of the last reference on. */
-    /** A thread starts or finishes a command without the lock, and looks at the queue again afterwards. */
+    /** Number of commands that were appended and are not finished. Guarded by the context's lock. */
+    unsigned unfinished;
+    /** A command found no room, so the next one is tried when one has ended. Guarded by the context's lock. */
+    bool full;
+    bool closing; /**< The worker ends the queue. Guarded by the context's lock. */
+    struct rt_closing close; /**< In use from the drop of the last reference on. Guarded by the lock of closing.c. */
+    /** A thread starts or finishes a command without the lock, and looks at the queue again afterwards. Guarded by the
+     *  context's lock. */
     bool working;
-    unsigned waiting;    /**< Number of threads that wait for the queue, and may finish commands. */
-    unsigned finishing;  /**< Number of threads that free commands which have ended. */
+    /** Number of threads that wait for the queue, and may finish commands. Guarded by the context's lock. */
+    unsigned waiting;
+    unsigned finishing; /**< Number of threads that free commands which have ended. Guarded by the context's lock. */
 
-    /** Guards the fields below, unless a comment says otherwise. Taken before the context's lock. */
-    pthread_mutex_t memory_lock;
-    struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
-    uint64_t stack_bytes;
-    bool takes_data;                /**< `hw` accepts arguments in DMA buffers. */
-    struct tern_allocation *print;  /**< printf records of one kernel. */
-    bool names;                     /**< The process has more memory than the device, so commands name what they use. */
-    bool print_busy;                /**< A command uses `print`. Used by the worker only. */
+    pthread_mutex_t memory_lock;   /**< Taken before the context's lock. */
+    struct tern_allocation *stack; /**< Private memory of all hardware threads. Guarded by `memory_lock`. */
+    uint64_t stack_bytes;          /**< Size of `stack`, in bytes. Guarded by `memory_lock`. */
+    bool takes_data;               /**< `hw` accepts arguments in DMA buffers. Guarded by `memory_lock`. */
+    struct tern_allocation *print; /**< printf records of one kernel. Guarded by `memory_lock`. */
+    /** The process has more memory than the device, so commands name what they use. Guarded by `memory_lock`. */
+    bool names;
+    bool print_busy; /**< A command uses `print`. Used by the worker only. */
 
     cl_command_queue next, previous; /**< Links of the program's queues. Guarded by the lock of flight.c. */
 };

@@ -12,7 +12,7 @@
 #include "runtime/core/queue.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rt_low low; /* guarded by `lock`; the owners are cl_mem */
+static struct rt_low low; /* The host addresses in use, whose owners are cl_mem. Guarded by `lock`. */
 
 bool rt_svm_possible(void)
 {
@@ -112,6 +112,7 @@ void *rt_svm_alloc(cl_context ctx, cl_mem_flags flags, size_t size)
 /** The allocation of the context that contains the address and that the application has not freed. Requires `lock`. */
 static cl_mem find(cl_context ctx, const void *pointer)
 {
+    tern_assert_held(&lock);
     cl_mem m = rt_low_find(&low, pointer);
     const bool found = m != NULL && m->given && m->context == ctx &&
         (size_t)((const char *)pointer - (const char *)m->host_ptr) < m->size;

@@ -14,6 +14,7 @@
  *  called. Requires the context's lock. */
 static bool is_quiet(const struct _cl_command_queue *q)
 {
+    tern_assert_held(&q->context->lock);
     const struct rt_command *c = q->flight;
     if (c == NULL || !c->ended || !c->quick || c->done.result != TERN_COMPLETED || c->event->callbacks != NULL) {
         return false;
@@ -194,9 +195,10 @@ static void inflight_undo(cl_command_queue q, struct rt_command *c)
 }
 
 /** Names the memory that the command uses to the driver, for a device that has no room for all memory of the process
- *  (A6). */
+ *  (A6). Requires queue->memory_lock. */
 static int name_memory(const struct rt_command *c, const struct rt_packets *p)
 {
+    tern_assert_held(&c->queue->memory_lock);
     uint32_t *addresses = malloc((c->n_mems + RT_USES) * sizeof *addresses);
     uint32_t n = 0;
     if (addresses == NULL) {
@@ -215,8 +217,10 @@ static int name_memory(const struct rt_command *c, const struct rt_packets *p)
     return r;
 }
 
+/** Submits the packets, and names memory once that is needed. Requires queue->memory_lock. */
 static int submit_packets(struct rt_command *c, const struct rt_packets *p)
 {
+    tern_assert_held(&c->queue->memory_lock);
     cl_command_queue q = c->queue;
     int r = q->names ? name_memory(c, p) : 0;
     r = r != 0 ? r : tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL);
@@ -231,6 +235,7 @@ static int submit_packets(struct rt_command *c, const struct rt_packets *p)
  *  failed. */
 static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone)
 {
+    tern_assert_held(&c->queue->memory_lock);
     cl_command_queue q = c->queue;
     c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
     *alone = inflight_push(q, c);
@@ -297,6 +302,7 @@ static void start(struct rt_command *c)
  *  its callbacks. Requires the context's lock. */
 static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **due)
 {
+    tern_assert_held(&q->context->lock);
     struct rt_command *c = q->flight;
     if (c == NULL || !c->ended) {
         return NULL;
@@ -314,6 +320,7 @@ static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **du
 /** Removes and returns the next command that may start, or NULL. Requires the context's lock. */
 static struct rt_command *take_ready(cl_command_queue q)
 {
+    tern_assert_held(&q->context->lock);
     return q->full || q->in_flight >= q->ahead ? NULL : rt_backlog_take(&q->backlog, q->flight);
 }
 
@@ -322,6 +329,7 @@ static struct rt_command *take_ready(cl_command_queue q)
 /** True: the worker may have something to do. Requires the context's lock. */
 static bool worker_wanted(const struct _cl_command_queue *q)
 {
+    tern_assert_held(&q->context->lock);
     return q->closing || (q->flight != NULL && q->flight->ended) ||
         (q->backlog.first != NULL && !q->full && q->in_flight < q->ahead);
 }
@@ -334,7 +342,7 @@ static bool worker_wanted(const struct _cl_command_queue *q)
  */
 static void finish_quiet(cl_command_queue q)
 {
-    pthread_mutex_t *lock = &q->context->lock;
+    tern_assert_held(&q->context->lock);
     while (!q->working && is_quiet(q)) {
         struct rt_callback *none;
         struct rt_closing closing;
@@ -346,13 +354,13 @@ static void finish_quiet(cl_command_queue q)
         rt_device_thread_begin();
         rt_closing_begin_here(&closing);
         q->finishing++;
-        pthread_mutex_unlock(lock);
+        pthread_mutex_unlock(&q->context->lock);
         pthread_cond_broadcast(&q->context->changed);
         rt_command_free(c);
         rt_flight_end();
         rt_closing_end(&closing);
         rt_device_thread_end();
-        pthread_mutex_lock(lock);
+        pthread_mutex_lock(&q->context->lock);
         q->finishing--;
     }
     if (!q->working && worker_wanted(q)) {
@@ -362,6 +370,7 @@ static void finish_quiet(cl_command_queue q)
 
 void rt_queue_wait_begin_locked(cl_command_queue q)
 {
+    tern_assert_held(&q->context->lock);
     q->waiting++;
     finish_quiet(q);
 }
@@ -369,6 +378,7 @@ void rt_queue_wait_begin_locked(cl_command_queue q)
 /** True: the command of the event is in flight. Requires the context's lock. */
 static bool in_flight(const struct _cl_command_queue *q, cl_event e)
 {
+    tern_assert_held(&q->context->lock);
     const struct rt_command *c = q->flight;
     while (c != NULL && c->event != e) {
         c = c->next;
@@ -380,22 +390,23 @@ static bool in_flight(const struct _cl_command_queue *q, cl_event e)
  *  a device in this process tern_wait would return later than the callback, so the thread waits for `changed`. */
 void rt_queue_wait_locked(cl_command_queue q, cl_event e)
 {
-    pthread_mutex_t *lock = &q->context->lock;
+    tern_assert_held(&q->context->lock);
     const struct rt_command *c = q->flight;
     const bool served = q->context->device->info.service[0] != '\0';
     if (served && c != NULL && !c->ended && !q->working && (e == NULL || in_flight(q, e))) {
         const uint64_t oldest = q->submitted - q->in_flight + 1;
-        pthread_mutex_unlock(lock);
+        pthread_mutex_unlock(&q->context->lock);
         tern_wait(q->hw, oldest, -1);
-        pthread_mutex_lock(lock);
+        pthread_mutex_lock(&q->context->lock);
     } else {
-        pthread_cond_wait(&q->context->changed, lock);
+        pthread_cond_wait(&q->context->changed, &q->context->lock);
     }
     finish_quiet(q);
 }
 
 void rt_queue_wait_end_locked(cl_command_queue q)
 {
+    tern_assert_held(&q->context->lock);
     q->waiting--;
 }
 
@@ -403,6 +414,7 @@ void rt_queue_wait_end_locked(cl_command_queue q)
  *  the context's lock. */
 static bool is_simple(const struct rt_command *c)
 {
+    tern_assert_held(&c->queue->context->lock);
     const struct _cl_command_queue *q = c->queue;
     if (!c->quick || c->after_all || c->fence || q->working || q->context->lost || q->backlog.first != c ||
         q->backlog.last != c) {
@@ -419,18 +431,18 @@ static bool is_simple(const struct rt_command *c)
 bool rt_queue_start_locked(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
-    pthread_mutex_t *lock = &q->context->lock;
+    tern_assert_held(&q->context->lock);
     struct rt_packets p = {0};
     bool alone;
     if (!is_simple(c) || take_ready(q) == NULL) {
         return false;
     }
     q->working = true;
-    pthread_mutex_unlock(lock);
+    pthread_mutex_unlock(&q->context->lock);
     pthread_mutex_lock(&q->memory_lock);
     const bool submitted = c->ops->build(c, &p) == CL_SUCCESS && submit(c, &p, &alone);
     pthread_mutex_unlock(&q->memory_lock);
-    pthread_mutex_lock(lock);
+    pthread_mutex_lock(&q->context->lock);
     q->working = false;
     if (submitted) { /* the application does not have the event yet, so there are no callbacks */
         rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
@@ -443,9 +455,10 @@ bool rt_queue_start_locked(struct rt_command *c)
 
 /* ------------------------------------------------------------------------- the worker */
 
-/** Enclose work without the lock. */
+/** Enclose work without the context's lock, which work_begin requires and releases, and work_end takes. */
 static void work_begin(cl_command_queue q)
 {
+    tern_assert_held(&q->context->lock);
     q->working = true;
     rt_device_thread_begin();
     pthread_mutex_unlock(&q->context->lock);
@@ -461,13 +474,12 @@ static void work_end(cl_command_queue q)
 void *rt_queue_work(void *user)
 {
     cl_command_queue q = user;
-    pthread_mutex_t *lock = &q->context->lock;
-    pthread_mutex_lock(lock);
+    pthread_mutex_lock(&q->context->lock);
     for (;;) {
         struct rt_callback *due = NULL;
         struct rt_command *c;
         if (q->working) { /* another thread starts a command that it has appended */
-            pthread_cond_wait(&q->work, lock);
+            pthread_cond_wait(&q->work, &q->context->lock);
         } else if ((c = take_ended(q, &due)) != NULL) {
             cl_event next = due != NULL ? q->flight->event : NULL;
             /* once the command is over the program may exit, and must wait for the rest of this work */
@@ -484,10 +496,10 @@ void *rt_queue_work(void *user)
         } else if (q->closing) {
             break;
         } else {
-            pthread_cond_wait(&q->work, lock);
+            pthread_cond_wait(&q->work, &q->context->lock);
         }
     }
-    pthread_mutex_unlock(lock);
+    pthread_mutex_unlock(&q->context->lock);
     struct rt_closing here;
     rt_flight_remove(q);
     rt_closing_move(&q->close, &here);

@@ -14,6 +14,7 @@
  *  not. Requires ternd->lock. */
 static int concerns(const struct ternd_move *m, struct ternd_session *s, bool *concerned)
 {
+    tern_assert_held(&m->t->lock);
     uint32_t in = 0, out = 0;
     pthread_mutex_lock(&s->lock);
     TERN_LIST_EACH(node, &s->processes)

@@ -46,6 +46,7 @@ static bool at_rest(const struct tern_process *proc)
 static int wait_for_rest(const struct capture *v)
 {
     struct tern_device *dev = v->procs[0]->dev;
+    tern_assert_held(&dev->lock);
     for (uint32_t i = 0; i < v->n; i++) {
         while (!at_rest(v->procs[i])) {
             dev->frees_waiters++;

@@ -350,6 +350,7 @@ int tern_checkpoint_start(struct tern_checkpoint *c, uint64_t cycles)
 /** True: no work can go on by itself. *left: some work has not ended. Requires dev->lock. */
 static bool is_over(const struct tern_checkpoint *c, bool *left)
 {
+    tern_assert_held(&c->dev->lock);
     *left = false;
     if (c->dev->saving) { /* the processes are suspended for a checkpoint */
         return false;

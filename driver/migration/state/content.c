@@ -17,6 +17,7 @@ static struct tern_block *block_of(const struct tern_memory *m, uint32_t page)
 
 bool tern_content_gone(const struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->lock);
     return m->mapping_count == m->leaving;
 }
 
@@ -24,6 +25,7 @@ bool tern_content_gone(const struct tern_memory *m)
  *  free them are not submitted. */
 static int check(const struct tern_memory *m)
 {
+    tern_assert_held(&m->dev->hal_lock);
     pthread_mutex_lock(&m->dev->lock);
     const bool gone = tern_content_gone(m);
     pthread_mutex_unlock(&m->dev->lock);

@@ -29,6 +29,7 @@ static int make_allocation(struct tern_image *image, struct tern_image_process *
 /** Makes a fence of the process from its page. Requires dev->lock. -ENOMEM. */
 static int make_fence(struct tern_process *proc, struct tern_allocation *page)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_fence *f = calloc(1, sizeof *f);
     if (!f) {
         return tern_error_memory("a fence");

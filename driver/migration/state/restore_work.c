@@ -117,6 +117,7 @@ static int make_queue(const struct tern_image_process *p, struct queue **out)
  *  dev->lock. */
 static void submit(struct tern_process *proc, struct entry *e)
 {
+    tern_assert_held(&proc->dev->lock);
     struct tern_image_job *from = e->from;
     struct tern_job *job = from->job;
     const uint64_t shift = proc->shift;

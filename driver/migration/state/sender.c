@@ -46,6 +46,7 @@ int tern_sender_follow(struct tern_sender *v)
 
 int tern_sender_add(struct tern_sender *v, struct tern_memory *m)
 {
+    tern_assert_held(&v->dev->lock);
     struct tern_sender_memory *more = realloc(v->memories, (v->count + 1) * sizeof *more);
     uint64_t *changes = malloc(m->block_count * sizeof *changes);
     v->memories = more ? more : v->memories;
@@ -62,6 +63,7 @@ int tern_sender_add(struct tern_sender *v, struct tern_memory *m)
 /** Adds the dirty bits of the block's pages on the device to `bits`. take: clears them. Requires dev->hal_lock. */
 static int query(const struct tern_sender *v, const struct tern_block *b, bool take, uint32_t *bits)
 {
+    tern_assert_held(&v->dev->hal_lock);
     int r = 0;
     for (uint32_t i = 0; !r && i < b->run_count; i++) {
         const struct tern_basis_part part = {0, (uint64_t)b->runs[i].page * TERN_PAGE,

@@ -5,25 +5,26 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* result of watch_forks: 0 or an errno */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tern_list watched = {&watched, &watched};
 
-void tern_fork_lock(void)
+TERN_LOCK_HANDED void tern_fork_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void tern_fork_unlock(void)
+TERN_LOCK_HANDED void tern_fork_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
 /** Runs in the child, with the lock held. Only async-signal-safe functions may be called: the parent may have had other
  *  threads. */
-static void in_child(void)
+static TERN_LOCK_HANDED void in_child(void)
 {
     TERN_LIST_EACH(node, &watched)
     {

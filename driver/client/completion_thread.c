@@ -19,7 +19,7 @@
 
 /** Ends a submission: calls the callback or fills the queue, then wakes waiting threads. Releases dev->lock during
  *  the callback. */
-static void end(struct tern_context *c, const struct tern_completion *told)
+static TERN_LOCK_HANDED void end(struct tern_context *c, const struct tern_completion *told)
 {
     struct tern_device *dev = c->proc->dev;
     tern_assert_held(&dev->lock);
@@ -81,7 +81,7 @@ static bool take_end(struct tern_device *dev)
     return tern_ring_sleeps(&dev->shared->completions, dev->head, TERN_WIRE_MESSAGE);
 }
 
-int tern_client_take(struct tern_context *c, uint64_t fence, const struct timespec *until)
+TERN_LOCK_HANDED int tern_client_take(struct tern_context *c, uint64_t fence, const struct timespec *until)
 {
     struct tern_device *dev = c->proc->dev;
     tern_assert_held(&dev->lock);

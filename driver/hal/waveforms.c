@@ -19,17 +19,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tern_list waveforms = {&waveforms, &waveforms}; /* The open waveforms. Guarded by `lock`. */
 static int fork_error; /* 0, or the errno of pthread_atfork. Set once. */
 
-static void before_fork(void)
+static TERN_LOCK_HANDED void before_fork(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-static void in_parent(void)
+static TERN_LOCK_HANDED void in_parent(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-static void in_child(void)
+static TERN_LOCK_HANDED void in_child(void)
 {
     TERN_LIST_EACH(node, &waveforms)
     {
@@ -44,7 +44,7 @@ static void watch_forks(void)
     fork_error = pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static void begin_change(sigset_t *signals)
+static TERN_LOCK_HANDED void begin_change(sigset_t *signals)
 {
     tern_signals_block(signals);
     pthread_mutex_lock(&lock);
@@ -59,7 +59,7 @@ static void drop_limit_signal(void)
     sigtimedwait(&limit, NULL, &(struct timespec){0});
 }
 
-static void end_change(const sigset_t *signals)
+static TERN_LOCK_HANDED void end_change(const sigset_t *signals)
 {
     pthread_mutex_unlock(&lock);
     if (!sigismember(signals, SIGXFSZ)) {

@@ -388,7 +388,7 @@ static bool in_flight(const struct _cl_command_queue *q, cl_event e)
 
 /** In a client of ternd a waiting thread takes the completion itself in tern_wait, so no other thread is woken. With
  *  a device in this process tern_wait would return later than the callback, so the thread waits for `changed`. */
-void rt_queue_wait_locked(cl_command_queue q, cl_event e)
+TERN_LOCK_HANDED void rt_queue_wait_locked(cl_command_queue q, cl_event e)
 {
     tern_assert_held(&q->context->lock);
     const struct rt_command *c = q->flight;
@@ -428,7 +428,7 @@ static bool is_simple(const struct rt_command *c)
     return true;
 }
 
-bool rt_queue_start_locked(struct rt_command *c)
+TERN_LOCK_HANDED bool rt_queue_start_locked(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
     tern_assert_held(&q->context->lock);
@@ -456,7 +456,7 @@ bool rt_queue_start_locked(struct rt_command *c)
 /* ------------------------------------------------------------------------- the worker */
 
 /** Enclose work without the context's lock, which work_begin requires and releases, and work_end takes. */
-static void work_begin(cl_command_queue q)
+static TERN_LOCK_HANDED void work_begin(cl_command_queue q)
 {
     tern_assert_held(&q->context->lock);
     q->working = true;
@@ -464,7 +464,7 @@ static void work_begin(cl_command_queue q)
     pthread_mutex_unlock(&q->context->lock);
 }
 
-static void work_end(cl_command_queue q)
+static TERN_LOCK_HANDED void work_end(cl_command_queue q)
 {
     rt_device_thread_end();
     pthread_mutex_lock(&q->context->lock);

@@ -35,7 +35,7 @@ static void aborted(int number, siginfo_t *info, void *context)
     }
 }
 
-void tern_xrt_signals_keep(void)
+TERN_LOCK_HANDED void tern_xrt_signals_keep(void)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < SIGNALS; i++) {
@@ -46,7 +46,7 @@ void tern_xrt_signals_keep(void)
     }
 }
 
-void tern_xrt_signals_restore(void)
+TERN_LOCK_HANDED void tern_xrt_signals_restore(void)
 {
     tern_assert_held(&lock);
     struct sigaction own = {.sa_flags = SA_SIGINFO};

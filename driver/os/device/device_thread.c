@@ -87,7 +87,7 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles,
 }
 
 /** Lets at most `cycles` pass; releases dev->lock meanwhile. 1: there is something to do; 0: they have passed. */
-static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
+static TERN_LOCK_HANDED int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
     tern_assert_held(&dev->lock);
     const bool concurrent = tern_kmd_concurrent(&dev->kmd), held = tern_sched_held(&dev->sched);
@@ -170,7 +170,7 @@ static void sleep_idle(struct tern_device *dev)
 
 /** Reports a completion. dev->lock is released during the callback; the context exists, because its `ended` advances
  *  only after that. */
-static void deliver_user(struct tern_device *dev, struct tern_job *job)
+static TERN_LOCK_HANDED void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
     tern_assert_held(&dev->lock);
     struct tern_context *c = TERN_CONTEXT_OF(job->context);
@@ -225,7 +225,7 @@ static bool deliver(struct tern_device *dev)
 
 /** Runs the scheduler, with the hal lock. dev->lock is released before, because no thread may wait for the hal lock,
  *  behind long copies, while it holds dev->lock. */
-static void run_sched(struct tern_device *dev)
+static TERN_LOCK_HANDED void run_sched(struct tern_device *dev)
 {
     tern_assert_held(&dev->lock);
     int r = 0;

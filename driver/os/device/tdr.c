@@ -90,7 +90,7 @@ static void clean_engines(struct tern_device *dev)
 
 /** Lets RESET_STEP cycles pass. Releases the hal lock, for other threads, before or (where time passes by itself)
  *  meanwhile. */
-static int pass_step(struct tern_device *dev)
+static TERN_LOCK_HANDED int pass_step(struct tern_device *dev)
 {
     tern_assert_held(&dev->hal_lock);
     const bool concurrent = tern_kmd_concurrent(&dev->kmd);
@@ -136,7 +136,7 @@ static int reset_engines(struct tern_device *dev)
 
 /** Resets all engines. Releases dev->lock meanwhile; work that is submitted or begun then is lost like all other
  *  work. */
-static void reset_adapter(struct tern_device *dev, const char *why)
+static TERN_LOCK_HANDED void reset_adapter(struct tern_device *dev, const char *why)
 {
     tern_assert_held(&dev->lock);
     char reason[160];

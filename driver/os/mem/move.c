@@ -59,7 +59,7 @@ static bool wanted(const struct tern_memory *m)
 }
 
 /** Copies the block. Releases dev->lock meanwhile. -EIO: no process needs the bytes, or the device is lost. */
-static int copy(struct tern_block *b, bool in)
+static TERN_LOCK_HANDED int copy(struct tern_block *b, bool in)
 {
     struct tern_device *dev = b->m->dev;
     tern_assert_held(&dev->lock);
@@ -83,7 +83,7 @@ static int copy(struct tern_block *b, bool in)
 }
 
 /** Makes host access use the bytes on the host. Releases dev->lock meanwhile. */
-static void all_on_host(struct tern_block *b)
+static TERN_LOCK_HANDED void all_on_host(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
     tern_assert_held(&dev->lock);
@@ -97,7 +97,7 @@ static void all_on_host(struct tern_block *b)
 
 /** Makes host access use the device pages, and frees the bytes on the host. Releases dev->lock meanwhile. Returns 1
  *  without a change if the host has written bytes that have to be copied first, else 0. */
-static int all_on_device(struct tern_block *b)
+static TERN_LOCK_HANDED int all_on_device(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
     tern_assert_held(&dev->lock);
@@ -270,7 +270,7 @@ static int unmap(struct move *v)
     return r;
 }
 
-int tern_move_out(struct tern_block *b)
+TERN_LOCK_HANDED int tern_move_out(struct tern_block *b)
 {
     struct tern_device *dev = b->m->dev;
     tern_assert_held(&dev->lock);

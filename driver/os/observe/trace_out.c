@@ -331,19 +331,19 @@ static bool expand(const char *name, char path[PATH_MAX])
     return *name == '\0';
 }
 
-static void before_fork(void)
+static TERN_LOCK_HANDED void before_fork(void)
 {
     pthread_mutex_lock(&list_lock);
 }
 
-static void after_fork(void)
+static TERN_LOCK_HANDED void after_fork(void)
 {
     pthread_mutex_unlock(&list_lock);
 }
 
 /** Closes the files in the child of a fork, which does not have the threads. Otherwise a reader of a pipe would wait
  *  for the child's end as well. */
-static void in_child(void)
+static TERN_LOCK_HANDED void in_child(void)
 {
     for (struct tern_trace_out *o = open_files; o; o = o->next) {
         const int fd = atomic_load(&o->fd);

@@ -44,7 +44,7 @@ static cl_int set_pointers(cl_kernel kernel, size_t size, const void *value)
     if (size % sizeof(void *) != 0 || (value == NULL) != (size == 0)) {
         return CL_INVALID_VALUE;
     }
-    return rt_kernel_set_reach(kernel, size / sizeof(void *), value);
+    return rt_kernel_set_svm_pointers(kernel, size / sizeof(void *), value);
 }
 
 /** Checks CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, which can only be CL_FALSE. */

@@ -11,21 +11,21 @@ static const char *const bands[] = {"idle", "normal", "focus", "realtime"};
 static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging", "slowed"};
 #define NAME(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
-/** Statistics of a device at two times. */
-struct pair {
+/** Statistics of a device at the two ends of an interval. */
+struct interval {
     const struct tern_stats *now, *before; /* before: NULL for a new device */
     uint64_t passed;                       /* device cycles from `before` to `now` */
 };
 
-/** A context and the cycles that it ran on this device in that time. */
+/** A context and the cycles that it ran on this device in the interval. */
 struct row {
     const struct tern_stats_context *c;
     uint64_t ran;
 };
 
-static struct pair look(const struct top_view *v, unsigned i)
+static struct interval interval_of(const struct top_view *v, unsigned i)
 {
-    struct pair p = {.now = v->now->item[i]};
+    struct interval p = {.now = v->now->item[i]};
     p.before = v->before ? top_find(v->before, p.now) : NULL;
     p.passed = p.now->time - (p.before ? p.before->time : 0);
     return p;
@@ -36,20 +36,20 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole * 100.0 : 0.0;
 }
 
-static double engine_percent(const struct pair *p, unsigned e)
+static double engine_percent(const struct interval *p, unsigned e)
 {
     const uint64_t busy = p->now->engine[e].busy - (p->before ? p->before->engine[e].busy : 0);
     const double u = percent(busy, p->passed);
-    return u > 100.0 ? 100.0 : u; /* work that ended in this time may have begun before */
+    return u > 100.0 ? 100.0 : u; /* counted at the end of work, which may have begun before the interval */
 }
 
-static double context_percent(const struct pair *p, const struct row *r)
+static double context_percent(const struct interval *p, const struct row *r)
 {
     const double u = percent(r->ran, p->passed);
     return u > 100.0 ? 100.0 : u; /* as for an engine */
 }
 
-static const struct tern_stats_context *same(const struct tern_stats *s, uint32_t id)
+static const struct tern_stats_context *find_context(const struct tern_stats *s, uint32_t id)
 {
     for (uint32_t i = 0; s && i < s->listed; i++) {
         if (s->context[i].id == id) {
@@ -68,18 +68,18 @@ static int by_cycles(const void *a, const void *b)
     return x->c->id < y->c->id ? -1 : x->c->id > y->c->id;
 }
 
-static unsigned rows_of(const struct pair *p, struct row rows[TERN_STATS_CONTEXTS])
+static unsigned rows_of(const struct interval *p, struct row rows[TERN_STATS_CONTEXTS])
 {
     for (uint32_t i = 0; i < p->now->listed; i++) {
-        const struct tern_stats_context *c = &p->now->context[i], *old = same(p->before, c->id);
+        const struct tern_stats_context *c = &p->now->context[i], *old = find_context(p->before, c->id);
         rows[i] = (struct row){c, c->cycles_here - (old ? old->cycles_here : 0)};
     }
     qsort(rows, p->now->listed, sizeof rows[0], by_cycles);
     return p->now->listed;
 }
 
-/** Cycles that a partition ran in that time. A partition that replaced another of the same name began at 0. */
-static uint64_t partition_ran(const struct pair *p, const struct tern_stats_partition *q)
+/** Cycles that a partition ran in the interval. A partition that replaced another of the same name began at 0. */
+static uint64_t partition_ran(const struct interval *p, const struct tern_stats_partition *q)
 {
     for (uint32_t i = 0; p->before && i < p->before->listed_partitions; i++) {
         const struct tern_stats_partition *old = &p->before->partition[i];
@@ -90,8 +90,8 @@ static uint64_t partition_ran(const struct pair *p, const struct tern_stats_part
     return q->cycles;
 }
 
-/** Share of the time of all engines. */
-static double partition_percent(const struct pair *p, const struct tern_stats_partition *q)
+/** Percentage of the cycles of all engines in the interval. */
+static double partition_percent(const struct interval *p, const struct tern_stats_partition *q)
 {
     const double u = percent(partition_ran(p, q), p->passed * p->now->engines);
     return u > 100.0 ? 100.0 : u;
@@ -99,7 +99,7 @@ static double partition_percent(const struct pair *p, const struct tern_stats_pa
 
 /* ------------------------------------------------------------------ text */
 
-static void text_engines(const struct pair *p, void (*line)(void *user, bool head, const char *text), void *user)
+static void text_engines(const struct interval *p, void (*line)(void *user, bool head, const char *text), void *user)
 {
     char text[200], context[64];
     line(user, true, "  ENGINE  BUSY %  HW QUEUE  PREEMPTED  RESETS  IN FRONT");
@@ -112,7 +112,7 @@ static void text_engines(const struct pair *p, void (*line)(void *user, bool hea
     }
 }
 
-static void text_partitions(const struct pair *p, void (*line)(void *user, bool head, const char *text), void *user)
+static void text_partitions(const struct interval *p, void (*line)(void *user, bool head, const char *text), void *user)
 {
     char text[200];
     line(user, true, "  PARTITION                SHARE  ENGINES %       CYCLES  FREE MIB   OF MIB  PROCESSES");
@@ -129,7 +129,7 @@ static void text_partitions(const struct pair *p, void (*line)(void *user, bool 
     }
 }
 
-static void text_contexts(const struct pair *p, void (*line)(void *user, bool head, const char *text), void *user)
+static void text_contexts(const struct interval *p, void (*line)(void *user, bool head, const char *text), void *user)
 {
     static struct row rows[TERN_STATS_CONTEXTS];
     char text[240];
@@ -156,7 +156,7 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
     char text[512], folder[200];
     struct stat st;
     for (unsigned i = 0; i < v->now->n; i++) {
-        const struct pair p = look(v, i);
+        const struct interval p = interval_of(v, i);
         const struct tern_stats *s = p.now;
         snprintf(text, sizeof text, "%s%s (process %u): %s, %s: device time %.3f ms, %.1f of %.1f MiB free, "
                  "%u process%s, %u context%s",
@@ -185,14 +185,15 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
         line(user, false, text);
     }
     if (v->now->foreign) {
-        snprintf(text, sizeof text, "%u more use another version of Tern.", v->now->foreign);
+        snprintf(text, sizeof text, "%u more devices cannot be shown: their processes use another version of Tern.",
+                 v->now->foreign);
         line(user, false, text);
     }
 }
 
 /* ------------------------------------------------------------------ JSON */
 
-static void json_engines(const struct pair *p, cJSON *list)
+static void json_engines(const struct interval *p, cJSON *list)
 {
     for (uint32_t e = 0; e < p->now->engines; e++) {
         const struct tern_stats_engine *g = &p->now->engine[e];
@@ -209,7 +210,7 @@ static void json_engines(const struct pair *p, cJSON *list)
     }
 }
 
-static void json_partitions(const struct pair *p, cJSON *list)
+static void json_partitions(const struct interval *p, cJSON *list)
 {
     for (uint32_t i = 0; i < p->now->listed_partitions; i++) {
         const struct tern_stats_partition *q = &p->now->partition[i];
@@ -230,7 +231,7 @@ static const char *partition_of(const struct tern_stats *s, const struct tern_st
     return c->partition < s->listed_partitions ? s->partition[c->partition].name : "?";
 }
 
-static void json_contexts(const struct pair *p, cJSON *list)
+static void json_contexts(const struct interval *p, cJSON *list)
 {
     static struct row rows[TERN_STATS_CONTEXTS];
     const unsigned n = rows_of(p, rows);
@@ -266,7 +267,7 @@ cJSON *top_view_json(const struct top_view *v)
     cJSON *o = cJSON_CreateObject();
     cJSON *devices = cJSON_AddArrayToObject(o, "devices");
     for (unsigned i = 0; i < v->now->n; i++) {
-        const struct pair p = look(v, i);
+        const struct interval p = interval_of(v, i);
         cJSON *d = cJSON_CreateObject();
         cJSON_AddNumberToObject(d, "pid", p.now->pid);
         cJSON_AddNumberToObject(d, "device", p.now->device);

@@ -198,7 +198,7 @@ static cl_int take_payload(struct call *d, cl_kernel k, const struct rt_range *r
         const struct tern_executor_range *r = &x->ranges[i];
         payload[r->word] = r->offset ? range->offset[r->dim] : range->global[r->dim];
     }
-    return rt_kernel_use_reach(k, &d->base);
+    return rt_kernel_use_svm_pointers(k, &d->base);
 }
 
 cl_int rt_builtin_create(cl_command_queue queue, cl_command_type type, cl_kernel k, const struct rt_range *range,

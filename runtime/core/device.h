@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The device, opened by the first call that needs it, once per process, and closed when the library is unloaded if no
- * context exists then. The reason for opening it late: loaders list platforms in programs that never compute, and a
- * simulated device is expensive to make.
+ * The only device. The first call that needs it opens it, once per process, because loaders list platforms in programs
+ * that never compute, and a simulated device is expensive to make. The device is closed when the library is unloaded,
+ * unless a context exists then.
  */
 #ifndef RT_DEVICE_H
 #define RT_DEVICE_H
@@ -14,11 +14,12 @@
 #define RT_ALIGN 128u                /**< Bytes of the largest OpenCL C type. */
 #define RT_MAX_PARAMETERS 1024u      /**< Bytes of the largest argument block. */
 #define RT_PRINTF_BYTES (1u << 20)   /**< Bytes of printf records of one kernel command. */
-#define RT_L1_BYTES 16384u            /**< Bytes of the data cache of an engine. */
+#define RT_L1_BYTES 16384u           /**< Bytes of the data cache of an engine. */
 
+/** The fields do not change after the opening, so no lock guards them. */
 struct _cl_device_id {
     struct rt_object base;
-    struct tern_device *hw;
+    struct tern_device *hw; /**< The device of libtern; NULL: it is not open. */
     struct tern_device_info info;
     cl_device_type type;
     cl_ulong memory;    /**< CL_DEVICE_GLOBAL_MEM_SIZE, in bytes. */
@@ -43,8 +44,8 @@ cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles);
 cl_ulong rt_device_seen(cl_device_id device);
 /** The device time now, in nanoseconds. Waits for the device. */
 cl_ulong rt_device_now(cl_device_id device);
-/** Enclose work of the runtime's own threads: the end of a command, the end of a queue, a build. The closing of the
- *  device at exit waits for such work, for a bounded time. */
+/** Called before and after work of the runtime's own threads: the end of a command, the end of a queue, a build. The
+ *  closing of the device at exit waits for such work, for a bounded time. */
 void rt_device_thread_begin(void);
 void rt_device_thread_end(void);
 

@@ -183,7 +183,7 @@ static cl_int take_args(struct dispatch *d, cl_kernel k)
         }
         memcpy(d->args + t->offset, &address, sizeof address);
     }
-    return rt_kernel_use_reach(k, &d->base);
+    return rt_kernel_use_svm_pointers(k, &d->base);
 }
 
 static const struct tc_kernel *find(const struct rt_image *im, const char *name)

@@ -7,9 +7,9 @@
 
 /** Destination of an answer, as the application gave it. */
 struct rt_answer {
-    size_t cap;
-    void *dst;
-    size_t *size;
+    size_t cap;   /**< Bytes at dst. */
+    void *dst;    /**< May be NULL. */
+    size_t *size; /**< Gets the bytes of the answer; may be NULL. */
 };
 
 /** Store an answer. CL_INVALID_VALUE: the destination is not NULL and too small. */

@@ -8,9 +8,9 @@
 #include "runtime/core/builtin.h"
 #include "runtime/core/svm.h"
 
-#define STACK_LOG2_MAX 20u
+#define STACK_LOG2_MAX 20u /* log2 of the bytes of private memory of a work-item, at most */
 /* more than any device has, and so small that the sum of all arguments fits a uint64_t */
-#define LOCAL_MOST ((uint64_t)1 << 48)
+#define LOCAL_MAX ((uint64_t)1 << 48)
 
 static void kernel_destroy(void *object)
 {
@@ -20,11 +20,11 @@ static void kernel_destroy(void *object)
     rt_object_drop(k->program);
     free(k->args);
     free(k->values);
-    free(k->reach);
+    free(k->svm_pointers);
     free(k);
 }
 
-/** Makes a kernel by its description, or (code NULL) by its name. */
+/** Makes a kernel from its description, or, if `code` is NULL, finds it by its name. */
 static cl_int create(cl_program p, const char *name, const struct tc_kernel *code, cl_kernel *out)
 {
     struct rt_binary *b;
@@ -63,7 +63,7 @@ cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out)
 cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count)
 {
     struct rt_binary *b;
-    cl_int error = rt_program_attach(p, &b); /* counts like a kernel, so that the program keeps its binary meanwhile */
+    cl_int error = rt_program_attach(p, &b); /* until rt_program_detach: the program cannot be built anew */
     if (error != CL_SUCCESS) {
         return error;
     }
@@ -85,7 +85,7 @@ cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *
     return error;
 }
 
-static cl_int keep_reach(cl_kernel k, size_t n, const void *const *pointers)
+static cl_int keep_svm_pointers(cl_kernel k, size_t n, const void *const *pointers)
 {
     const void **copy = n == 0 ? NULL : malloc(n * sizeof(void *));
     if (n != 0 && copy == NULL) {
@@ -94,9 +94,9 @@ static cl_int keep_reach(cl_kernel k, size_t n, const void *const *pointers)
     if (n != 0) {
         memcpy(copy, pointers, n * sizeof(void *));
     }
-    free(k->reach);
-    k->reach = copy;
-    k->n_reach = n;
+    free(k->svm_pointers);
+    k->svm_pointers = copy;
+    k->n_svm_pointers = n;
     return CL_SUCCESS;
 }
 
@@ -107,7 +107,7 @@ cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out)
     if (error == CL_SUCCESS) {
         memcpy(k->args, from->args, from->code->n_args * sizeof *from->args);
         memcpy(k->values, from->values, from->code->args_size);
-        error = keep_reach(k, from->n_reach, from->reach);
+        error = keep_svm_pointers(k, from->n_svm_pointers, from->svm_pointers);
     }
     if (error == CL_SUCCESS) {
         *out = k;
@@ -143,7 +143,7 @@ static cl_int set_local(struct rt_arg *arg, size_t size, const void *value)
     if (size == 0) {
         return CL_INVALID_ARG_SIZE;
     }
-    arg->local_size = size < LOCAL_MOST ? size : LOCAL_MOST;
+    arg->local_size = size < LOCAL_MAX ? size : LOCAL_MAX;
     return CL_SUCCESS;
 }
 
@@ -183,14 +183,14 @@ cl_int rt_kernel_set_svm(cl_kernel k, cl_uint index, const void *pointer)
     return CL_SUCCESS;
 }
 
-cl_int rt_kernel_set_reach(cl_kernel k, size_t n, const void *const *pointers)
+cl_int rt_kernel_set_svm_pointers(cl_kernel k, size_t n, const void *const *pointers)
 {
     for (size_t i = 0; i < n; i++) {
         if (!rt_svm_is(k->program->context, pointers[i])) {
             return CL_INVALID_VALUE;
         }
     }
-    return keep_reach(k, n, pointers);
+    return keep_svm_pointers(k, n, pointers);
 }
 
 bool rt_kernel_complete(cl_kernel k)
@@ -224,11 +224,11 @@ cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint3
     return error;
 }
 
-cl_int rt_kernel_use_reach(cl_kernel k, struct rt_command *c)
+cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c)
 {
     cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < k->n_reach && error == CL_SUCCESS; i++) {
-        error = rt_svm_use(c, k->reach[i]);
+    for (size_t i = 0; i < k->n_svm_pointers && error == CL_SUCCESS; i++) {
+        error = rt_svm_use(c, k->svm_pointers[i]);
         if (error == CL_INVALID_VALUE) { /* freed memory is not used by the kernel */
             error = CL_SUCCESS;
         }
@@ -249,7 +249,7 @@ uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)
             size += k->args[i].local_size;
         }
     }
-    return (size + 63) & ~63ull;
+    return (size + 63) & ~63ull; /* the unit of `local_bytes` of a dispatch packet */
 }
 
 unsigned rt_kernel_stack_log2(cl_kernel k)

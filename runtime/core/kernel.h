@@ -26,8 +26,8 @@ struct _cl_kernel {
     const struct tc_kernel *code; /**< Description in the binary. */
     struct rt_arg *args;
     uint8_t *values; /**< The argument block, without addresses. */
-    const void **reach; /**< CL_KERNEL_EXEC_INFO_SVM_PTRS: memory that the kernel uses besides its arguments. */
-    size_t n_reach;
+    const void **svm_pointers; /**< CL_KERNEL_EXEC_INFO_SVM_PTRS: memory that the kernel uses besides its arguments. */
+    size_t n_svm_pointers;
 };
 
 /** Makes a kernel. CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY. */
@@ -40,8 +40,8 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
 /** Sets an argument to an SVM pointer. CL_INVALID_ARG_INDEX; CL_INVALID_ARG_VALUE: the pointer is in no SVM
  *  allocation of the context, or the argument is no such pointer. */
 cl_int rt_kernel_set_svm(cl_kernel k, cl_uint index, const void *pointer);
-/** Sets `reach`. CL_INVALID_VALUE: a pointer is in no SVM allocation of the context; CL_OUT_OF_HOST_MEMORY. */
-cl_int rt_kernel_set_reach(cl_kernel k, size_t n, const void *const *pointers);
+/** Sets `svm_pointers`. CL_INVALID_VALUE: a pointer is in no SVM allocation of the context; CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_kernel_set_svm_pointers(cl_kernel k, size_t n, const void *const *pointers);
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a);
@@ -50,7 +50,7 @@ bool rt_kernel_complete(cl_kernel k); /**< True: every argument is set, and its 
  *  CL_INVALID_KERNEL_ARGS: the memory was freed. */
 cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint32_t *address);
 /** Makes the command hold the memory that the kernel uses besides its arguments. */
-cl_int rt_kernel_use_reach(cl_kernel k, struct rt_command *c);
+cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c);
 /** Bytes of local memory of a group: the kernel's own, then its arguments'. at[i] (`at` may be NULL): offset of
  *  argument i. */
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);

@@ -36,7 +36,7 @@ cl_int rt_platform_query(cl_platform_info name, const struct rt_answer *a)
     case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
         return rt_answer_names(a, EXTENSIONS, 1);
     case CL_PLATFORM_HOST_TIMER_RESOLUTION:
-        return rt_answer_ulong(a, 0); /* the clocks of device and host are not related */
+        return rt_answer_ulong(a, 0); /* not supported: device and host have separate clocks */
     case CL_PLATFORM_ICD_SUFFIX_KHR:
         return rt_answer_string(a, "TERN");
     default:

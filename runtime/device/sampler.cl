@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The function by which the front end makes a sampler from its bits. The device has no images, but programs that choose
- * between images and buffers have samplers in any case.
+ * The front end emits a call of this function for each sampler that a program initializes. The device has no images,
+ * but a program that chooses between images and buffers at run time declares samplers for both.
  */
 #include "base.h"
 

@@ -21,12 +21,13 @@
 
 #define TRIPLE "riscv32-unknown-unknown-elf"
 #define FEATURES "+32bit,+m,+a,+zicsr,+zmmul,+zfinx,+zba,+zbb"
+/* LLVM's numbers of calling conventions, which LLVM-C does not name */
 #define CC_PTX_DEVICE 72u
 #define CC_SPIR_FUNC 75u
 
-static char message[4096];
+static char message[4096]; /* LLVM's last error */
 
-/** Prints errors of LLVM. The caller of the failing function ends the process. */
+/** Keeps an error's text, for the cc1_die of the function whose call of LLVM fails. */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
     (void)user;
@@ -45,8 +46,8 @@ static void on_fatal_error(const char *reason)
 
 void cc1_module_init(struct cc1 *cc)
 {
-    /* Flags of LLVM. Block placement would undo cc1_order. A loop that fills memory stays a loop with wide strides
-     * over lanes, instead of a call. Calls and branches cost more than on a CPU, so the inlining threshold is
+    /* Flags of LLVM. Block placement would undo cc1_order. A loop that fills memory stays a loop, in which all lanes
+     * store, instead of a call. Calls and branches cost more than on a CPU, so the inlining threshold is
      * higher, and loops of unknown length are unrolled (sgemm-128: a third fewer instructions). */
     static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
                                         "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
@@ -135,7 +136,7 @@ void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
             LLVMSetFunctionCallConv(f, LLVMCCallConv);
         }
         drop_attributes(f);
-        /* C99's inline without extern: linked here as in other implementations of OpenCL */
+        /* a C99 `inline` function without `extern`, which other implementations of OpenCL link as well */
         if (LLVMGetLinkage(f) == LLVMAvailableExternallyLinkage) {
             LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
         }
@@ -173,8 +174,8 @@ void cc1_module_link(struct cc1 *cc, LLVMModuleRef other)
     }
 }
 
-/** The next function from f on that is called, not defined and no intrinsic. */
-static LLVMValueRef undefined(LLVMValueRef f)
+/** The first function from f on that is used, not defined, and no intrinsic of LLVM; NULL: none. */
+static LLVMValueRef next_undefined(LLVMValueRef f)
 {
     while (f && (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) != 0 || !LLVMGetFirstUse(f))) {
         f = LLVMGetNextFunction(f);
@@ -185,10 +186,10 @@ static LLVMValueRef undefined(LLVMValueRef f)
 /** Links the built-ins. Tern's own come first, so the generic library does not define what they define. */
 void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
 {
-    if (undefined(LLVMGetFirstFunction(cc->module))) {
+    if (next_undefined(LLVMGetFirstFunction(cc->module))) {
         cc1_module_link(cc, cc1_module_parse_file(cc, builtins, 1));
     }
-    if (undefined(LLVMGetFirstFunction(cc->module))) {
+    if (next_undefined(LLVMGetFirstFunction(cc->module))) {
         cc1_module_link(cc, cc1_module_parse_file(cc, clc, 1));
     }
 }
@@ -208,7 +209,8 @@ static void print_name(char *out, size_t size, const char *symbol)
 void cc1_module_check_undefined(struct cc1 *cc)
 {
     int errors = 0;
-    for (LLVMValueRef f = undefined(LLVMGetFirstFunction(cc->module)); f; f = undefined(LLVMGetNextFunction(f))) {
+    for (LLVMValueRef f = next_undefined(LLVMGetFirstFunction(cc->module)); f;
+         f = next_undefined(LLVMGetNextFunction(f))) {
         size_t length;
         char name[256];
         print_name(name, sizeof name, LLVMGetValueName2(f, &length));
@@ -229,7 +231,8 @@ void cc1_module_check_undefined(struct cc1 *cc)
     }
 }
 
-/** Hides all functions except entries, or none (keep_functions), so that they can be linked by name. */
+/** Makes variables, and all functions but the kernels' entries, local to the module. keep_functions: functions stay
+ *  visible to a linker. */
 void cc1_module_internalize(struct cc1 *cc, int keep_functions)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
@@ -250,7 +253,7 @@ void cc1_module_internalize(struct cc1 *cc, int keep_functions)
     }
 }
 
-/** Runs the optimizer. Vectorizers are off, because the hardware's vectors are its lanes. */
+/** Runs the optimizer. Vectorizers are off: each lane executes scalar instructions. */
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline)
 {
     char *error = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program of libtern's own interface: fills a page of device memory, and learns of the end in a poll loop.
+ * A program for tern.h, without OpenCL: fills a page of device memory, and waits for the completion in a poll loop.
  *
  *     cc fill.c -o fill $(pkg-config --cflags --libs tern) "-Wl,-rpath,$(pkg-config --variable=libdir tern)"
  *     TERN_BACKEND=model ./fill
@@ -12,7 +12,7 @@
 #include <tern/tern.h>
 #include <tern/tern_spec.h>
 
-/** Every call gives 0 or -errno, and says what was wrong in a sentence. */
+/** Ends the program after a call that failed: it returned -errno, and left a sentence. */
 static void check(int result, const char *what)
 {
     if (result < 0) {
@@ -21,7 +21,7 @@ static void check(int result, const char *what)
     }
 }
 
-/** One packet, as a DMA buffer: fills 4096 bytes from a device address on with one byte. */
+/** Makes a DMA buffer of one packet, which fills 4096 bytes at a device address. Returns its size in bytes. */
 static size_t make_fill(uint32_t address, unsigned char byte, uint32_t *words)
 {
     struct tern_pkt_fill fill = {.dst_lo = address, .width = 4096, .rows = 1, .slices = 1};
@@ -40,15 +40,16 @@ int main(void)
     check(tern_device_open(NULL, NULL, &device), "tern_device_open");
     check(tern_process_create(device, "example", &process), "tern_process_create");
     check(tern_completion_queue_create(device, &queue), "tern_completion_queue_create");
-    const struct tern_context_desc desc = {.size = sizeof desc, .name = "fill", .engine = -1, .completions = queue};
+    const struct tern_context_desc desc = {.size = sizeof desc, .name = "fill", .completions = queue,
+                                           .engine = -1}; /* the driver chooses */
     check(tern_context_create(process, &desc, &context), "tern_context_create");
     check(tern_allocation_create(process, 4096, TERN_MEM_WRITE, 0, &page), "tern_allocation_create");
 
-    uint32_t words[32];
+    uint32_t words[32]; /* 128 bytes, the largest packet */
     const size_t size = make_fill(tern_allocation_address(page), 0x2a, words);
     check(tern_submit(context, words, size, "fill", NULL), "tern_submit");
 
-    struct pollfd ready = {.fd = tern_completion_queue_fd(queue), .events = POLLIN}; /* beside others of the program */
+    struct pollfd ready = {.fd = tern_completion_queue_fd(queue), .events = POLLIN}; /* one of many in a real program */
     struct tern_completion done = {.size = sizeof done};
     while (tern_completion_queue_take(queue, &done, 1) == 0) {
         poll(&ready, 1, -1);
@@ -62,7 +63,7 @@ int main(void)
     check(tern_allocation_read(page, 0, got, sizeof got), "tern_allocation_read");
     printf("fence %llu: first byte 0x%02x, last 0x%02x\n", (unsigned long long)done.fence, got[0], got[4095]);
 
-    tern_allocation_destroy(page); /* children first */
+    tern_allocation_destroy(page); /* in reverse order of creation */
     tern_context_destroy(context);
     check(tern_process_destroy(process), "tern_process_destroy");
     check(tern_completion_queue_destroy(queue), "tern_completion_queue_destroy");

@@ -8,7 +8,7 @@
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
-#define ARGS_WORD 2u /* word of a dispatch packet that has the address, or the offset, of its arguments */
+#define ARGS_WORD 2u /* index of the 32-bit word `args` of a dispatch packet */
 
 /** The word at byte `at` of the caller's packets, which need not be aligned. */
 static uint32_t word(const void *packets, uint32_t at)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** The first messages of a connection to ternd (hello.h). */
 #include "wire/hello.h"
 
 #include <errno.h>
@@ -14,14 +15,14 @@
 #include "tern/tern_spec.h"
 #include "wire/socket.h"
 
-static int silent(const char *path, unsigned seconds)
+static int no_answer(const char *path, unsigned seconds)
 {
     return tern_error(-ETIMEDOUT, "ternd at %s does not answer for %u s", path, seconds);
 }
 
 int tern_hello_connect(const char *path, unsigned seconds)
 {
-    const struct timeval patience = {.tv_sec = seconds}, none = {0};
+    const struct timeval limit = {.tv_sec = seconds}, none = {0};
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     int r = strlen(path) < sizeof to.sun_path ? 0 : -ENAMETOOLONG;
     const int fd = r ? -1 : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -31,8 +32,8 @@ int tern_hello_connect(const char *path, unsigned seconds)
     }
     if (!r) {
         memcpy(to.sun_path, path, strlen(path));
-        /* the timeout of connect() as well, which waits for room in the queue of the listening socket */
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        /* bounds connect(), which waits while the listening socket's queue is full */
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         do {
             r = connect(fd, (const struct sockaddr *)&to, sizeof to) ? -errno : 0;
         } while (r == -EINTR);
@@ -41,7 +42,7 @@ int tern_hello_connect(const char *path, unsigned seconds)
     if (r && fd >= 0) {
         close(fd);
     }
-    return r == -EAGAIN ? silent(path, seconds)
+    return r == -EAGAIN ? no_answer(path, seconds)
         : r ? tern_error(r, "ternd at %s cannot be reached: %s", path, strerror(-r)) : fd;
 }
 
@@ -61,7 +62,7 @@ int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path)
 {
     const size_t known = offsetof(struct tern_wire_welcome, token);
     if (n == -EMSGSIZE) {
-        n = (ssize_t)known; /* a longer message is of another version, which its first words tell */
+        n = (ssize_t)known; /* longer: of another version, which the checks below find in its first words */
     }
     if (n < (ssize_t)known || w->magic != TERN_WIRE_MAGIC) {
         return tern_error(n > 0 ? -EPROTO : -EIO, n > 0 ? "what listens at %s is not ternd"
@@ -97,7 +98,7 @@ static int wait_for(int fd, const char *path, unsigned seconds, int interrupt)
         }
         if (n == 0 || errno != EINTR) {
             return n ? tern_error(-errno, "ternd at %s cannot be waited for: %s", path, strerror(errno))
-                     : silent(path, seconds);
+                     : no_answer(path, seconds);
         }
     }
 }
@@ -142,9 +143,9 @@ bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uin
 
 void tern_hello_publish(struct tern_wire_shared *shared, const char path[108])
 {
-    const uint32_t before = atomic_load(&shared->moves) | 1; /* odd, whatever value the client has written */
+    const uint32_t before = atomic_load(&shared->moves) | 1; /* odd, whatever the client has written into it */
     atomic_store(&shared->moves, before);
     atomic_thread_fence(memory_order_seq_cst);
     memcpy(shared->service, path, sizeof shared->service);
-    atomic_store(&shared->moves, before + 1 ? before + 1 : 2);
+    atomic_store(&shared->moves, before + 1 ? before + 1 : 2); /* not 0, which stands for no path */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The begin of a connection to ternd (wire.h), for those that make one. Functions set a sentence when they fail. */
+/** The first messages of a connection to ternd (wire.h), on the side that connects. Functions that fail set a sentence
+ *  (tern_last_error). */
 #ifndef TERN_WIRE_HELLO_H
 #define TERN_WIRE_HELLO_H
 

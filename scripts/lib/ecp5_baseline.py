@@ -60,7 +60,7 @@ def table(old):
     row = [f"{old['use'][name]['used']:,}" for name, _ in shown]
     params = ", ".join(f"{n}={v}" for n, v in sorted(old["params"].items()))
     tools = ", ".join(f"{n} {v}" for n, v in old["tools"].items())
-    return "\n".join([f"Made with {tools}, seed {old['seed']}; {old['asked_mhz']:g} MHz asked.", "",
+    return "\n".join([f"Made with {tools}, seed {old['seed']}; {old['asked_mhz']:g} MHz requested.", "",
                       "| design | " + " | ".join(head) + " | Fmax |", "|---" * (len(head) + 2) + "|",
                       f"| link and memory ({params}) | " + " | ".join(row) + f" | {old['fmax_mhz']} MHz |"]) + "\n"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Frames over a link of any kind: a pair of pipes, or a socket (proxy.h). */
+/** Frames over the link between two proxies (proxy.h): a pair of pipes, or a socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 #include "base/wait.h"
 #include "migration/proxy/internal.h"
 
-#define KEEPALIVE_INTERVAL_NS 5000000000u /* interval of the signs of life */
-#define KEEPALIVE_TIMEOUT_NS 60000000000u /* silence after which the link is lost */
-#define READ_BYTES 65536u
-#define FINISH_TIMEOUT_MS 2000 /* longest silence of the other side at the end */
+#define KEEPALIVE_INTERVAL_NS 5000000000u /* a PROXY_ALIVE frame is sent after so long without another */
+#define KEEPALIVE_TIMEOUT_NS 60000000000u /* the link is lost after so long without a byte received */
+#define READ_BYTES 65536u /* at most, in one read() */
+#define FINISH_TIMEOUT_MS 2000 /* proxy_link_finish waits so long for each next byte */
 
 _Static_assert(sizeof(struct proxy_frame) == 32, "it has no holes");
 
@@ -54,7 +54,7 @@ void proxy_link_open(struct proxy_link *l, int in, int out)
     *l = (struct proxy_link){.in = in, .out = out};
     fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
     fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
-    l->heard = l->said = tern_clock_ns();
+    l->received_at = l->sent_at = tern_clock_ns();
 }
 
 void proxy_link_close(struct proxy_link *l)
@@ -125,7 +125,7 @@ void proxy_flush(struct proxy_link *l)
             return;
         }
         l->sending.start += (size_t)n;
-        l->said = tern_clock_ns();
+        l->sent_at = tern_clock_ns();
     }
 }
 
@@ -141,7 +141,7 @@ void proxy_fill(struct proxy_link *l)
     const ssize_t n = read(l->in, l->received.data + l->received.end, READ_BYTES);
     if (n > 0) {
         l->received.end += (size_t)n;
-        l->heard = tern_clock_ns();
+        l->received_at = tern_clock_ns();
     } else if (n == 0) {
         proxy_lose(l, "the other side has closed it");
     } else if (errno != EINTR && errno != EAGAIN) {
@@ -151,8 +151,8 @@ void proxy_fill(struct proxy_link *l)
 
 bool proxy_next(struct proxy_link *l, struct proxy_frame *f, const uint8_t **bytes)
 {
-    l->received.start += l->shown;
-    l->shown = 0;
+    l->received.start += l->frame_bytes;
+    l->frame_bytes = 0;
     if (proxy_bytes_left(&l->received) < sizeof *f) {
         return false;
     }
@@ -166,7 +166,7 @@ bool proxy_next(struct proxy_link *l, struct proxy_frame *f, const uint8_t **byt
         return false;
     }
     *bytes = l->received.data + l->received.start + sizeof *f;
-    l->shown = sizeof *f + f->length;
+    l->frame_bytes = sizeof *f + f->length;
     return true;
 }
 
@@ -174,12 +174,12 @@ void proxy_tick(struct proxy_link *l, bool reads)
 {
     const uint64_t now = tern_clock_ns();
     if (!reads) {
-        l->heard = now;
+        l->received_at = now;
     }
-    if (now - l->said > KEEPALIVE_INTERVAL_NS && !proxy_bytes_left(&l->sending)) {
+    if (now - l->sent_at > KEEPALIVE_INTERVAL_NS && !proxy_bytes_left(&l->sending)) {
         proxy_send(l, (struct proxy_frame){.type = PROXY_ALIVE}, NULL, 0, NULL, 0);
     }
-    if (now - l->heard > KEEPALIVE_TIMEOUT_NS) {
+    if (now - l->received_at > KEEPALIVE_TIMEOUT_NS) {
         proxy_lose(l, "nothing has come for %u s", (unsigned)(KEEPALIVE_TIMEOUT_NS / 1000000000u));
     }
 }

@@ -76,10 +76,10 @@ struct proxy_bytes {
 struct proxy_link {
     int in, out;           /**< Descriptors of the link, non-blocking, owned by it; they may be equal. */
     struct proxy_bytes received, sending;
-    size_t shown;          /**< Bytes of `received` that the frame of the last proxy_next has. */
+    size_t frame_bytes;    /**< Bytes at the begin of `received` that the frame of the last proxy_next takes. */
     bool lost;
-    char why[160];
-    uint64_t heard, said;  /**< Time of the last byte received and sent, on tern_clock_ns(), in ns. */
+    char why[160];         /**< Reason for `lost`. */
+    uint64_t received_at, sent_at; /**< Times of the last byte received and sent, on tern_clock_ns(), in ns. */
 };
 
 /* frames.c */

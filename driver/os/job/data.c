@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data of DMA buffers, which are arguments of kernels. In a job the data follow the packets. Each chunk copies them to
- * pages of its slot, in the same write as its packets. The slot is known only when a chunk is made, so packets name
- * offsets, which this file replaces by addresses. A preempted chunk finds its data unchanged on any engine.
+ * Data of DMA buffers (tern_submit_data), which are arguments of kernels. In a job the data follow the packets. With
+ * the packets of each chunk all data of its job are copied, to pages of the chunk's slot. The slot is known only when a
+ * chunk is made, so packets name offsets, which this file replaces by addresses. A preempted chunk finds its data
+ * unchanged on any engine.
  *
  * Addresses. The pages are allocated when a context first needs them, among the low addresses, where the process has
  * its buffers. A kernel that reads its arguments then loads page-table entries that buffers near them need as well.
@@ -18,9 +19,9 @@
 #include "base/error.h"
 #include "os/job/job.h"
 
-#define ARGS_WORD 2u /* word of a dispatch packet that has the address, or the offset, of its arguments */
+#define ARGS_WORD 2u /* index of the 32-bit word `args` of a dispatch packet */
 
-_Static_assert(TERN_DATA_MAX == TERN_DATA_PAGES * TERN_PAGE, "they fit their place");
+_Static_assert(TERN_DATA_MAX == TERN_DATA_PAGES * TERN_PAGE, "the data of a chunk fill its data pages");
 
 /** Address of the chunk's data in the address space of its process. */
 static uint32_t address(const struct tern_chunk *s)

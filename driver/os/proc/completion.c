@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Completion queues of devices of this process (base/completions.h). */
+/** Completion queues (base/completions.h) of devices of this process. In the child of a fork each call returns
+ *  -ENODEV. */
 #include <errno.h>
 
 #include "base/completions.h"

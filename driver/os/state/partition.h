@@ -30,35 +30,36 @@ struct tern_device;
 struct tern_process;
 struct tern_sched_partition;
 
-#define TERN_PARTITION_LEAST 64u /**< Number of pages of the smallest partition. */
+#define TERN_PARTITION_LEAST 64u /**< Pages of the smallest partition. */
 
 /** A partition. dev->lock guards all fields. Sizes are in pages. */
 struct tern_partition {
     struct tern_list node; /**< Node of dev->partitions. */
     char name[TERN_PARTITION_NAME];
-    struct tern_sched_partition *sched; /**< State in the scheduler; for "default" its first partition. */
-    uint32_t owner;             /**< The user that made it, where there are several users. */
+    struct tern_sched_partition *sched; /**< State in the scheduler; for "default": &dev->sched.main. */
+    uint32_t owner;             /**< Id of the user that made it (ternd). */
     struct tern_list processes; /**< Processes of the partition, by proc->member. */
     uint32_t process_count;
     struct tern_pages *pages;   /**< The allocator, which has the free pages of its ranges. */
     struct tern_run *ranges;    /**< Page ranges of the partition: sorted, disjoint, not adjacent. */
-    uint32_t range_count, range_room;
+    uint32_t range_count, range_room; /**< Entries of `ranges`: used, allocated. */
     uint32_t count;     /**< Number of pages of its ranges that can be allocated. */
-    uint32_t host;      /**< Number of pages of the host for evicted memory. */
+    uint32_t host;      /**< Pages of host memory for evicted memory, at most. */
     uint32_t committed; /**< Pages of all its evictable allocations, on the device or not; at most count + host. */
     uint32_t movable;   /**< Pages that evictable allocations have on the device. */
     uint32_t making;    /**< Number of allocations that are being mapped. */
-    struct tern_list shared;   /**< Memories that several allocations map and that may be evicted. */
+    struct tern_list shared;   /**< Evictable memories that several allocations map. */
     struct tern_list retiring; /**< Frees that have begun (mem/retire.c). */
     /* State of the pager (mem/pager.c). */
-    struct tern_list absent;      /**< Contexts that are not dispatched because memory is absent, oldest first. */
-    uint64_t boost_at, boost_focus; /**< Device time, and FOCUS's cycles, when the last boost began. */
-    uint64_t boost_stay;            /**< Cycles of the stay of the boosted context (mem/stay.c). */
-    /** Pages moved for tickets that overtook the oldest one, since a ticket last came first for that (mem/pager.c). */
+    struct tern_list absent;      /**< Contexts that wait for absent memory, the longest wait first. */
+    /** The last boost, by which a NORMAL context counts as FOCUS for one stay (mem/stay.c): device time at its begin,
+     *  cycles that FOCUS had run by then, and length of the stay in cycles. */
+    uint64_t boost_at, boost_focus, boost_stay;
+    /** Pages moved for tickets other than the oldest. At a limit the oldest is served first, and this is 0 again. */
     uint64_t overtaken;
     struct tern_list reclaim_requests; /**< Requests of calls that wait for free pages or for an allocation. */
     uint32_t place;               /**< Index in the statistics that were last published. */
-    uint64_t paged;               /**< Number of the pager's round in which it was last served. */
+    uint64_t paged;               /**< The pager's round that last served the partition. */
 };
 
 #endif

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The settings by which engines are shared and work is limited. The configuration of tern_device_open sets them
- * (docs/driver.md). TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES set two of them if the configuration does not. The value
- * 0 stands for the default of the file that uses a setting. A device's policy is set at its opening. Only `realtime`
- * may change after that, by tern_os_device_trust before the first client.
+ * (docs/driver.md); where it does not, TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES set two of them. 0 stands for a
+ * default, which the file that uses the setting has. A device's policy is set at its opening. Only `realtime` may
+ * change after that, by tern_os_device_trust before the first client.
+ *
+ * Rules (F2, S1, C6) are those of docs/rules.md; cycles are device cycles.
  */
 #ifndef TERN_OS_POLICY_H
 #define TERN_OS_POLICY_H
 
 #include "base/keys.h"
 
-#define TERN_POLICY_HOST UINT64_MAX /**< Stands for three times the device's memory. */
+#define TERN_POLICY_HOST UINT64_MAX /**< Value of `host` for three times the device's memory. */
 
 struct tern_policy {
-    uint64_t timeout; /**< Cycles that an engine may take to answer a request to stop (F2). */
-    uint64_t limit;   /**< Cycles that a buffer may run; 0: no limit. */
+    uint64_t timeout; /**< Cycles in which an engine must answer a preemption, else it is reset (F2). */
+    uint64_t limit;   /**< Cycles that a DMA buffer may run; 0: no limit. */
     uint64_t quantum; /**< Cycles that a context may keep an engine while others of its band are ready (S1). */
-    uint64_t grace;   /**< Cycles that a context may keep an engine when a higher band is ready (S1). */
-    uint64_t preempt; /**< Cycles after which running work is preempted in any case, for tests (force_preempt). */
+    uint64_t grace;   /**< Cycles in which preempted work may reach the end of its work-groups (S1). */
+    uint64_t preempt; /**< For tests: cycles after which running work is preempted in any case; 0: never. */
     uint32_t depth;   /**< Number of HW-queue entries that are used, 1 or 2 (C6). */
-    uint64_t stay;    /**< Cycles that running work keeps its memory when others want it (mem/mem.h). */
-    uint64_t host;    /**< Bytes of host memory for evicted memory, or TERN_POLICY_HOST. */
-    bool realtime;    /**< The band REALTIME needs no privilege. */
+    uint64_t stay;    /**< Cycles that a context runs before others may evict its memory (mem/stay.c). */
+    uint64_t host;    /**< Bytes of host memory that evicted device memory may take. */
+    bool realtime;    /**< Contexts need no privilege for the band REALTIME. */
 };
 
 struct tern_config; /* of a device: hal/config.h */
 /**
- * Parses the arguments of tern_device_open; NULL stands for the environment. *device gets what belongs to the device,
- * and the caller frees it. *policy gets the rest: the defaults, overridden by the environment, overridden by keys of
- * config. -EINVAL, with a sentence that names the wrong item; -ENOMEM. On failure nothing is written.
+ * Parses the arguments of tern_device_open; NULL stands for the environment. *policy gets the keys of this file, and
+ * *device, which the caller frees, all other keys. A key of `config` overrides the environment, which overrides the
+ * default. -EINVAL, with a sentence that names the wrong item; -ENOMEM. On failure nothing is written.
  */
 int tern_policy_parse(const char *backend, const char *config, struct tern_policy *policy, struct tern_config **device);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The benches by subject: functions of struct bench (bench.h). */
+/** The functions `run` of the benches (bench.h), by subject. _large: the same bench on more data. */
 #ifndef TERN_BENCH_CASES_H
 #define TERN_BENCH_CASES_H
 
@@ -27,7 +27,7 @@ bool case_sgemv(struct bench_env *env);
 bool case_spmv(struct bench_env *env);
 bool case_softmax(struct bench_env *env);
 
-/* case_field.c: fields and bodies in space. */
+/* case_field.c: grids, bodies in space, and a fractal. */
 bool case_stencil(struct bench_env *env);
 bool case_stencil3d(struct bench_env *env);
 bool case_nbody(struct bench_env *env);

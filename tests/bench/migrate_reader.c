@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The data that arrived in a migration (migrate_reader.h). */
+/** Hashes of the pages that a migration sends (migrate_reader.h). */
 #include "migrate_reader.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "os/service.h"
 
 #define PAGE TERN_PAGE_BYTES
-#define PAGES 64u /* Pages that are compared at once. */
+#define BATCH_PAGES 64u /* Pages that are read and compared at once. */
 
 static int fail(int r, const char *why)
 {
@@ -25,7 +25,7 @@ static int fail(int r, const char *why)
 
 /* ------------------------------------------------------------------------ reading */
 
-/** A memory keeps its number. When it is announced again, nothing changes. */
+/** Adds the memory of a record. A record of a memory that was already added changes nothing. */
 static int take_memory(struct migrate_reader *r, struct tern_stream *s)
 {
     const uint64_t number = tern_get_u64(s, "number", 0, MIGRATE_SLOTS - 1);
@@ -94,7 +94,7 @@ static int read_all(struct migrate_reader *r, struct tern_stream *s)
     return e;
 }
 
-static void *run(void *user)
+static void *read_stream(void *user)
 {
     struct migrate_reader *r = user;
     struct tern_stream *s;
@@ -106,7 +106,7 @@ static void *run(void *user)
     if (r->result) {
         fail(r->result, tern_last_error());
     }
-    char rest[4096]; /* Reads the rest, so that the writer comes to its end. */
+    char rest[4096]; /* After an error: discarded, so that the writer does not block. */
     while (r->result && read(r->fd, rest, sizeof rest) > 0) {
     }
     return NULL;
@@ -115,7 +115,7 @@ static void *run(void *user)
 int migrate_reader_start(int fd, struct migrate_reader *out)
 {
     *out = (struct migrate_reader){.fd = fd};
-    const int r = tern_thread_start(&out->thread, run, out);
+    const int r = tern_thread_start(&out->thread, read_stream, out);
     return r ? fail(r, strerror(-r)) : 0;
 }
 
@@ -127,6 +127,7 @@ int migrate_reader_wait(struct migrate_reader *r)
 
 /* ---------------------------------------------------------------------- comparison */
 
+/** The memory that arrived for memory i of the process; NULL: none. */
 static const struct migrate_slot *find(const struct migrate_reader *r, const struct migrate_process *p, uint32_t i)
 {
     for (uint32_t k = 0; k < r->mappings; k++) {
@@ -144,11 +145,11 @@ static int compare(const struct migrate_slot *t, const struct migrate_memory *m,
     const uint64_t zero = XXH3_64bits(zeros, PAGE);
     int r = 0;
     for (uint32_t at = 0, n; !r && at < m->pages; at += n) {
-        n = m->pages - at < PAGES ? m->pages - at : PAGES;
+        n = m->pages - at < BATCH_PAGES ? m->pages - at : BATCH_PAGES;
         r = tern_content_read(m->allocation->mem, at, n, pages);
         for (uint32_t i = 0; !r && i < n; i++) {
-            const uint64_t came = t->hash[at + i] ? t->hash[at + i] : zero;
-            *lost += came != XXH3_64bits(pages + (size_t)i * PAGE, PAGE);
+            const uint64_t arrived = t->hash[at + i] ? t->hash[at + i] : zero;
+            *lost += arrived != XXH3_64bits(pages + (size_t)i * PAGE, PAGE);
         }
     }
     return r ? fail(r, tern_last_error()) : 0;
@@ -156,7 +157,7 @@ static int compare(const struct migrate_slot *t, const struct migrate_memory *m,
 
 int migrate_reader_compare(const struct migrate_reader *r, const struct migrate_process *p, uint32_t *lost)
 {
-    unsigned char *pages = malloc((size_t)PAGES * PAGE);
+    unsigned char *pages = malloc((size_t)BATCH_PAGES * PAGE);
     int e = pages ? 0 : -ENOMEM;
     for (uint32_t i = 0; !e && i < p->memories; i++) {
         const struct migrate_slot *t = find(r, p, i);

@@ -15,6 +15,7 @@ struct migrate_reader {
     int fd;
     pthread_t thread;
     int result;
+    /** The memories, by their numbers in the stream. */
     struct migrate_slot {
         uint64_t *hash; /* Hash of each page; 0: the page has not arrived and is zero. */
         uint64_t pages;

@@ -93,6 +93,7 @@ static void test_headers(void **state)
     const struct tc_header wrong = HEADER("../w.h", "#error oh\n");
     log = NULL;
     assert_int_equal(tc_compile("#include <../w.h>\n", 18, "", &wrong, 1, &module, &log), -EBADMSG);
+    /* the message names the header as the program does, without the compiler's own folders before it */
     assert_null(strstr(log, "tern-headers/-/-/-/-/-/-/-/-"));
     free(log);
 }
@@ -209,8 +210,8 @@ static void test_host_headers(void **state)
     assert_int_equal(system(option), 0);
 }
 
-/** Headers that the application gives: in folders, included from each other, and before those on disk. Of several with
- * one name the last is used. */
+/** Headers that the caller of tc_compile passes: they may lie in folders and include each other, and they hide files of
+ * the same name. Of two with one name the last is used. */
 static void test_given_names(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void test_given_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/** More headers than a small table of file descriptors could hold at one descriptor each. */
+/** Headers do not take a file descriptor each: 200 of them compile. */
 static void test_many_headers(void **state)
 {
     (void)state;
@@ -352,7 +353,7 @@ static void test_kinds(void **state)
     free(object.data);
 }
 
-/** The seal detects a flipped bit anywhere. */
+/** The seal, a SHA-256 of a module, object or library, detects a flipped bit anywhere. */
 static void test_seal(void **state)
 {
     (void)state;

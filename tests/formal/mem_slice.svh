@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of mem_slice, for any one entry: the f_pick-th entry that comes in is the f_pick-th that goes out, and is
-// as it came in.
+// Properties of mem_slice, for any one entry: entry f_pick, counted from 0 in the order of arrival, is the entry f_pick
+// that leaves, with unchanged data. f_in_q and f_out_q count the entries that have arrived and left.
 (* anyconst *) logic [7:0] f_pick;
 logic f_start_q = 1'b1;
 logic [7:0] f_in_q, f_out_q;

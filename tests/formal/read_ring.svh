@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of read_ring, for any one read, which is taken when f_pick holds. The read comes out when it has been
-// answered and the reads before it have come out, with its own meta, fault and line. No other read has its tag
-// meanwhile. f_contract says that memory and the owner keep the contract: the proof read_ring assumes it
-// (tests/formal/read_ring_alone.svh), and the proof cp_stream shows it of the owner. Assumed: a reset comes when
-// nothing is in flight.
+// Properties of read_ring, for any one read, which f_pick chooses when it is made. The chosen read leaves the ring when
+// it has been answered and all reads before it have left, with its own meta, fault and line. No other read has its tag
+// meanwhile. f_contract: memory and the owner of the ring keep the contract of read_ring.sv. The proof read_ring
+// assumes that (tests/formal/read_ring_alone.svh); the proof cp_stream shows it for the owner cp_stream. Assumed: a
+// reset comes only when nothing is in flight.
 logic f_start_q = 1'b1, f_live_q, f_answered_q, f_shown_q, f_contract, f_pick;
-logic [DEPTH_LOG2:0] f_count_q, f_ahead_q, f_owes;  // reads in the ring; before the chosen one; not yet answered
+logic [DEPTH_LOG2:0] f_count_q, f_ahead_q, f_owes;  // Reads in the ring, before the chosen one, unanswered.
 logic [DEPTH-1:0] f_owed_q;
 logic [DEPTH_LOG2-1:0] f_tag_q;
 logic [META_W-1:0] f_meta_q;
@@ -44,7 +44,7 @@ always_comb begin
   for (int i = 0; i < DEPTH; i++) begin
     f_owes = f_owes + (DEPTH_LOG2 + 1)'(f_owed_q[i]);
     f_metas[META_W*i+:META_W] = meta[i];
-    if (!f_start_q)  // a slot is owed, or done, or free
+    if (!f_start_q)  // A slot is free, or its read is unanswered (owed) or answered (done).
       assert ({f_owed_q[i], done_q[i]} ==
               (DEPTH_LOG2'(i - 32'(head_q)) >= f_count_q ? 2'b00 : done_q[i] ? 2'b01 : 2'b10));
   end

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of simt_alu: the result of each operation is that of its plain definition.
+// Properties of simt_alu: the operations below give the result of their plain definition. At least one operation is
+// here for each adder, shifter, comparator and counter of zeros; the others are not proved.
 logic [31:0] expected;
 
 always_comb begin
@@ -20,7 +21,7 @@ always_comb begin
     default: ;
   endcase
   assert (result_o == expected);
-  // the bit after the zeros is one, all before it are zero
+  // After the counted zeros comes a one.
   if (op_i == simt_op_pkg::ALU_CLZ)
     assert ((a_i == 32'b0) ? result_o == 32'd32
                            : result_o < 32'd32 && (a_i >> (5'd31 - result_o[4:0])) == 32'd1);

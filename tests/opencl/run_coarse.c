@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Coarsened kernels, whose hardware work-items run several work-items each (docs/decisions/coarsening.md), compared
- * with the same kernels built with -tern-no-coarsen. Ranges are random: one to three dimensions, with offsets, of any
- * size. Coarsened kernels must execute fewer instructions, and the report of a fault must name the work-items. The test
- * also runs preempted (run_coarse_preempted) and through ternd.
+ * Coarsened kernels, compared with the same kernels built with -tern-no-coarsen. A hardware work-item of a coarsened
+ * kernel runs several work-items of the range, one in each round (docs/decisions/coarsening.md). Ranges are random: one
+ * to three dimensions, with offsets, of any size. Coarsened kernels must execute fewer instructions, and the report of
+ * a fault must name the work-items. The test also runs preempted (run_coarse_preempted) and through ternd.
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 14, BYTES = MOST * 16 }; /* MOST: maximum work-items of a range. BYTES: size of a buffer. */
+enum { ITEMS_MAX = 1 << 14, BYTES = ITEMS_MAX * 16 }; /* work-items of the largest range; bytes of a buffer */
 
-/* j is the work-item's number in the range: no two work-items read or write the same element by it. */
+/* j is the work-item's number in the range, so each work-item has elements of its own at j. */
 static const char source[] =
     "#define PLACE uint x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);"
     "    uint j = ((z - get_global_offset(2)) * get_global_size(1) + y - get_global_offset(1)) * get_global_size(0)"
@@ -64,18 +64,19 @@ struct range {
 
 static uint32_t seed;
 
+/** A random number below n. */
 static size_t below(size_t n)
 {
     return clt_random(&seed) % n;
 }
 
-/** Returns a random range, mostly long in x, since short ranges are not coarsened. */
+/** Returns a random range, mostly long in x, since short ranges are not coarsened. n and m mostly lie in it. */
 static struct range any_range(void)
 {
     struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}};
     r.global[0] = below(4) == 0 ? below(300) + 1 : below(4) == 0 ? (below(31) + 1) << 8 : below(8000) + 1;
     for (cl_uint i = 1; i < r.dims; i++) {
-        const size_t room = MOST / (r.global[0] * r.global[1]);
+        const size_t room = ITEMS_MAX / (r.global[0] * r.global[1]);
         r.global[i] = below(room < 9 ? room : 9) + 1;
     }
     for (cl_uint i = 0; i < r.dims; i++) {
@@ -160,6 +161,7 @@ static cl_ulong instructions(void)
     return sum;
 }
 
+/** Returns the thread instructions that a kernel executes over a range. */
 static cl_ulong cost(const char *name, const char *options, const struct range *r)
 {
     static uint8_t result[BYTES];
@@ -180,7 +182,7 @@ static cl_ulong cost(const char *name, const char *options, const struct range *
 static void test_saves(void **state)
 {
     (void)state;
-    const struct range large = {.dims = 1, .global = {MOST, 1, 1}, .n = MOST - 1000, .m = MOST};
+    const struct range large = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .n = ITEMS_MAX - 1000, .m = ITEMS_MAX};
     const struct range small = {.dims = 1, .global = {64, 1, 1}, .n = 64, .m = 64};
     static const char *const cheap[] = {"ids", "below", "within", "inner", "apart", "tables"};
     for (size_t i = 0; i < LENGTH(cheap); i++) {
@@ -191,8 +193,8 @@ static void test_saves(void **state)
         }
         assert_int_equal(cost(cheap[i], "", &small), cost(cheap[i], "-tern-no-coarsen", &small));
     }
-    /* The first rounds do nothing. The rounds after them run together again. */
-    const struct range late = {.dims = 1, .global = {MOST, 1, 1}, .n = MOST / 4, .m = MOST};
+    /* `above` returns early in the first rounds; the work-items of the later rounds run in step again. */
+    const struct range late = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .n = ITEMS_MAX / 4, .m = ITEMS_MAX};
     const cl_ulong coarse = cost("above", "", &late), plain = cost("above", "-tern-no-coarsen", &late);
     if (coarse >= plain * 3 / 4) {
         fail_msg("above: %llu thread instructions coarsened, %llu not", (unsigned long long)coarse,
@@ -202,24 +204,24 @@ static void test_saves(void **state)
     assert_int_equal(cost("ids", "-cl-opt-disable", &large) > cost("ids", "", &large), 1);
 }
 
-static char told[2048];
+static char report[2048]; /* text that the runtime last passed to the context's callback */
 
-static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
+static void CL_CALLBACK on_report(const char *text, const void *info, size_t size, void *data)
 {
     (void)info;
     (void)size;
     (void)data;
-    snprintf(told, sizeof told, "%s", text);
+    snprintf(report, sizeof report, "%s", text);
 }
 
-/** Runs a kernel whose work-item `bad` of a large range writes to an unmapped address. `told` receives the report. */
+/** Runs a kernel whose work-item `bad` of a large range writes to an unmapped address. `report` has the result. */
 static void fault(const char *options, size_t offset, cl_uint bad)
 {
     static const char bad_source[] = "kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
                                      "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }";
     const char *text = bad_source;
-    const size_t global = MOST;
-    cl_context c = clCreateContext(NULL, 1, &clt_device, tell, NULL, &clt_error);
+    const size_t global = ITEMS_MAX;
+    cl_context c = clCreateContext(NULL, 1, &clt_device, on_report, NULL, &clt_error);
     MADE(c);
     cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
     MADE(p);
@@ -231,7 +233,7 @@ static void fault(const char *options, size_t offset, cl_uint bad)
     cl_mem m = clCreateBuffer(c, 0, BYTES, NULL, &clt_error);
     MADE(m);
     clt_args(k, 2, ARG(m), ARG(bad));
-    told[0] = '\0';
+    report[0] = '\0';
     OK(clEnqueueNDRangeKernel(q, k, 1, &offset, &global, NULL, 0, NULL, NULL));
     FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
     OK(clReleaseMemObject(m));
@@ -251,18 +253,18 @@ static void test_faults(void **state)
         unsigned n = 0, first = 0;
         char exact[64];
         fault("", offsets[i], bad);
-        const char *who = strstr(told, "kernel f: one of ");
+        const char *who = strstr(report, "kernel f: one of ");
         assert_non_null(who);
         assert_int_equal(sscanf(who, "kernel f: one of %u work-items (x, 0, 0), the first with x = %u: store to", &n,
                                 &first), 2);
-        assert_in_range(n, 2, MOST / 16);
+        assert_in_range(n, 2, ITEMS_MAX / 16);
         assert_true(first >= offsets[i] && first <= bad && (bad - first) % 16 == 0);
-        assert_non_null(strstr(told, " Built with -g, "));
+        assert_non_null(strstr(report, " Built with -g, "));
         snprintf(exact, sizeof exact, "kernel f: work-item (%u, 0, 0) of group (", bad);
         fault("-g", offsets[i], bad);
-        assert_non_null(strstr(told, exact));
+        assert_non_null(strstr(report, exact));
         fault("-tern-no-coarsen", offsets[i], bad);
-        assert_non_null(strstr(told, exact));
+        assert_non_null(strstr(report, exact));
     }
 }
 

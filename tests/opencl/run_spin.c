@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-items that wait for each other by spinning: however many spin and on whatever, what the one that they wait for
- * does gets its turn. One group has as many work-items as the device holds, so that all run at the same time. Every
- * kernel has a bound in device cycles; a device on which a warp starves goes over it.
+ * Work-items that spin until another work-item acts: the spinning warps must not starve that one, however many spin
+ * and whatever they access. One group has as many work-items as the device holds, so that all run at the same time.
+ * Every kernel has a limit of device cycles, which it exceeds if a warp starves.
  */
 #include "clt.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#define LIMIT "200000" /* cycles of a kernel */
-#define WANT 8         /* number of times that a lock is taken */
+#define LIMIT "200000" /* device cycles of a kernel */
+#define COUNT_MAX 8    /* value to which the holders of a lock count */
 
-static size_t most; /* work-items of a group */
+static size_t group_max; /* work-items of the largest group, which fills the device */
 
-/** The expressions by which work-items read the flag F until it is not 0. */
-static const char *const spins[] = {
+/** The expressions by which work-items poll the flag F until it is not 0. D is another word of the same memory. */
+static const char *const polls[] = {
     "atomic_add(F, 0)", "*F", "atomic_cmpxchg(F, 0, 0)", "atomic_or(F, 0)", "(mem_fence(FENCE), *F)",
     "(*D = 1, *F)", "(v = v / (*F | 1), *F)",
 };
 
-/** The statements of the 16 work-items before one of them raises the flag. */
+/** Statements of the 16 work-items that the others wait for, before one of the 16 raises the flag. */
 static const char *const acts[] = {
     "v += c[i & 7];",
     "c[16 + (i & 15)] = i;",
@@ -51,10 +51,10 @@ static void run(cl_kernel k, const char *what, size_t size)
     }
 }
 
-/** Half of the acts beside one way to look; the other half is done beside the next one. */
-static void spin(size_t way, bool local)
+/** Runs every second entry of `acts` with one entry of `polls`. The next call runs the others, to save time. */
+static void spin(size_t poll, bool local)
 {
-    const char *look = spins[way];
+    const char *expression = polls[poll];
     static char source[8192], what[128];
     size_t n = (size_t)snprintf(source, sizeof source,
                                 "#define F %s\n#define D %s\n#define FENCE %s\n%s    if (i / 16 == who) {\n"
@@ -66,19 +66,19 @@ static void spin(size_t way, bool local)
     }
     n += (size_t)snprintf(source + n, sizeof source - n,
                           "}\n    if (i %% 16 == 0) { c[64] = v; atomic_xchg(F, 1); } }\n"
-                          "    else while (%s == 0) ;\n    c[128 + i] = v;\n}", look);
+                          "    else while (%s == 0) ;\n    c[128 + i] = v;\n}", expression);
     assert_true(n < sizeof source);
     cl_kernel k = clt_kernel(source, "spin");
     const int zeros[2048] = {0};
-    for (int act = (way + local) % 2; act < (int)LENGTH(acts); act += 2) {
-        const int who = act / 2 % 2 ? (int)(most / 16) - 1 : 0; /* the last ones, or the first */
+    for (int act = (poll + local) % 2; act < (int)LENGTH(acts); act += 2) {
+        const int who = act / 2 % 2 ? (int)(group_max / 16) - 1 : 0; /* the last ones, or the first */
         cl_mem f = clt_buffer(64, zeros), c = clt_buffer(sizeof zeros, zeros);
         int raised = 0;
         clt_args(k, 5, ARG(f), ARG(c), LOCAL(64 * sizeof(int)), ARG(who), ARG(act));
-        snprintf(what, sizeof what, "%s in %s memory, then %s", look, local ? "local" : "global", acts[act]);
-        run(k, what, most);
+        snprintf(what, sizeof what, "%s in %s memory, then %s", expression, local ? "local" : "global", acts[act]);
+        run(k, what, group_max);
         clt_read(f, &raised, sizeof raised);
-        assert_int_equal(raised, !local);
+        assert_int_equal(raised, !local); /* a flag in local memory is not in this buffer */
         OK(clReleaseMemObject(f));
         OK(clReleaseMemObject(c));
     }
@@ -88,13 +88,13 @@ static void spin(size_t way, bool local)
 static void test_spin(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < LENGTH(spins); s++) {
-        spin(s, false);
-        spin(s, true);
+    for (size_t i = 0; i < LENGTH(polls); i++) {
+        spin(i, false);
+        spin(i, true);
     }
 }
 
-/** All work-items contend for a lock until it has been held WANT times; the next holder ends the test. */
+/** All work-items contend for a lock. COUNT_MAX holders increment N; the next one sets CLOSED, and all end. */
 static void test_lock(void **state)
 {
     (void)state;
@@ -116,9 +116,11 @@ static void test_lock(void **state)
                      "        }\n"
                      "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
                      "    if (get_local_id(0) == 0) f[3] = N;\n}",
-                     memory, memory, memory, local ? "CLK_LOCAL_MEM_FENCE" : "CLK_GLOBAL_MEM_FENCE", takes[t], WANT);
+                     memory, memory, memory, local ? "CLK_LOCAL_MEM_FENCE" : "CLK_GLOBAL_MEM_FENCE", takes[t],
+                     COUNT_MAX);
             cl_kernel k = clt_kernel(source, "lock");
-            const size_t sizes[] = {most, most * 15 / 16 + 1, most * 15 / 16, most * 7 / 8};
+            /* all warps full; the last ones with few work-items or none */
+            const size_t sizes[] = {group_max, group_max * 15 / 16 + 1, group_max * 15 / 16, group_max * 7 / 8};
             for (size_t s = 0; s < LENGTH(sizes); s++) {
                 int got[16] = {0};
                 cl_mem f = clt_buffer(sizeof got, got);
@@ -127,7 +129,7 @@ static void test_lock(void **state)
                          local ? "local" : "global", takes[t]);
                 run(k, what, sizes[s]);
                 clt_read(f, got, sizeof got);
-                assert_int_equal(got[3], WANT);
+                assert_int_equal(got[3], COUNT_MAX);
                 OK(clReleaseMemObject(f));
             }
             OK(clReleaseKernel(k));
@@ -138,7 +140,7 @@ static void test_lock(void **state)
 static int open_device(void **state)
 {
     int result = clt_open(state);
-    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group_max, &group_max, NULL));
     return result;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipeline events of the SIMT core, as coverage points. Bound into simt_core only by the coverage build.
+// The stages d, r and x of the names are those of the header of simt_core; r_next and r_after_* concern the instruction
+// at pc + 4.
 
 module cover_core #(
     parameter int WARPS = 16
@@ -65,9 +67,9 @@ module cover_core #(
   stall_div_busy:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
                                          r_unit == simt_core_pkg::UNIT_DIV);
   stall_lsu_room:        cover property (@(posedge clk_i) hold_lsu && checked && r_unit == simt_core_pkg::UNIT_LSU);
-  next_foreseen_sleep:   cover property (@(posedge clk_i) r_next && r_after_sleep);
-  next_foreseen_hold:    cover property (@(posedge clk_i) r_next && !r_after_sleep && r_after_hold);
-  next_goes_on:          cover property (@(posedge clk_i) r_next && !r_after_sleep && !r_after_hold);
+  next_sleep_predicted:  cover property (@(posedge clk_i) r_next && r_after_sleep);
+  next_hold_predicted:   cover property (@(posedge clk_i) r_next && !r_after_sleep && r_after_hold);
+  next_continues:        cover property (@(posedge clk_i) r_next && !r_after_sleep && !r_after_hold);
   fence_waits:           cover property (@(posedge clk_i) hold_fence);
   fence_passes:          cover property (@(posedge clk_i) r_issue && !r_wait && r_unit == simt_core_pkg::UNIT_NONE);
   alu_result_late:       cover property (@(posedge clk_i) r_issue && r_late && r_unit == simt_core_pkg::UNIT_ALU);
@@ -82,12 +84,12 @@ module cover_core #(
   warp_ends:             cover property (@(posedge clk_i) done_valid_o);
   instruction_fault:     cover property (@(posedge clk_i) fault_o);
   first_write:           cover property (@(posedge clk_i) wb_write && wb_first);
-  halts_an_issue:        cover property (@(posedge clk_i) halt_i && r_issue);
-  halts_memory:          cover property (@(posedge clk_i) halt_i && hold_lsu);
-  live_comes_back:       cover property (@(posedge clk_i) launch && launch_live_i);
-  ended_comes_back:      cover property (@(posedge clk_i) launch && launch_ended_i);
-  fresh_while_restoring: cover property (@(posedge clk_i) launch && restoring_i && !launch_live_i && !launch_ended_i);
-  load_comes_back:       cover property (@(posedge clk_i) mark_i);
+  halt_during_issue:     cover property (@(posedge clk_i) halt_i && r_issue);
+  halt_during_lsu_hold:  cover property (@(posedge clk_i) halt_i && hold_lsu);
+  live_warp_restored:    cover property (@(posedge clk_i) launch && launch_live_i);
+  ended_warp_restored:   cover property (@(posedge clk_i) launch && launch_ended_i);
+  launch_in_restore:     cover property (@(posedge clk_i) launch && restoring_i && !launch_live_i && !launch_ended_i);
+  load_restored:         cover property (@(posedge clk_i) mark_i);
   no_warp_ready:         cover property (@(posedge clk_i) present_o != '0 && !pick_valid);
 
 endmodule

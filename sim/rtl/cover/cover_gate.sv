@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conflicts between requests of the engines, as coverage points. Bound into mem_gate only by the coverage build.
+// Heads, classes and claims are those of the header of mem_gate.
 
 module cover_gate #(
     parameter int ENGINES = 2
@@ -19,7 +20,7 @@ module cover_gate #(
     input logic [2*ENGINES-1:0] class_q
 );
 
-  logic [2:0] waits;                 // by class: a head waits for requests in flight
+  logic [2:0] waits;                 // {atomic, write, read}: a head of this class waits for a request in flight
   always_comb begin
     waits = '0;
     for (int e = 0; e < ENGINES; e++)

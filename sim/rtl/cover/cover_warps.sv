@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers and ends of warps, as coverage points. Bound into simt_warps only by the coverage build.
+// b_*: lanes of a warp reach a barrier or end; b_whole: no other lane of the warp can run. open: warps whose barrier
+// opens. look_*: state is read for a save. blocked: warps with no lane that can run.
 
 module cover_warps #(
     parameter int WARPS = 16
@@ -21,7 +23,7 @@ module cover_warps #(
   barrier_opens_many:    cover property (@(posedge clk_i) (open & (open - 1'b1)) != '0);
   exit_of_a_part:        cover property (@(posedge clk_i) b_exit && !b_whole);
   barrier_is_saved:      cover property (@(posedge clk_i) look_i && look_waits);
-  blocked_comes_back:    cover property (@(posedge clk_i) (select_i & blocked) != '0);
+  blocked_is_restored:   cover property (@(posedge clk_i) (select_i & blocked) != '0);
 
 endmodule
 

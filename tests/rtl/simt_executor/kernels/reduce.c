@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: a tree sum in local memory; a barrier that diverged work-items reach in two groups; and work-items that end
- * after the last barrier. */
+/* Barriers: a tree sum in local memory; a barrier that the odd work-items of a warp reach later than the even ones; and
+ * work-items that end early, after the last barrier. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)
@@ -18,7 +18,7 @@ KERNEL(const u32 *args)
     if (l == 0) {
         ((u32 *)args[1])[GROUP_ID] = local[0];
     }
-    /* odd work-items reach the barrier later than even ones */
+    /* the odd work-items diverge from the even ones */
     if (l & 1u) {
         for (u32 k = 0; k < 5; k++) {
             local[l] += l;

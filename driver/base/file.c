@@ -21,7 +21,7 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-/** True: the path names a descriptor of this process, which is open, so that no open waits for its other end. */
+/** True: the path names an open descriptor of this process. Opening it does not wait for another process. */
 static bool of_this_process(const char *path)
 {
     return !strcmp(path, "/dev/stdin") || begins(path, "/dev/fd/") || begins(path, "/proc/self/fd/");
@@ -37,7 +37,7 @@ static int too_large(const char *path, uint64_t most)
 int tern_file_open(const char *path, uint64_t most)
 {
     struct stat s;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* does not wait for a named pipe */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a named pipe does not wait */
     int r = fd < 0 ? tern_error(-errno, "%s: %s", path, strerror(errno)) : 0;
     if (!r && fstat(fd, &s)) {
         r = tern_error(-errno, "%s: %s", path, strerror(errno));
@@ -71,7 +71,7 @@ int tern_file_read_from(int fd, const char *path, size_t most, char **data, size
     int r = 0;
     while (!r && got) {
         if (n == room) {
-            room = !room ? 4096 : room < most - room ? room * 2 : most + 1; /* one byte more than allowed is detected */
+            room = !room ? 4096 : room < most - room ? room * 2 : most + 1; /* shows a file that is too large */
             char *grown = realloc(bytes, room + 1);
             if (!grown) {
                 r = tern_error(-ENOMEM, "%s: the host has no memory for it", path);

@@ -11,7 +11,7 @@
 
 #include "ternd/server.h"
 
-int ternd_log_level = TERND_INFO;
+int ternd_log_level = TERND_INFO; /* as of syslog(3): messages of a larger number are dropped */
 
 void ternd_log(int level, const char *format, ...)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests of clients. A request is a private copy. Only data from and to the device are used in place in the slot;
- * values that decide something are copied first. An object that does not exist, or is of another kind, is an error of
- * the call and not of the protocol, because another thread of the client may have destroyed the object.
+ * Requests of clients. The client can write its slot at any time. Therefore a request is a private copy, and values of
+ * the slot are copied before they are checked; only data from and to the device are used in place. An object that does
+ * not exist, or is of another kind, is an error of the call and not of the protocol, because another thread of the
+ * client may have destroyed the object.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,8 +16,8 @@
 
 #define PAGE 4096u
 #define POSTPONED INT_MIN    /* status of a request that must be served again */
-#define SLICE_MS 20u         /* slice of a wait for a fence, in ms, after which the request may be postponed */
-#define SPARSE_BYTES (2 * PAGE) /* bytes for the tables at both ends; blocks count when they are committed */
+#define SLICE_MS 20u         /* a wait for a fence looks after so many ms whether it must be postponed */
+#define SPARSE_BYTES (2 * PAGE) /* page tables at both ends; committed blocks are counted later */
 
 struct request {
     struct ternd_session *session;
@@ -58,7 +59,7 @@ static int device_counters(struct request *r)
 
 /* ------------------------------------------------------------------ processes */
 
-/** Gives the object a handle, or destroys the driver's object. */
+/** Gives the object a handle. On failure the caller destroys the driver's object `it`. */
 static int add(struct request *r, struct ternd_object *o, void *it)
 {
     o->it = it;
@@ -71,12 +72,12 @@ static int process_create(struct request *r)
 {
     struct tern_process *it;
     struct ternd_object *o = ternd_object_create(r->session, NULL, TERND_PROCESS);
-    char where[sizeof r->q->value + 1] = {0};
-    memcpy(where, r->q->value, sizeof r->q->value);
+    char partition[sizeof r->q->value + 1] = {0};
+    memcpy(partition, r->q->value, sizeof r->q->value);
     struct tern_owner owner = r->session->owner;
-    owner.partition = *where ? where : r->session->partition;
+    owner.partition = *partition ? partition : r->session->partition;
     owner.shift = r->session->shift;
-    int e = !o ? -ENOMEM : *where ? ternd_partition_may_use(r->session, where) : 0;
+    int e = !o ? -ENOMEM : *partition ? ternd_partition_may_use(r->session, partition) : 0;
     e = e ? e : tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
     if (e) {
         free(o);
@@ -400,7 +401,6 @@ static int context_priority(struct request *r)
                                         weight > UINT32_MAX ? UINT32_MAX : (uint32_t)weight);
 }
 
-/** Copies the addresses out of the slot before they are checked. */
 static int context_residency(struct request *r)
 {
     const uint64_t named = r->q->value[0], count = r->q->value[1];
@@ -429,8 +429,7 @@ static int context_query(struct request *r)
     return e;
 }
 
-/** Copies the entry out of the slot. Ends its own use of the context first, because the entry may destroy objects
- *  that wait for it. */
+/** The entry names its objects itself. The request holds none, because the entry may destroy them. */
 static int context_submit(struct request *r)
 {
     const uint64_t size = r->q->value[0];
@@ -453,12 +452,12 @@ static int context_submit(struct request *r)
     return e;
 }
 
-/* ------------------------------------------------------------------ which */
+/* ------------------------------------------------------------------ all requests */
 
 static const struct {
     enum ternd_kind kind;
     int (*serve)(struct request *r);
-    bool changes; /* must not run while the session is held */
+    bool changes; /* begins, ends, suspends or resumes a process, which waits while the session is held */
 } ops[TERN_WIRE_OPS] = {
     [TERN_WIRE_NOP] = {TERND_ANY, nop, false},
     [TERN_WIRE_TIME] = {TERND_ANY, device_time, false},
@@ -501,8 +500,8 @@ static int serve(struct request *r)
 {
     const struct tern_wire_request *q = r->q;
     if (q->op >= TERN_WIRE_OPS || !ops[q->op].serve) {
-        ternd_session_break(r->session, "a request of kind %u, which there is not", q->op);
-        return tern_error(-EINVAL, "there is no request %u", q->op);
+        ternd_session_break(r->session, "a request of unknown kind %u", q->op);
+        return tern_error(-EINVAL, "there is no request of kind %u", q->op);
     }
     if (ops[q->op].kind != TERND_ANY) {
         r->object = ternd_object_get(r->session, q->object, ops[q->op].kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The state of ternd that is not of clients. */
+/** Creation and destruction of struct ternd. */
 #include <stdlib.h>
 
 #include "base/patience.h"

@@ -145,7 +145,8 @@ module simt_flow #(
     end
   end
 
-  // B
+  // B. fast: all active lanes continue at `next`, without a selection. park: the lanes' own pcs are written. select: a
+  // selection begins.
   logic                jump, uniform, full, in_quantum, rotate, fast, park, select;
   logic                taken, below_taken, below_next;
   logic [31:0]         next, merge;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes in the state of a stopped executor, a line a cycle, and passes each part to the module that it belongs to.
+// Takes the saved state of a preempted executor, one line per cycle, and passes each part to the module that it is of.
 //
 // Contract: start_i begins. Every line up to and including the one with in_last_i is taken, whatever it holds. bad_o:
-// the state is from a device of another geometry, or has more or fewer lines than its own head asks for. put_o tells
-// that vector_o (one word a lane) or line_o (masks, slots) is for the part which simt_walk names by kind, index and
-// register. Lines of local memory wait for local_ok_i. rep_* issues the memory instructions of the state to the LSU, in
-// order; rep_put_o, before each, marks its destination and its group. back_* gives the resident groups to the
-// dispatcher and, when all other state is restored (tidy_i), the next group. done_o is a pulse at the end.
+// the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. While
+// put_o is high, vector_o (one word per lane) or line_o (masks, slots) is for the part that simt_walk names by kind,
+// index and register. Lines of local memory wait for local_ok_i. rep_* issues the unfinished memory instructions to the
+// LSU again, in order; rep_put_o, before each, marks its destination and its group. back_* gives the resident groups to
+// the dispatcher and, when all other state is restored (tidy_i), the next group. done_o is a pulse at the end.
 //
 // State saved at preemption: none of its own. A stop during a restore resets the executor, since the saved state is
 // still valid.
@@ -37,10 +37,10 @@ module simt_restore #(
     input  logic                walk_last_i,
     input  logic                walk_record_end_i,
     output logic                step_o,
-    output logic [WARPS-1:0]    slots_o,
-    output logic [WARPS-1:0]    live_o,
-    output logic [WARPS-1:0]    fresh_o,
-    output logic [4:0]          pending_o,
+    output logic [WARPS-1:0]    slots_o,          // slots that have a group
+    output logic [WARPS-1:0]    live_o,           // warps that were running
+    output logic [WARPS-1:0]    fresh_o,          // warps of these groups that have not been launched yet
+    output logic [4:0]          pending_o,        // number of unfinished memory instructions
     output logic [127:0]        scalars_o,        // the four words scalars_0 to scalars_3 of the head
     output logic                has_data_o,
     output logic                has_cmp_o,
@@ -68,7 +68,7 @@ module simt_restore #(
     output logic [WW-1:0]       back_slot_o,
     output logic [95:0]         back_group_o,     // the next group; those of the slots come by put_o
     output logic [95:0]         back_base_o,
-    input  logic                tidy_i,
+    input  logic                tidy_i,           // memories are cleared where nothing was restored
     output logic                done_o
 );
 

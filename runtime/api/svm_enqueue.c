@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Commands of shared virtual memory. Pointers for which section 5.6 leaves the behaviour undefined return
- * CL_INVALID_VALUE.
+ * Commands of shared virtual memory. Where section 5.6 of the OpenCL API specification leaves the behaviour of a
+ * pointer undefined, the result is CL_INVALID_VALUE.
  */
 #include "runtime/api/check.h"
 #include "runtime/core/mover.h"
@@ -45,7 +45,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint
     if ((n == 0) != (pointers == NULL)) {
         return CL_INVALID_VALUE;
     }
-    for (cl_uint i = 0; fn == NULL && i < n; i++) {
+    for (cl_uint i = 0; fn == NULL && i < n; i++) { /* fn may get any pointers, since it frees them itself */
         if (pointers[i] != NULL && !rt_svm_begins(queue->context, pointers[i])) {
             return CL_INVALID_VALUE;
         }
@@ -55,17 +55,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint
 }
 
 /** One side of a copy: an SVM allocation of the context, or host memory. */
-struct place {
+struct copy_side {
     cl_mem mem; /**< The allocation, held; NULL: host memory. */
     struct rt_side side;
     bool inside; /**< False: the range begins in an allocation and ends beyond it. */
 };
 
-static struct place place_of(cl_command_queue queue, const void *pointer, size_t size)
+static struct copy_side side_of(cl_command_queue queue, const void *pointer, size_t size)
 {
     cl_mem mem = rt_svm_find(queue->context, pointer);
     const size_t start = mem == NULL ? 0 : offset_in(mem, pointer);
-    return (struct place){mem, {start, size, size}, mem == NULL || size <= mem->size - start};
+    return (struct copy_side){mem, {start, size, size}, mem == NULL || size <= mem->size - start};
 }
 
 static bool overlap(const void *a, const void *b, size_t size)
@@ -74,8 +74,8 @@ static bool overlap(const void *a, const void *b, size_t size)
     return x < y ? y - x < size : x - y < size;
 }
 
-/** Makes a copy command between two places that do not overlap. */
-static cl_int create_copy(cl_command_queue queue, const struct place *to, void *dst, const struct place *from,
+/** Makes a command that copies between two ranges that do not overlap. */
+static cl_int create_copy(cl_command_queue queue, const struct copy_side *to, void *dst, const struct copy_side *from,
                           const void *src, size_t size, cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
     const size_t region[3] = {size, 1, 1};
@@ -105,8 +105,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bo
     if (dst == NULL || src == NULL) {
         return CL_INVALID_VALUE;
     }
-    const struct place to = place_of(queue, dst, size);
-    const struct place from = place_of(queue, src, size);
+    const struct copy_side to = side_of(queue, dst, size);
+    const struct copy_side from = side_of(queue, src, size);
     if (!to.inside || !from.inside) {
         error = CL_INVALID_VALUE;
     } else if (size == 0) {
@@ -197,7 +197,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *
     return rt_command_submit(error, c, false, event);
 }
 
-/** A hint without effect: there is one device, and only memory for which it has no room is on the host. */
+/** Has no effect: there is one device, and the driver moves to the host only memory for which the device has no
+ *  room. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **pointers,
                                                        const size_t *sizes, cl_mem_migration_flags flags,
                                                        cl_uint n_waits, const cl_event *waits, cl_event *event)

@@ -17,7 +17,7 @@
 
 #define RT_FAULT_MORE 768u /**< Largest text, in bytes, that a command adds to the driver's sentence about its fault. */
 
-/** Reasons for which a call is refused that its error code does not tell; a bit mask. */
+/** Reasons of a refused call that its error code does not tell, as bits. */
 enum rt_refusal {
     RT_REFUSED_WAIT = 1,      /**< The call would wait in a callback. */
     RT_REFUSED_MEMORY = 2,    /**< Too little device memory for a buffer or program. */
@@ -38,8 +38,8 @@ struct _cl_context {
     struct rt_object base;
     cl_device_id device; /**< Constant, as are the fields up to `notify_data`. */
     struct tern_process *process;
-    cl_context_properties *properties;
-    size_t n_properties;
+    cl_context_properties *properties; /**< A copy of the application's list, with its final 0. */
+    size_t n_properties;               /**< Elements of the list. */
     void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
     void *notify_data;
     pthread_mutex_t lock;
@@ -48,8 +48,8 @@ struct _cl_context {
     bool reported;                 /**< The application's callback was called with the reason. Guarded by `lock`. */
     unsigned refused;              /**< Bits of enum rt_refusal that were printed on stderr. Guarded by `lock`. */
     struct rt_context_hook *hooks; /**< Destructor callbacks, last registered first. Guarded by `lock`. */
-    pthread_mutex_t image_lock;    /**< Held while an image is linked and placed. Taken before `lock`. */
-    uint32_t image_cursor;         /**< Address of the next image (image.h). Guarded by `image_lock`. */
+    pthread_mutex_t image_lock;    /**< Held while a program's code gets its address. Taken before `lock`. */
+    uint32_t image_cursor;         /**< Address of the next program's code (image.h). Guarded by `image_lock`. */
 };
 
 /** Makes a context. The properties are copied. CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES. */

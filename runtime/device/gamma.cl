@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The gamma function of double, within 16 ulp: a polynomial around 2 and the recurrence for small arguments, Stirling's
- * series for large ones, reflection for negative ones. The generic library's has errors of hundreds of ulp, and fails
- * near poles and overflow. The polynomials interpolate at Chebyshev nodes.
+ * series for large ones, reflection for negative ones. The function of the generic library has errors of hundreds
+ * of ulp, and fails near poles and overflow. The polynomials interpolate at Chebyshev nodes.
  */
 #include "base.h"
 
@@ -52,11 +52,11 @@ static double factors(double x, double *second)
 
 OVERLOAD __attribute__((const)) double tgamma(double x)
 {
-    const double size = __builtin_fabs(x);
-    if (size < 0x1p-60) {
+    const double magnitude = __builtin_fabs(x);
+    if (magnitude < 0x1p-60) {
         return 1 / x;
     }
-    if (!(x < 172)) {
+    if (!(x < 172)) { /* overflow, infinity or NaN */
         return x * __builtin_inf();
     }
     double second;
@@ -67,12 +67,12 @@ OVERLOAD __attribute__((const)) double tgamma(double x)
     if (__builtin_floor(x) == x) {
         return __builtin_nan("");
     }
-    const double sine = -sinpi(size); /* gamma(-x) gamma(x) = -pi / (x sin pi x) */
-    if (size > 184) {
+    const double sine = -sinpi(magnitude); /* gamma(-x) gamma(x) = -pi / (x sin pi x) */
+    if (magnitude > 184) {
         return __builtin_copysign(0.0, sine);
     }
-    const double first = factors(size, &second);
-    return 0x1.921fb54442d18p+1 / (size * sine * first) / second;
+    const double first = factors(magnitude, &second);
+    return 0x1.921fb54442d18p+1 / (magnitude * sine * first) / second;
 }
 
 /* tgamma of float is that of double, rounded. */

@@ -17,7 +17,7 @@ int __gedf2(double a, double b);
 
 static u64 add(u64 a, u64 b)
 {
-    u64 ma = a & ~SIGN, mb = b & ~SIGN;
+    u64 ma = a & ~SIGN, mb = b & ~SIGN; /* magnitudes */
     if (ma < mb) { /* the larger magnitude first */
         u64 t = a;
         a = b;
@@ -141,7 +141,7 @@ double __divdf3(double a, double b)
     return double_of(normalize_pack(sign, ex - ey + BIAS - 1, q | (rest != 0)));
 }
 
-/** Compares two numbers that are not NaN: -1, 0 or 1. */
+/** Compares two numbers that are not NaN: -1, 0 or 1. Sign and magnitude become integers of the same order. */
 static int compare(u64 x, u64 y)
 {
     if (((x | y) & ~SIGN) == 0) {

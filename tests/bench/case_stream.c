@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Benches that access each element once: vectors and copies. Another one measures the start of an empty kernel. */
+/** Benches that access each element once (vectors, copies), and the start of an empty kernel. */
 #include "cases.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "job.h"
 
+/** n floats: vecadd, or saxpy, whose multiplication and addition the compiler may fuse. */
 static bool stream(struct bench_env *env, const char *kernel, size_t n)
 {
     const size_t group = group_size(env, 256);
@@ -113,6 +114,7 @@ bool case_transpose(struct bench_env *env)
     return job_end(&j, right);
 }
 
+/** A copy or a fill of 1 MiB by the mover, the device's copy engine. */
 static bool mover(struct bench_env *env, bool copy)
 {
     const size_t n = 262144;

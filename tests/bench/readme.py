@@ -51,7 +51,7 @@ def preemption(data):
         cycles = " | ".join(f"{r[k]:,}" for k in ("save_median", "save_max", "restore_median", "restore_max"))
         rows.append(f"| {r['kernel']} | {cycles} | {r['context_bytes'] / 1024:.1f} KiB |")
     costs = ", ".join(f"every {int(period):,} cycles {cost:.1f} %" for period, cost in data["overhead"].items())
-    return "\n".join(rows) + f"\n\nOf sgemm's throughput stops cost: {costs}."
+    return "\n".join(rows) + f"\n\nShare of sgemm's throughput that stops cost: {costs}."
 
 
 def blackout():

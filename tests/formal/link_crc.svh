@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Properties of link_crc: it is ready 8 cycles after a byte, and its value then stays until the next byte or frame.
-// board.link shows with each frame that the check sequence is the right one.
+// SPDX-License-Identifier: Apache-2.0 Properties of link_crc: ready_o is high 8 cycles after a byte, and crc_o then
+// stays until the next byte or frame. That crc_o is the right value is not proved here: the test board.link checks it
+// with each frame.
 logic f_started_q = 1'b0, f_rest_q;
 logic [3:0] f_since_q;
 logic [31:0] f_crc_q;

@@ -14,11 +14,12 @@
 #include "tern/tern_spec.h"
 #include "tern_sim/tern_sim.h"
 
-#define HEAD 4u
-#define MEMORY (2u << 20)
-#define ROOT 4u
+#define HEAD 4u          /* bytes of the input before memory */
+#define MEMORY (2u << 20) /* bytes */
+#define ROOT 4u          /* page numbers of the root table and of the save area */
 #define SAVE 8u
-#define MOST_CYCLES 20000u
+#define CYCLES_MAX 20000u
+#define FENCE 7u         /* fence id of the buffer */
 
 extern const struct tern_sim_api tern_sim_api;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,14 +50,14 @@ static void step(uint64_t cycles)
 }
 
 /** Takes the indication of the buffer, if there is one. */
-static void take(uint32_t e)
+static void take_indication(uint32_t e)
 {
     const uint32_t kind = (get(TERN_REG_ENGINE_IND_INFO(e)) & TERN_ENGINE_IND_INFO_KIND_MASK) >>
         TERN_ENGINE_IND_INFO_KIND_SHIFT;
     if (!(get(TERN_REG_ENGINE_STATUS(e)) & TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
         return;
     }
-    if (get(TERN_REG_ENGINE_IND_FENCE_LO(e)) != 7 || kind < TERN_ENGINE_IND_INFO_KIND_COMPLETED ||
+    if (get(TERN_REG_ENGINE_IND_FENCE_LO(e)) != FENCE || kind < TERN_ENGINE_IND_INFO_KIND_COMPLETED ||
         kind > TERN_ENGINE_IND_INFO_KIND_FAULTED) {
         abort();
     }
@@ -74,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tern_sim_api.mem_write(sim, 0, data + HEAD, size - HEAD)) {
         abort();
     }
-    put(TERN_REG_ENGINE_SUB_FENCE_LO(e), 7);
+    put(TERN_REG_ENGINE_SUB_FENCE_LO(e), FENCE);
     put(TERN_REG_ENGINE_SUB_SIZE(e), bytes < ROOT * 4096 ? bytes : ROOT * 4096);
     put(TERN_REG_ENGINE_SUB_ROOT(e), ROOT);
     put(TERN_REG_ENGINE_SUB_SAVE(e), SAVE);
@@ -83,8 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     step(before + 1);
     put(TERN_REG_ENGINE_COMMAND(e),
         TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
-    step(MOST_CYCLES);
-    take(e);
+    step(CYCLES_MAX);
+    take_indication(e);
     put(TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);
     step(64);
     if (get(TERN_REG_ENGINE_STATUS(e)) & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK)) {

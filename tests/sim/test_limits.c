@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Limits: requests to stop that wait for the end of a buffer; boxes with negative pitches, beyond memory, and of
- *  nearly endless length. test_limits LIBRARY. */
+/** Limits of a device: requests to stop that wait for the end of a buffer; copies and fills with negative pitches,
+ *  beyond memory, and of 2^64 rows. Usage: test_limits LIBRARY. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "device.h"
 
+/* physical addresses; ROOT is a page number, VA a virtual address */
 #define BUFFER0 0x00100000u
 #define BUFFER1 0x00110000u
 #define FENCE 0x00200000u
@@ -154,7 +155,7 @@ static void test_first_fault(void **state)
     }
 }
 
-/* F3: a reset of the engine ends a box of nearly endless length. A box with a dimension of 0 ends at once. */
+/* F3: a reset of the engine ends a copy and a fill of nearly 2^64 rows. With a dimension of 0 they end at once. */
 static void test_endless(void **state)
 {
     struct device *d = *state;
@@ -186,7 +187,7 @@ static void test_endless(void **state)
     expect_completed(d, 0, 3);
 }
 
-/* -ENOTSUP for features that these devices do not have. */
+/* Mutants and coverage, which only instrumented devices have, are refused with -ENOTSUP. */
 static void test_not_supported(void **state)
 {
     struct device *d = *state;

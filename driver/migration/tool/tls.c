@@ -57,10 +57,10 @@ static int no_passphrase(char *to, int size, int writes, void *user)
     (void)size;
     (void)writes;
     (void)user;
-    return -1; /* a key with a passphrase is refused: nobody may be there to type it */
+    return -1; /* a key with a passphrase is refused, since tern migrate asks no questions */
 }
 
-/** A file in memory, which has to be read by whoever asked for it: NULL, and said why. */
+/** Reads a file into memory, which the caller frees with BIO_free(). NULL: it failed, and stderr says why. */
 static BIO *open_file(const char *path)
 {
     char *data = NULL;
@@ -80,7 +80,7 @@ static BIO *open_file(const char *path)
     return b;
 }
 
-/** This side's certificate, and behind it those of authorities. */
+/** Uses the first certificate of a file as this side's, and the others as its chain to an authority. */
 static bool use_certificates(SSL_CTX *c, BIO *in)
 {
     X509 *own = PEM_read_bio_X509_AUX(in, NULL, no_passphrase, NULL), *next;
@@ -92,7 +92,7 @@ static bool use_certificates(SSL_CTX *c, BIO *in)
             X509_free(next);
         }
     }
-    if (good && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) { /* the end */
+    if (good && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) { /* no other certificate follows */
         ERR_clear_error();
     }
     return good && !ERR_peek_error();
@@ -126,12 +126,12 @@ static bool use_authorities(SSL_CTX *c, BIO *in)
     return good && n;
 }
 
-/** Applies the contents of a file by `what`. False: it failed, and stderr says why. */
-static bool use(SSL_CTX *c, const char *path, bool (*what)(SSL_CTX *c, BIO *in))
+/** Passes the contents of a file to `apply`. False: it failed, and stderr says why. */
+static bool use_file(SSL_CTX *c, const char *path, bool (*apply)(SSL_CTX *c, BIO *in))
 {
     ERR_clear_error();
     BIO *in = open_file(path);
-    const bool good = in && what(c, in);
+    const bool good = in && apply(c, in);
     if (in && !good) {
         say(path, reason());
     }
@@ -151,7 +151,8 @@ SSL_CTX *tls_context(const struct tls_options *o)
         SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_num_tickets(c, 0); /* certificates are exchanged on each connection */
     }
-    good = good && use(c, o->cert, use_certificates) && use(c, o->key, use_key) && use(c, o->ca, use_authorities);
+    good = good && use_file(c, o->cert, use_certificates) && use_file(c, o->key, use_key) &&
+        use_file(c, o->ca, use_authorities);
     if (!good) {
         SSL_CTX_free(c);
         return NULL;
@@ -205,8 +206,8 @@ static bool split(const char *address, char host[256], const char **port)
     return true;
 }
 
-/** True: port is a number, and too large for a port. getaddrinfo() checks names of services. */
-static bool no_port(const char *port)
+/** True: a number that is too large for a port. getaddrinfo() checks names of services. */
+static bool port_too_large(const char *port)
 {
     return !port[strspn(port, "0123456789")] && strtoull(port, NULL, 10) > PORT_MAX;
 }
@@ -246,7 +247,7 @@ int tls_reach(const struct tls_options *o, char host[256])
         say(o->address, "this is not HOST:PORT");
         return -1;
     }
-    if (no_port(port)) {
+    if (port_too_large(port)) {
         fprintf(stderr, "tern migrate: %s: a port is 0 to %u\n", o->address, PORT_MAX);
         return -1;
     }
@@ -282,8 +283,8 @@ void tls_say_late(const char *peer)
     tls_tell(peer, "its handshake was not done in %d s", tern_patience(TERN_PATIENCE_HANDSHAKE));
 }
 
-/** Requires that the other side's certificate has this name, which is that of a host or an address. */
-static bool expect(SSL *ssl, const char *name)
+/** Requires that the other side's certificate has this name of a host, or this address. NULL: any name. */
+static bool require_name(SSL *ssl, const char *name)
 {
     X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
     if (!name) {
@@ -296,9 +297,9 @@ static bool expect(SSL *ssl, const char *name)
 SSL *tls_begin(SSL_CTX *context, int s, const char *name, const char *peer)
 {
     SSL *ssl = SSL_new(context);
-    const int one = 1; /* bytes go out at once: the other side may wait for them, and data are sent in large pieces */
+    const int one = 1; /* short messages are sent at once, since the other side may wait for them */
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !expect(ssl, name)) {
+    if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !require_name(ssl, name)) {
         say(peer, "the host is out of memory for the connection");
         close(s);
         SSL_free(ssl);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The test for kernels that can be coarsened (coarse.c). The optimized plain entry is read instruction by instruction,
- * as long as each can run for several work-items one after the other or interleaved: no atomics, no local memory, no
- * private variables, no ids but the global one, no loops, and only conditions under which a work-item does nothing.
+ * Decides whether a kernel can be coarsened (coarse.c). The instructions of its optimized plain entry are read one by
+ * one. Each must be one that can run for several work-items one after the other or interleaved: no atomics, no local
+ * memory, no private variables, no ids but the global one, no loops, and only conditions under which a work-item does
+ * nothing.
  */
 #include "coarse.h"
 
@@ -45,8 +46,8 @@ static int is_exit(LLVMValueRef i)
         strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_EXIT) != NULL;
 }
 
-/** True: the instruction becomes a call of the run-time library, as arithmetic of doubles and halves, and division
- *  of more than 32 bits. */
+/** True: the code generator makes a call of the run-time library of it, as of arithmetic of doubles and halves, and of
+ *  division of more than 32 bits. */
 static int is_library(LLVMValueRef i)
 {
     LLVMTypeRef types[2] = {LLVMTypeOf(i), LLVMGetNumOperands(i) ? LLVMTypeOf(LLVMGetOperand(i, 0)) : LLVMTypeOf(i)};
@@ -113,7 +114,7 @@ static int is_argument(struct coarse *c, LLVMValueRef v)
 }
 
 /** Sets the kind of a step that reads a CSR. 0: the coarse entry cannot provide its value. */
-static int sort_csr(struct step *s, unsigned number)
+static int classify_csr(struct step *s, unsigned number)
 {
     switch (number) {
     case TERN_CSR_GLOBAL_ID_X: s->kind = ITEM; return 1;
@@ -126,7 +127,7 @@ static int sort_csr(struct step *s, unsigned number)
     }
 }
 
-/** Sets the growth of a new step, from that of its operands. */
+/** Sets the growth of a new step (by how much its value grows from one id in x to the next) from its operands'. */
 static void find_growth(struct coarse *c, struct step *s)
 {
     LLVMValueRef v = s->of;
@@ -170,7 +171,7 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
 static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
-    int waits = 0; /* the step cannot run at the begin */
+    int waits = 0; /* the step needs a value that is made in each round, so it cannot run before the rounds */
     if (c->n == COARSE_STEPS || is_local_pointer(i) || is_library(i)) {
         return 0;
     }
@@ -209,7 +210,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         s.kind = is_argument(c, i) ? ENTRY : s.kind;
         break;
     case LLVMCall:
-        if (!is_pure_call(i) && !sort_csr(&s, cc1_csr(i))) {
+        if (!is_pure_call(i) && !classify_csr(&s, cc1_csr(i))) {
             return 0;
         }
         break;
@@ -219,7 +220,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
     const LLVMOpcode op = LLVMGetInstructionOpcode(i);
     const int divides = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
     if (s.kind == ONCE && !s.loaded && !divides && !waits) {
-        s.kind = ENTRY; /* runs at the begin, whether its value is needed or not */
+        s.kind = ENTRY; /* runs before the rounds, whether its value is needed or not */
     }
     find_growth(c, &s);
     c->steps[c->n++] = s;
@@ -287,7 +288,7 @@ int coarse_read(struct coarse *c)
 {
     LLVMBasicBlockRef block = LLVMGetEntryBasicBlock(c->plain);
     unsigned blocks = 0;
-    /* bounds an infinite loop, which is a straight line as well */
+    /* the bound ends at an infinite loop of unconditional branches */
     while (block && blocks++ < LLVMCountBasicBlocks(c->plain)) {
         LLVMValueRef i = LLVMGetFirstInstruction(block);
         for (; i && !LLVMIsATerminatorInst(i) && !is_exit(i); i = LLVMGetNextInstruction(i)) {

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-// Ends of memory requests, as coverage points. Bound into mem_port only by the coverage build. There is no point for a
-// busy write port: the simulated memory accepts an address and its data in each cycle until 256 writes are outstanding,
-// for which the port has room.
+// SPDX-License-Identifier: Apache-2.0 Ends of memory requests, as coverage points. Bound into mem_port only by the
+// coverage build. b_*: the response of a write; set_*: setting of its dirty bit; direct_*: an atomic that ends without
+// a write; wt_*, fill_*: the write and the read of the atomic unit. There is no point for a busy write port: the
+// simulated memory accepts an address and its data in each cycle until 256 writes are outstanding, for which the port
+// has room.
 
 module cover_ends (
     input logic        clk_i,

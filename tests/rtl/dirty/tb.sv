@@ -9,7 +9,8 @@ module tb;
   bit seeded = 0;
   logic [4:0] done;
 
-  // In this order: 3.2 lines of pages; more than 512 lines, in words of a whole line; larger pages, in smaller words.
+  // Sizes: 3.2 lines, of 512 dirty bits each; 1,100 lines, with words of a whole line; larger pages, with smaller
+  // words.
   rig #(.NAME("4 KiB"), .MEM_PAGES(1650)) pages_4k (.clk_i(clk), .go_i(seeded), .seed_i(seed), .done_o(done[0]));
   rig #(.NAME("4 KiB, 1100 lines"), .MEM_PAGES(1100 * 512 - 77), .WORD(512), .ROUNDS(24))
       pages_4k_wide (.clk_i(clk), .go_i(seeded), .seed_i(seed + 1), .done_o(done[1]));

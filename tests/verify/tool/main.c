@@ -8,10 +8,10 @@
 #include "command.h"
 #include "preempt.h"
 
-#define STUDIED 8u
+#define STUDIED_MAX 8u /* failures that are shrunk, explained and printed in full */
 
-/** Studies and reports the failures, the first few of them in full. */
-static int tell(const struct options *o, const struct pair *p, const struct campaign *c)
+/** Prints the result of a campaign. */
+static int print_result(const struct options *o, const struct pair *p, const struct campaign *c)
 {
     cJSON *j = cJSON_CreateObject(), *list;
     campaign_json(j, c);
@@ -20,7 +20,7 @@ static int tell(const struct options *o, const struct pair *p, const struct camp
     list = cJSON_AddArrayToObject(j, "differences");
     for (uint32_t i = 0; i < c->failures; i++) {
         struct study s;
-        bool full = i < STUDIED;
+        bool full = i < STUDIED_MAX;
         if (full) {
             failure_study(o, p, &c->failure[i], &s);
         }
@@ -75,7 +75,7 @@ static int verify(const struct options *o)
     int status = EXIT_CANNOT, r = campaign_run(o, &p, "tern verify", &c);
     if (r) {
         fprintf(stderr, "tern verify: %s\n", strerror(-r));
-    } else if (tell(o, &p, &c) == 0) {
+    } else if (print_result(o, &p, &c) == 0) {
         status = c.failures      ? EXIT_DIFFERENCES
                  : c.interrupted ? EXIT_INTERRUPTED
                  : c.slows       ? EXIT_TOO_SLOW

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compares two saved states of a dispatch (docs/spec/context.yaml). A register may be saved as a vector or as a word,
- *  and lanes that are not live have any value, so registers are compared lane by lane. */
+/** Compares two saved states of a dispatch (docs/spec/context.yaml). A register may be saved as a vector (a word per
+ *  lane), or as one word if all lanes have the same value, and lanes that are not live have any value. Registers are
+ *  therefore compared lane by lane. */
 #include <string.h>
 
 #include "preempt.h"
@@ -20,7 +21,7 @@ static const uint32_t *next_vector(struct reader *r)
     return v;
 }
 
-/** Returns whether a warp has vector k of registers with the same value in all lanes. */
+/** Returns whether a warp has saved vector k of the registers that are one word each: x(k * lanes) and following. */
 static bool has_scalars(const struct tern_ctx_simt_head *h, uint32_t lanes, uint32_t warp, uint32_t k)
 {
     const uint32_t words[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
@@ -42,7 +43,7 @@ static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_
     return n * ((g->lanes + LINE_WORDS - 1) / LINE_WORDS);
 }
 
-/** Reads a warp: simt_lane, pc, then 32 registers, each in all lanes. */
+/** Reads a warp. out[0]: simt_lane of each lane; out[1]: its pc; out[2] to out[33]: its registers. */
 static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint32_t warp, uint32_t mask,
                       uint32_t out[34][32])
 {
@@ -86,28 +87,28 @@ bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t 
     struct tern_ctx c[2];
     struct tern_ctx_simt_head h[2];
     struct reader r[2];
-    uint32_t places[2]; /* words of slots and local memory */
+    uint32_t words[2]; /* of slots and local memory */
     for (uint32_t i = 0; i < 2; i++) {
         tern_ctx_unpack(&c[i], area[i]);
         tern_ctx_simt_head_unpack(&h[i], area[i] + LINE_WORDS);
-        places[i] = (c[i].lines - 1 - mask_lines - warp_lines(g, &h[i], area[i] + 2 * LINE_WORDS)) * LINE_WORDS;
+        words[i] = (c[i].lines - 1 - mask_lines - warp_lines(g, &h[i], area[i] + 2 * LINE_WORDS)) * LINE_WORDS;
         r[i] = (struct reader){area[i] + (2 + mask_lines) * LINE_WORDS, g->lanes,
                                (g->lanes + LINE_WORDS - 1) / LINE_WORDS};
     }
-    if (places[0] != places[1] || c[0].offset != c[1].offset || h[0].ended != h[1].ended ||
-        memcmp(&area[0][LINE_WORDS + 5], &area[1][LINE_WORDS + 5], 24) != 0) {
+    if (words[0] != words[1] || c[0].offset != c[1].offset || h[0].ended != h[1].ended ||
+        memcmp(&area[0][LINE_WORDS + 5], &area[1][LINE_WORDS + 5], 24) != 0) { /* the next group, in the head */
         snprintf(text, size, "the next group, or the size of local memory, differs");
         return false;
     }
-    for (uint32_t i = 0; i < places[0]; i++) {
+    for (uint32_t i = 0; i < words[0]; i++) {
         if (r[0].at[i] != r[1].at[i]) {
             snprintf(text, size, "word %u of slots and local memory: expected %08x, got %08x", i, r[0].at[i],
                      r[1].at[i]);
             return false;
         }
     }
-    r[0].at += places[0];
-    r[1].at += places[1];
+    r[0].at += words[0];
+    r[1].at += words[1];
     for (uint32_t w = 0; w < g->warps; w++) {
         uint32_t warp[2][34][32];
         for (uint32_t i = 0; i < 2 && h[0].live >> w & 1u; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The parts of a kernel around its items. At the start a work-item finds its record, and initialises all registers and
+ * The parts of a random kernel before and after its items, which are pieces of generated code. At the start a work-item
+ * finds its record, the memory in which it leaves its result, and initialises all registers and
  * the memory that plain code uses. At the end it stores all registers and fcsr to the record, so that a comparison of
  * memory is enough.
  */
@@ -8,11 +9,12 @@
 
 #include "program.h"
 
+/* streams of random numbers, so that these choices do not change those of the items */
 #define END_STREAM 0x656e64000000ull
 #define REPLACE_STREAM 0x7265706c0000ull
 #define REPLACES 16u /* one item in so many is an item_replace, if addresses are virtual */
 
-/** rd = (z * size_y + y) * size_x + x, of the CSRs from `id` and `size` on. */
+/** rd = (z * size_y + y) * size_x + x, with x, y, z in the CSRs from `id` on, and the sizes in those from `size` on. */
 static void linear(struct code *c, uint32_t rd, uint32_t id, uint32_t size)
 {
     if (c->kernel->packet.work_dim == 1) {
@@ -88,7 +90,7 @@ void kernel_end(struct code *c)
 
 enum { ALWAYS, IF_BARRIERS, IF_EXITS };
 
-/* The items by weight. `when` tells which kernels may have an item. */
+/* The kinds of items. An item is chosen with a probability of its weight. `when`: kernels that may have the item. */
 static const struct {
     uint8_t weight, when;
     void (*emit)(struct code *c);
@@ -131,7 +133,7 @@ void item_emit(struct code *c, uint32_t item)
         item_spin(c);
         return;
     }
-    if (c->plan->stop_every && rng_one_in(&r, 6)) { /* memory instructions that a stop finds unfinished */
+    if (c->plan->stop_every && rng_one_in(&r, 6)) { /* a stop finds memory instructions in flight */
         item_crowd(c);
         return;
     }

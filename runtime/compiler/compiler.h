@@ -39,7 +39,8 @@ struct tc_header {
 };
 
 /** Compiles a source. -EINVAL: an option is unknown (log); -EBADMSG: the source does not compile (log); -ENOENT: a
- *  tool is missing (log says which, and how to install it); -EIO: a compiler crashed (log); -ENOMEM. */
+ *  tool is missing (log says which, and how to install it); -EIO: a compiler crashed, or exceeded a limit of memory,
+ *  time or output (log); -ENOMEM. Files that the source names are regular ones of at most 64 MiB. */
 int tc_compile(const char *source, size_t size, const char *options, const struct tc_header *headers, size_t n_headers,
                struct tc_blob *module, char **log);
 

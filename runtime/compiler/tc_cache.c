@@ -70,16 +70,14 @@ static void add_tool(struct tc_key *key, const char *name)
 
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)
 {
-    static const char *const files[] = {"tern-cc1", "atomics.h", "builtins.bc", "clc.bc", "runtime.o",
-                                        "runtime.stack"};
     key->usable = 1;
     tc_sha256_init(&key->hash);
     const uint32_t version = TC_MODULE_VERSION;
     tc_key_add(key, &version, sizeof version);
     tc_key_add(key, step, strlen(step));
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (const char *const *file = tc_lib_files; *file; file++) {
         char path[4200];
-        snprintf(path, sizeof path, "%s/%s", lib_dir, files[i]);
+        snprintf(path, sizeof path, "%s/%s", lib_dir, *file);
         add_file(key, path);
     }
     add_tool(key, "clang-19");

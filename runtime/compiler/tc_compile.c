@@ -4,6 +4,7 @@
  * which a virtual file system maps to paths. Files that are read from disk are dependences of a cached result
  * (tc_depend.c). Programs with unknown dependences are not cached, but the link, which takes longer, still is.
  */
+#include "guard.h"
 #include "tc_internal.h"
 
 #include <cjson/cJSON.h>
@@ -206,11 +207,22 @@ static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *o
     return 0;
 }
 
+/** Input of the front end: source, overlay, headers, and a file for the list of opened files. */
+struct front_end {
+    struct arguments arguments;
+    struct tc_blob *inputs;
+    size_t n_inputs;
+    char *overlay;
+    char rule_option[32];
+    char declarations[4200], guard[4200];
+};
+
 /** Runs the front end. *rule: the files that it opened, in the format of clang -MD. */
-static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, uint32_t flags,
-                         struct tc_blob *module, struct tc_blob *rule, struct tc_text *log)
+static int run_front_end(const struct front_end *f, uint32_t flags, struct tc_blob *module, struct tc_blob *rule,
+                         struct tc_text *log)
 {
-    struct tc_child child = {.argv = a->list, .inputs = inputs, .n_inputs = n, .back = rule};
+    struct tc_child child = {.argv = f->arguments.list, .inputs = f->inputs, .n_inputs = f->n_inputs, .back = rule,
+                             .guard = f->guard};
     struct tc_blob bitcode = {0};
     struct tc_text raw = {0};
     int code = 0;
@@ -218,6 +230,10 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     rename_source(log, &raw);
     if (!result && code == 1) {
         result = -EBADMSG;
+    } else if (!result && code != 0 && raw.data && strstr(raw.data, "LLVM ERROR: out of memory")) {
+        tc_text_print(log, "error: the front end needs more memory than it may have, which is %u MiB, or less by the "
+                      "limit of the application (ulimit -v)\n", GUARD_MEMORY_MIB);
+        result = -EIO;
     } else if (!result && code != 0) {
         tc_text_print(log, "error: the front end crashed (exit code %d)\n", code);
         result = -EIO;
@@ -240,16 +256,6 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     return result;
 }
 
-/** Input of the front end: source, overlay, headers, and a file for the list of opened files. */
-struct front_end {
-    struct arguments arguments;
-    struct tc_blob *inputs;
-    size_t n_inputs;
-    char *overlay;
-    char rule_option[32];
-    char declarations[4200];
-};
-
 static int prepare(struct front_end *f, const char *directory, const char *source, size_t size,
                    const struct tc_options *options, const struct tc_header *headers, char *const *paths,
                    size_t n_headers)
@@ -268,6 +274,7 @@ static int prepare(struct front_end *f, const char *directory, const char *sourc
         f->inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
     }
     snprintf(f->declarations, sizeof f->declarations, "%s/atomics.h", directory);
+    snprintf(f->guard, sizeof f->guard, "%s/tern-guard.so", directory);
     front_end_arguments(a, options, n_headers > 0, f->declarations);
     snprintf(f->rule_option, sizeof f->rule_option, "/proc/self/fd/%zu", f->n_inputs + 1);
     add(a, "-MD");
@@ -322,7 +329,7 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     free(stored.data);
     stored = (struct tc_blob){0};
     clock_gettime(CLOCK_REALTIME, &start);
-    result = run_front_end(&f.arguments, f.inputs, f.n_inputs, flags, module, &rule, log);
+    result = run_front_end(&f, flags, module, &rule, log);
     if (!result && key.usable && !tc_depend_store(&rule, f.declarations, options, n_headers > 0, &start, module,
                                                         &stored)) {
         tc_cache_put(&key, &stored, log);

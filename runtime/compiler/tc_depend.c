@@ -7,6 +7,7 @@
  * The list does not show __has_include, __has_embed and the time of day. Texts that mention these are not cached, nor
  * are results of files that changed while the compiler ran.
  */
+#include "guard.h"
 #include "tc_internal.h"
 
 #include <ctype.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 #define MAX_PATHS 4096u
-#define MAX_FILE (64ll << 20) /* results that depend on a larger file are not cached */
 #define RESOURCES "/lib/clang/" /* clang's own headers, of which the identity suffices because they are not edited */
 
 struct stored {
@@ -230,7 +230,7 @@ static int add_state(struct tc_sha256 *hash, const char *name, const struct time
         tc_sha256_add(hash, id, sizeof id);
         goto out;
     }
-    if (st.st_size > MAX_FILE) {
+    if (st.st_size > (off_t)GUARD_FILE_MIB << 20) { /* it was smaller when the front end read it */
         result = -EAGAIN;
         goto out;
     }
@@ -238,8 +238,9 @@ static int add_state(struct tc_sha256 *hash, const char *name, const struct time
     struct tc_sha256 own;
     uint8_t digest[32];
     tc_sha256_init(&own);
-    for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) != 0;) {
-        if (n < 0) {
+    off_t left = st.st_size;
+    for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) != 0; left -= n) {
+        if (n < 0 || n > left) { /* it grows, or is one that the kernel makes, whose size says nothing */
             result = -EAGAIN;
             break;
         }

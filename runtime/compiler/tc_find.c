@@ -10,11 +10,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** Defined only in programs that stay in the build tree (driver/base/build_tree.c): installed files do not name the
  *  build's folders. */
 extern const char *const tern_build_lib_dir __attribute__((weak));
+
+const char *const tc_lib_files[] = {"tern-cc1", "tern-guard.so", "atomics.h", "builtins.bc", "clc.bc", "runtime.o",
+                                    "runtime.stack", NULL};
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
 
@@ -36,6 +40,23 @@ static void own_folder(char *out, size_t size)
     *(slash ? slash : out) = '\0';
 }
 
+/** Tools open these files by name: a missing one is said here, and no tool waits for a named pipe. */
+static int check_files(const char *folder, struct tc_text *log)
+{
+    for (const char *const *file = tc_lib_files; *file; file++) {
+        char path[4200];
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", folder, *file);
+        const int found = !stat(path, &st);
+        if (!found || !S_ISREG(st.st_mode)) {
+            tc_text_print(log, "error: Tern's device library is not complete: %s %s\n", path,
+                          found ? "is no file" : "is missing");
+            return -ENOENT;
+        }
+    }
+    return 0;
+}
+
 int tc_lib_dir(char *path, size_t size, struct tc_text *log)
 {
     const char *set = secure_getenv("TERN_LIB_DIR");
@@ -49,7 +70,7 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log)
         if (*bases[i] && n > 0 && (size_t)n < sizeof probe && !access(probe, X_OK) && (size_t)n < size) {
             memcpy(path, probe, (size_t)n + 1);
             *strrchr(path, '/') = '\0';
-            return 0;
+            return check_files(path, log);
         }
     }
     tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s/tern\n", set ? set : self);

@@ -47,8 +47,11 @@ int tc_options_from_here(struct tc_options *options);
 /* ---------------------------------------------------------------- tools */
 
 /** Folder of the device library and tern-cc1 (tc_find.c): $TERN_LIB_DIR/tern, else beside this library, else where
- *  it was built or installed. 0, or -ENOENT (log). */
+ *  it was built or installed. 0, or -ENOENT: it, or one of its files, is missing, or is none (log). */
 int tc_lib_dir(char *path, size_t size, struct tc_text *log);
+
+/** Names of the files in it; NULL is the last. */
+extern const char *const tc_lib_files[];
 
 /** Path of an LLVM tool, "clang-19" or "ld.lld-19". 0, or -ENOENT (log says where it was looked for). */
 int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log);
@@ -59,6 +62,7 @@ struct tc_child {
     size_t n_inputs;
     /** Final contents of the last input, for a tool that writes to it; malloc'ed. May be NULL. */
     struct tc_blob *back;
+    const char *guard; /**< Path of the library that bounds what the tool reads and takes (guard.c), or NULL. */
 };
 
 /** Runs a tool to its end; its name is a path or a name of tc_find_tool. 0: it ran; *exit_code is its status,

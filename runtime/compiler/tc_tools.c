@@ -2,6 +2,7 @@
 /**
  * Child processes. All data pass through memory files, so no temporary file has to be removed if a process is killed.
  */
+#include "guard.h"
 #include "tc_internal.h"
 
 #include <errno.h>
@@ -12,11 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define MAX_MESSAGES (1u << 20) /* bytes that a log gets of a tool's messages */
+
 extern char **environ;
+
+/** Gives the file a descriptor that is at least `from`. -errno: it is closed. */
+static int move_up(int fd, int from)
+{
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
+    int error = errno;
+    close(fd);
+    /* EINVAL: `from` exceeds the limit of descriptors */
+    return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved;
+}
 
 /** A memory file with the contents of the blob (may be NULL), whose descriptor is at least `from`. */
 static int memory_file(const struct tc_blob *blob, int from)
@@ -44,11 +58,7 @@ static int memory_file(const struct tc_blob *blob, int from)
         return result;
     }
     lseek(fd, 0, SEEK_SET);
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
-    int error = errno;
-    close(fd);
-    /* EINVAL: `from` exceeds the limit of descriptors */
-    return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved;
+    return move_up(fd, from);
 }
 
 static int read_back(int fd, struct tc_blob *out)
@@ -75,30 +85,57 @@ static int read_back(int fd, struct tc_blob *out)
     return 0;
 }
 
-static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
+/** This process's variables, and that the dynamic linker loads the library in descriptor `fd` first. The library is
+ *  named by its descriptor, because LD_PRELOAD cannot name a path with a colon or white space. Free the result and its
+ *  first entry; NULL: no memory. */
+static char **guarded_variables(int fd)
+{
+    const char *other = getenv("LD_PRELOAD");
+    size_t n = 0, kept = 1;
+    while (environ && environ[n]) {
+        n++;
+    }
+    char **variables = calloc(n + 2, sizeof *variables);
+    if (!variables || asprintf(&variables[0], "LD_PRELOAD=/proc/self/fd/%d%s%s", fd, other ? ":" : "",
+                               other ? other : "") < 0) {
+        free(variables);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(environ[i], "LD_PRELOAD=", 11)) {
+            variables[kept++] = environ[i];
+        }
+    }
+    return variables;
+}
+
+/** fds: output, log, inputs. guard: the child's guard, or -1. */
+static int spawn(const struct tc_child *child, const int *fds, int guard, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
-    int result = posix_spawn_file_actions_init(&actions);
+    int first = child->n_inputs > 0 ? (int)child->n_inputs + 2 : 3;
+    char **variables = guard < 0 ? environ : guarded_variables(first);
+    int result = variables || guard < 0 ? posix_spawn_file_actions_init(&actions) : ENOMEM;
     if (result) {
-        return -result;
+        goto out;
     }
     result = posix_spawnattr_init(&attributes);
     if (result) {
         posix_spawn_file_actions_destroy(&actions);
-        return -result;
+        goto out;
     }
-    /* fds: output, log, inputs. Their numbers exceed those that they get in the child, so none is overwritten. */
+    /* their numbers exceed those that they get in the child, so none is overwritten */
     result = posix_spawn_file_actions_adddup2(&actions, fds[0], STDOUT_FILENO);
     result = result ? result : posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
     for (size_t i = 0; !result && i < child->n_inputs; i++) {
         result = posix_spawn_file_actions_adddup2(&actions, fds[i + 2], i ? (int)i + 2 : STDIN_FILENO);
     }
-    if (!result) {
-        int first = child->n_inputs > 0 ? (int)child->n_inputs + 2 : 3;
-        result = posix_spawn_file_actions_addclosefrom_np(&actions, first);
+    if (!result && guard >= 0) {
+        result = posix_spawn_file_actions_adddup2(&actions, guard, first++);
     }
+    result = result ? result : posix_spawn_file_actions_addclosefrom_np(&actions, first);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -106,10 +143,15 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!result) {
         result = posix_spawn(pid, child->argv[0], &actions, &attributes, (char *const *)(uintptr_t)child->argv,
-                             environ);
+                             variables);
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+out:
+    if (guard >= 0 && variables) {
+        free(variables[0]);
+        free(variables);
+    }
     return -result;
 }
 
@@ -139,7 +181,8 @@ static int read_status(int fd, int *status)
     return 0;
 }
 
-/** Starts the tool and waits for its end. shell: a shell runs it and writes its status to a memory file. */
+/** Starts the tool and waits for its end. shell: a shell runs it and writes its status to a memory file. fds: n of the
+ *  child, then the file of the status and the guard. */
 static int run_once(const struct tc_child *child, const char *tool, int *fds, size_t n, int shell, int *status)
 {
     /* dash cannot redirect to descriptors above 9, so the file is opened by name */
@@ -169,7 +212,7 @@ static int run_once(const struct tc_child *child, const char *tool, int *fds, si
     argv[at] = tool;
     memcpy(&argv[at + 1], child->argv + 1, n_args * sizeof *argv);
     wrapped.argv = argv;
-    int result = spawn(&wrapped, fds, &pid);
+    int result = spawn(&wrapped, fds, fds[n + 1], &pid);
     if (!result) {
         result = wait_for(pid, status);
         if (shell) {
@@ -213,12 +256,38 @@ static int run_tool(const struct tc_child *child, const char *tool, int *fds, si
     return result;
 }
 
+/** True: this process's own limit is below that of the guard. */
+static int below(__rlimit_resource_t what, rlim_t most)
+{
+    struct rlimit limit;
+    return !getrlimit(what, &limit) && limit.rlim_cur < most;
+}
+
+/** Says why a signal ended the tool. */
+static void explain(const struct tc_child *child, int signal, struct tc_text *log)
+{
+    const char *tool = child->argv[0];
+    if (signal == SIGXFSZ && child->guard && !below(RLIMIT_FSIZE, (rlim_t)GUARD_OUTPUT_MIB << 20)) {
+        tc_text_print(log, "error: %s made more than %u MiB of output or messages, which is its limit\n", tool,
+                      GUARD_OUTPUT_MIB);
+    } else if (signal == SIGXFSZ) {
+        tc_text_print(log, "error: the limit of file sizes (ulimit -f) is too small for what %s makes\n", tool);
+    } else if (signal == SIGXCPU && child->guard && !below(RLIMIT_CPU, GUARD_SECONDS)) {
+        tc_text_print(log, "error: %s took more than %u s of processor time, which is its limit\n", tool,
+                      GUARD_SECONDS);
+    } else if (signal == SIGXCPU) {
+        tc_text_print(log, "error: the limit of processor time (ulimit -t) is too small for %s\n", tool);
+    } else {
+        tc_text_print(log, "error: %s crashed (signal %d)\n", tool, signal);
+    }
+}
+
 int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log)
 {
     const size_t n = child->n_inputs + 2, all = n + 1; /* one more for the status */
     size_t opened = 0;
-    int *fds = calloc(all, sizeof *fds);
-    int result = fds ? 0 : -ENOMEM, status = 0;
+    int *fds = calloc(all + 1, sizeof *fds);
+    int result = fds ? 0 : -ENOMEM, status = 0, guard = -1;
     struct tc_blob messages = {0};
     char tool[4200];
     if (!result && strchr(child->argv[0], '/')) {
@@ -236,6 +305,14 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
             break;
         }
     }
+    if (!result && child->guard) {
+        guard = open(child->guard, O_RDONLY | O_CLOEXEC);
+        guard = guard < 0 ? -errno : move_up(guard, (int)all + 2);
+        result = guard < 0 ? guard : 0;
+    }
+    if (!result) {
+        fds[all] = guard;
+    }
     result = result ? result : run_tool(child, tool, fds, n, &status);
     if (result) {
         tc_text_print(log, "error: cannot start %s: %s%s\n", child->argv[0], strerror(-result),
@@ -243,16 +320,14 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
         goto out;
     }
     if (!read_back(fds[1], &messages)) {
-        tc_text_add(log, messages.data, messages.size);
-    }
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
-        tc_text_print(log, "error: the limit of file sizes (ulimit -f) is too small for what %s makes\n",
-                      child->argv[0]);
-        result = -EIO;
-        goto out;
+        const size_t kept = messages.size < MAX_MESSAGES ? messages.size : MAX_MESSAGES;
+        tc_text_add(log, messages.data, kept);
+        if (kept < messages.size) {
+            tc_text_print(log, "\n(%zu more bytes of messages are left out)\n", messages.size - kept);
+        }
     }
     if (WIFSIGNALED(status)) {
-        tc_text_print(log, "error: %s crashed (signal %d)\n", child->argv[0], WTERMSIG(status));
+        explain(child, WTERMSIG(status), log);
         result = -EIO;
         goto out;
     }
@@ -267,6 +342,9 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
     }
 out:
     free(messages.data);
+    if (guard >= 0) {
+        close(guard);
+    }
     while (opened > 0) {
         close(fds[--opened]);
     }

@@ -55,6 +55,7 @@ void engine_reset(struct engine *e)
     e->absent = (struct fault){0};
     e->phase = PHASE_IDLE;
     e->simt.clean = false;
+    space_flush(&e->space); /* the driver may change page tables before it submits again */
     simt_reset(e);
     e->now = e->dev->time;
 }

@@ -9,6 +9,8 @@
 
 #define RESET_STREAM 0x6265666f7265ull
 #define RESETS 6u
+#define REMAP_STREAM 0x72656d6170ull
+#define REMAPS 12u
 #define MOST_BEFORE 10u /* a scene before the case runs for less than 16 << MOST_BEFORE device cycles */
 
 const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
@@ -72,10 +74,29 @@ static int build_before(const struct test_case *c, const struct geometry *g, str
     return result;
 }
 
+/** In one case of REMAPS that no other case runs before, the case itself does, with other translations. */
+static int build_remapped(const struct test_case *c, struct scene *s)
+{
+    struct rng r = rng_of(c->seed, REMAP_STREAM + c->kind);
+    if (s->before || !rng_one_in(&r, REMAPS)) {
+        return 0;
+    }
+    struct scene *remapped = calloc(1, sizeof *remapped);
+    int result = remapped ? scene_remap(s, &r, remapped) : -ENOMEM;
+    if (result) {
+        free(remapped);
+        return result;
+    }
+    s->before = remapped;
+    s->before_cycles = 1 + rng_below(&r, 16u << (4 + rng_below(&r, MOST_BEFORE - 4)));
+    return 0;
+}
+
 int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
 {
     int r = build(c, g, out);
     r = r ? r : build_before(c, g, out);
+    r = r ? r : build_remapped(c, out);
     if (r) {
         scene_free(out);
     }

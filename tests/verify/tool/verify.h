@@ -162,6 +162,8 @@ void case_size(struct test_case *c, const struct geometry *g);
 /** Builds the scene of a case. Returns 0 or -ENOMEM. */
 int case_build(const struct test_case *c, const struct geometry *g, struct scene *out);
 void scene_free(struct scene *s);
+/** Copies a scene that has none before it, with other translations (remap.c). Returns 0 or -ENOMEM. */
+int scene_remap(const struct scene *s, struct rng *r, struct scene *out);
 /** Makes scene.nop and scene.foreign in two free pages. Returns 0, or -1 if a packet is wrong, which is a bug. */
 int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
 /* Functions for builders return 0 or -ENOMEM, and abort if an address or a number is out of range, which is a bug. */

@@ -192,7 +192,7 @@ static void test_kinds(void **state)
     }
 }
 
-/** What was written to a pipe stays in it. */
+/** A refused pipe keeps what was written to it. */
 static void test_pipe_is_not_opened(void **state)
 {
     (void)state;

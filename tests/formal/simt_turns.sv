@@ -14,6 +14,10 @@
 // queue once more at most. It leaves the queue after 2 * WARPS memory instructions of others. From then on none of
 // others is taken until its own is, and it finds no room once more at most. While it can run, WARPS - 1 picks of others
 // come before its own, counted anew after a pick of a warp that patience prefers, which needs PATIENCE instructions.
+//
+// These bounds are in instructions. There is none in cycles, because lsu_ready_i may stay low for ever here: when the
+// LSU takes an instruction depends on its fills, its queue for local memory, the MMU and the answers of memory, which
+// would all have to be part of the proof. Co-verification bounds the cycles of whole cases (docs/verification.md).
 module simt_turns #(
     parameter int WARPS = 4,
     parameter int PATIENCE = 2,

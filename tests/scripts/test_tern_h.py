@@ -78,11 +78,11 @@ def declared():
 
 
 class Source:
-    """Returns the functions of driver/os: file and body, by name, or by file and name if static."""
+    """The functions of the driver of this process: file and body, by name, or by file and name if static."""
 
     def __init__(self):
         self.found = {}
-        for p in sorted((ROOT / "driver/os").rglob("*.c")):
+        for p in sorted(p for folder in ("os", "migration/state") for p in (ROOT / "driver" / folder).rglob("*.c")):
             text = re.sub(r"/\*.*?\*/", "", p.read_text(), flags=re.S)
             for m in re.finditer(r"^(static )?(?:inline )?[\w ]+[ *](\w+)\([^;{]*?\)\n\{\n(.*?)^\}", text, re.S | re.M):
                 self.found[(p, m[2]) if m[1] else m[2]] = (p, m[3])

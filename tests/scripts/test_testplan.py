@@ -27,8 +27,6 @@ def registered(build):
     names = {test["name"] for test in json.loads(shown.stdout)["tests"]}
     for group, pattern in OTHERS.items():
         names |= {f"{group}.{f.parent.name if f.stem == 'bench' else f.stem}" for f in ROOT.glob(pattern)}
-    for listing in ROOT.glob(OTHERS["rtl"]):
-        names |= {f"rtl.{variant}" for variant in re.findall(r"^variant (\w+)", listing.read_text(), re.M)}
     return names
 
 

@@ -276,7 +276,7 @@ def ports(_, n=2):
     return [device(name, 55)] + [
         ctest(f"{name}-{folder}", f"a device with {n} memory ports: {folder}", BUILD / "tests" / folder,
               ["-R", pattern], env=env, needs=needs, cost=50)
-        for folder, pattern in {"sim": rf"^sim\.[a-z_]+\.rtl_{name}$", "driver": r"^driver\.(space|stamps)\.rtl$"
+        for folder, pattern in {"sim": rf"^sim\.[a-z_]+\.rtl_{name}$", "driver": r"^driver\.(space|dirty_bits)\.rtl$"
                                 }.items()] + [
         Step(f"verify-{name}", f"co-verification of the device with {n} memory ports",
              [*VERIFY, "--rtl", f"rtl_{name}", "--seeds", "300"], whole, needs, cost=30)]

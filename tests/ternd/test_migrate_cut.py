@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "driver"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 from stream_reader import r32, xxh3  # pylint: disable=wrong-import-position
 
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import unittest
 
-import stream_reader
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import stream_reader  # pylint: disable=wrong-import-position
 
 INSPECT, SAMPLE = sys.argv.pop(), sys.argv.pop()
 ROOT = pathlib.Path(__file__).resolve().parents[3]

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The machine code of kernels, counted in instructions. Local ids and sizes need no sign correction, and coarsened
- * entries access vectors word by word.
+ * The machine code of kernels, counted in instructions. Local ids and sizes need no sign correction, coarsened entries
+ * access vectors word by word, and entries save no registers.
  */
 #include "support.h"
 #include "tc_elf.h"
 
-/** Returns how many words of an entry are `value` under `mask`. */
-static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
+/** Returns the instructions of an entry, malloc'ed, and their number in *words. */
+static uint32_t *entry_of(const char *entry, const char *source, unsigned *words)
 {
     struct tc_blob object = object_of(source, "");
     struct tc_elf elf;
     Elf32_Shdr table, section;
     size_t symbols;
-    unsigned n = 0, found = 0;
+    uint32_t *code = NULL;
     assert_int_equal(tc_elf_open(&elf, object.data, object.size), 0);
     assert_int_equal(tc_elf_symbols(&elf, &table, &symbols), 0);
     for (size_t i = 0; i < symbols; i++) {
@@ -21,16 +21,27 @@ static unsigned count_in(const char *entry, const char *source, uint32_t mask, u
         if (strcmp(tc_elf_string(&elf, table.sh_link, s.st_name), entry)) {
             continue;
         }
+        assert_null(code);
         assert_int_equal(tc_elf_section(&elf, s.st_shndx, &section), 0);
-        for (uint32_t at = 0; at < s.st_size; at += 4) {
-            uint32_t word;
-            memcpy(&word, (const char *)object.data + section.sh_offset + s.st_value + at, sizeof word);
-            n += (word & mask) == value;
-        }
-        found++;
+        code = malloc(s.st_size);
+        assert_non_null(code);
+        memcpy(code, (const char *)object.data + section.sh_offset + s.st_value, s.st_size);
+        *words = s.st_size / 4;
     }
-    assert_int_equal(found, 1);
+    assert_non_null(code);
     free(object.data);
+    return code;
+}
+
+/** Returns how many words of an entry are `value` under `mask`. */
+static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
+{
+    unsigned n = 0, words = 0;
+    uint32_t *code = entry_of(entry, source, &words);
+    for (unsigned i = 0; i < words; i++) {
+        n += (code[i] & mask) == value;
+    }
+    free(code);
     return n;
 }
 
@@ -91,10 +102,81 @@ static void test_vectors(void **state)
     }
 }
 
+/** Registers that an entry stores on the stack without having written them: it saves them for a caller. */
+static unsigned saves_of(const char *source)
+{
+    unsigned saves = 0, words = 0;
+    uint32_t written = 0, *code = entry_of("__entry_k", source, &words);
+    for (unsigned i = 0; i < words; i++) {
+        const uint32_t opcode = code[i] & 0x7f, rd = code[i] >> 7 & 31, rs1 = code[i] >> 15 & 31;
+        if (opcode == 0x23) { /* a store */
+            saves += rs1 == 2 && !(written >> (code[i] >> 20 & 31) & 1);
+        } else if (opcode != 0x63) { /* no branch */
+            written |= 1u << rd;
+        }
+    }
+    free(code);
+    return saves;
+}
+
+/** Entries save no register, wherever their code needs the first of the callee-saved ones. */
+static void test_no_saves(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "", "if (i >= n) return;", "if (i < 3 || i >= n) { a[i] = n; return; }",
+        "int lo = i < n ? i : n - 1, hi = lo > 3 ? lo : a[0]; i = hi + lo;",
+        "if (n > 4) a[0] = 1; else a[n] = 2; if (i > n) return;",
+        "while (a[i] < n) i++; if (a[i] == n) return;",
+    };
+    static const char *const work[] = {
+        "int v[24]; for (int k = 0; k < 24; k++) v[k] = a[i + k * n]; barrier(CLK_LOCAL_MEM_FENCE);"
+        "for (int k = 0; k < 24; k++) a[i * k] = v[k] * v[23 - k];",
+        "global float *f = (global float *)a; for (int k = i; k < n; k++) f[k] = pow(f[k], f[i]) * sin(f[k + 1]);",
+        "int v[40]; for (int k = 0; k < 40; k++) v[k] = a[i + k]; for (int k = 0; k < n; k++) v[k] += v[a[k]];"
+        "for (int k = 0; k < 40; k++) a[i + k] = v[k];",
+    };
+    for (size_t b = 0; b < sizeof before / sizeof *before; b++) {
+        for (size_t w = 0; w < sizeof work / sizeof *work; w++) {
+            char source[1024];
+            snprintf(source, sizeof source, "kernel void k(global int *a, int n) { int i = get_global_id(0); %s %s }",
+                     before[b], work[w]);
+            const unsigned saves = saves_of(source);
+            if (saves) {
+                fail_msg("%u registers are saved: %s", saves, source);
+            }
+        }
+    }
+}
+
+/** An entry has a frame only if it uses it: for variables, spilled values, or arguments of calls, not for saves. */
+static void test_frames(void **state)
+{
+    (void)state;
+    static const char start[] = "kernel void k(global int *a, int n) { int i = get_global_id(0);";
+    static const struct {
+        const char *body;
+        unsigned frames;
+    } cases[] = {
+        {"int v[14]; for (int k = 0; k < 14; k++) v[k] = a[i + k * n]; barrier(CLK_LOCAL_MEM_FENCE);"
+         "for (int k = 0; k < 14; k++) a[i * k] = v[k] * v[13 - k]; }", 0},
+        {"int v[14]; for (int k = 0; k < 14; k++) v[k] = a[i + k]; a[i] = v[n] + v[a[i]]; }", 1},
+        {"int v[60]; for (int k = 0; k < 60; k++) v[k] = a[i + k * n]; barrier(CLK_LOCAL_MEM_FENCE);"
+         "for (int k = 0; k < 60; k++) a[i * k] = v[k] * v[59 - k]; }", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "%s %s", start, cases[i].body);
+        assert_int_equal(saves_of(source), 0);
+        assert_int_equal(count(source, 0x800fffff, 0x80010113), cases[i].frames); /* addi sp, sp, -x */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
+        cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,7 +288,9 @@ void cc1_kernels(struct cc1 *cc)
 }
 
 /** Ends entries with `unreachable` instead of a return. This must come after optimization, because the inliner takes
- *  code before `unreachable` for cold. */
+ *  code before `unreachable` for cold. An entry's frame is made at its first instruction, where cc1_trim finds the
+ *  saves of registers: the code generator moves frames behind branches (shrink wrapping), except in functions that a
+ *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
@@ -298,6 +300,7 @@ void cc1_kernels_end(struct cc1 *cc)
             continue;
         }
         LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "noreturn"));
+        LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "sanitize_thread"));
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
             LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
             if (LLVMIsAReturnInst(end)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Removes the saving of registers from entries. An entry never returns, but the code generator saves the registers of
- * its caller: up to 13 stores in each work-item. The stores follow the first "addi sp, sp, -n". That instruction is
- * moved behind them, and the entry's symbol to it. No other code moves, so no offset changes. The skipped code becomes
+ * its caller: up to 13 stores in each work-item. The stores follow the first "addi sp, sp, -n", since cc1_kernels_end
+ * keeps the frame there. That instruction is moved behind them, or removed if no other one uses the frame, and the
+ * entry's symbol moves behind what is removed. No other code moves, so no offset changes. The skipped code becomes
  * zero.
  */
 #include "cc1.h"
@@ -32,6 +33,15 @@ static int saves_register(uint32_t word)
     return (word & 0x000ff07fu) == 0x00012023u && (r == 1 || r == 8 || r == 9 || (r >= 18 && r <= 27));
 }
 
+/** True: the instruction reads sp, or may do so: all formats but U and J have rs1, and R, S and B have rs2. */
+static int reads_sp(uint32_t word)
+{
+    const uint32_t opcode = word & 0x7f;
+    const int none = opcode == 0x37 || opcode == 0x17 || opcode == 0x6f;                 /* lui, auipc, jal */
+    const int one = opcode == 0x03 || opcode == 0x13 || opcode == 0x67 || opcode == 0x73; /* I: load, addi, jalr, csr */
+    return !none && ((word >> 15 & 31) == 2 || (!one && (word >> 20 & 31) == 2));
+}
+
 void cc1_trim(void *object, size_t size)
 {
     struct tc_elf elf;
@@ -55,10 +65,16 @@ void cc1_trim(void *object, size_t size)
         if (saves == 0 || !opens_frame(instruction(code, 0))) {
             continue;
         }
-        memcpy(code + 4 * (size_t)saves, code, 4);
-        memset(code, 0, 4 * (size_t)saves);
-        s.st_value = 4 * saves;
-        s.st_size -= 4 * saves;
+        uint32_t removed = saves + 1; /* the frame too, unless it is used */
+        for (uint32_t w = removed; w < words && removed > saves; w++) {
+            removed -= reads_sp(instruction(code, w)) ? 1 : 0;
+        }
+        if (removed == saves) {
+            memcpy(code + 4 * (size_t)saves, code, 4);
+        }
+        memset(code, 0, 4 * (size_t)removed);
+        s.st_value = 4 * removed;
+        s.st_size -= 4 * removed;
         memcpy((uint8_t *)object + table.sh_offset + i * sizeof s, &s, sizeof s);
     }
 }

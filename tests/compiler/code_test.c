@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The machine code of kernels, counted in instructions. Local ids and sizes need no sign correction, coarsened entries
- * access vectors word by word, and entries save no registers.
+ * access vectors word by word, entries save no registers, and addresses have common bases.
  */
 #include "support.h"
 #include "tc_elf.h"
@@ -172,11 +172,34 @@ static void test_frames(void **state)
     }
 }
 
+#define MULTIPLICATIONS 0xfe00707fu, 0x02000033u /* The instruction mul. */
+#define SHIFTS_RIGHT 0xfe00707fu, 0x00005013u    /* The instruction srli. */
+
+/** The copies of an unrolled loop that are a constant number of rows apart share one row's quotient and product. */
+static void test_one_base(void **state)
+{
+    (void)state;
+    for (unsigned width = 8; width <= 32; width *= 2) {
+        for (unsigned step = 32; step <= 128; step *= 2) {
+            char source[512];
+            snprintf(source, sizeof source, "kernel void k(global const float *a, global float *b, int n) {"
+                     "local float t[%u]; int l = get_local_id(0), g = get_group_id(0);"
+                     "for (int i = l; i < %u; i += %u) t[i / %u * 33 + i %% %u] = a[(g + i / %u) * n + i %% %u];"
+                     "barrier(CLK_LOCAL_MEM_FENCE); b[l] = t[l * n]; }",
+                     33 * 8 * step / width, 8 * step, step, width, width, width, width);
+            const unsigned products = count(source, MULTIPLICATIONS), quotients = count(source, SHIFTS_RIGHT);
+            if (products > 3 || quotients > 1) {
+                fail_msg("width %u, step %u: %u products, %u quotients", width, step, products, quotients);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
-        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "clt.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void test_reduction(void **state)
 {
@@ -333,9 +334,54 @@ static void test_bitonic_sort(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** Quotients and remainders of sums with constants: sums that wrap, sums that cannot, and constants that the divisor
+ *  divides or not. */
+static void test_quotients_of_sums(void **state)
+{
+    (void)state;
+    enum { N = 512, PAIRS = 14 };
+    static const cl_uint pairs[PAIRS][2] = {
+        {64, 16}, {64, 64}, {448, 32}, {8, 16}, {24, 16}, {65536, 4096}, {0xffffffc0, 64}, {0x80000000, 2},
+        {0x80000000, 0x80000000}, {66, 33}, {99, 3}, {100, 3}, {7, 7}, {1000000000, 1000},
+    };
+    static cl_uint x[N], r[N][PAIRS][3];
+    static char source[8192];
+    size_t at = (size_t)sprintf(source, "kernel void f(global const uint *x, global uint *r) {"
+                                "uint i = get_global_id(0), w = x[i], s = w & 1023, l = get_local_id(0);");
+    for (int p = 0; p < PAIRS; p++) {
+        at += (size_t)sprintf(source + at, "r[(i * %d + %d) * 3] = (w + %uu) / %uu; r[(i * %d + %d) * 3 + 1] = "
+                              "(s + %uu) / %uu * 8192u + (w + %uu) %% %uu; r[(i * %d + %d) * 3 + 2] = (l | %uu) / %uu;",
+                              PAIRS, p, pairs[p][0], pairs[p][1], PAIRS, p, pairs[p][0], pairs[p][1], pairs[p][0],
+                              pairs[p][1], PAIRS, p, pairs[p][0], pairs[p][1]);
+    }
+    sprintf(source + at, "}");
+    cl_kernel k = clt_kernel(source, "f");
+    uint32_t seed = 11;
+    for (int i = 0; i < N; i++) {
+        const cl_uint any = clt_random(&seed), c = pairs[any % PAIRS][0];
+        x[i] = i % 3 == 0 ? any : i % 3 == 1 ? 0u - c + (any >> 8) % 5 - 2 : any >> 27; /* in the middle: near 0 */
+    }
+    cl_mem mx = clt_buffer(sizeof x, x), mr = clt_buffer(sizeof r, NULL);
+    clt_args(k, 2, ARG(mx), ARG(mr));
+    clt_run(k, N, 64);
+    clt_read(mr, r, sizeof r);
+    for (cl_uint i = 0; i < N; i++) {
+        for (int p = 0; p < PAIRS; p++) {
+            const cl_uint c = pairs[p][0], d = pairs[p][1], s = x[i] & 1023, l = i % 64;
+            assert_int_equal(r[i][p][0], (x[i] + c) / d);
+            assert_int_equal(r[i][p][1], (s + c) / d * 8192u + (x[i] + c) % d);
+            assert_int_equal(r[i][p][2], (l | c) / d);
+        }
+    }
+    OK(clReleaseMemObject(mx));
+    OK(clReleaseMemObject(mr));
+    OK(clReleaseKernel(k));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quotients_of_sums),
         cmocka_unit_test(test_reduction),  cmocka_unit_test(test_transpose), cmocka_unit_test(test_sgemm),
         cmocka_unit_test(test_histogram),  cmocka_unit_test(test_atomics),   cmocka_unit_test(test_scan),
         cmocka_unit_test(test_nbody),      cmocka_unit_test(test_mandelbrot), cmocka_unit_test(test_bitonic_sort),

@@ -84,6 +84,9 @@ void cc1_kernels_emit(struct cc1 *cc);
 /* coarse.c: makes the second entries of kernels that allow it. After optimization, before cc1_kernels_end. */
 void cc1_coarsen(struct cc1 *cc);
 
+/* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
+void cc1_addresses(struct cc1 *cc);
+
 /* coarse_read.c: number of the CSR that a call reads; 0: it reads none. */
 unsigned cc1_csr(LLVMValueRef call);
 

@@ -118,6 +118,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     if (!plain) {
         cc1_coarsen(cc);
     }
+    cc1_addresses(cc);
     cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);

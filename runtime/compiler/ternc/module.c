@@ -47,11 +47,14 @@ static void on_fatal_error(const char *reason)
 void cc1_module_init(struct cc1 *cc)
 {
     /* Flags of LLVM. Block placement would undo cc1_order. A loop that fills memory stays a loop, in which all lanes
-     * store, instead of a call. Calls and branches cost more than on a CPU, so the inlining threshold is
-     * higher, and loops of unknown length are unrolled (sgemm-128: a third fewer instructions). */
+     * store, instead of a call. Calls and branches cost more than on a CPU, so the inlining threshold is higher, loops
+     * of unknown length are unrolled (sgemm-128: a third fewer instructions), and longer loops are unrolled
+     * completely. Strength reduction keeps the addresses of cc1_addresses unless its own need fewer instructions;
+     * otherwise it makes a pointer of each of them, more than there are registers. */
     static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
                                         "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
-                                        "-inline-threshold=600", "-unroll-runtime"};
+                                        "-inline-threshold=600", "-unroll-runtime", "-unroll-threshold=600",
+                                        "-lsr-drop-solution"};
     LLVMInstallFatalErrorHandler(on_fatal_error);
     LLVMInitializeRISCVTargetInfo();
     LLVMInitializeRISCVTarget();

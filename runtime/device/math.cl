@@ -61,24 +61,37 @@ ALL(native_rsqrt, reciprocal_root)
 ALL(half_recip, reciprocal)
 ALL(native_recip, reciprocal)
 
-/** p * 2^n for an integer n in [-160, 129], in two factors, so that the result may be subnormal. */
-static inline __attribute__((const)) float scale(float p, float n)
+int __tern_round(float x);
+
+/** p * 2^n for n in [-160, 129], in two factors, so that the result may be subnormal. */
+static inline __attribute__((const)) float scale(float p, int n)
 {
-    int i = (int)n, h = i >> 1;
-    return p * as_float((h + 127) << 23) * as_float((i - h + 127) << 23);
+    const int h = n >> 1;
+    return p * as_float((h + 127) << 23) * as_float((n - h + 127) << 23);
 }
 
-/** The integer part of an exponent, limited to the range of scale. */
-static inline __attribute__((const)) float integer_part(float x)
+/** The larger one of x and a negative limit; NaN stays NaN, which fmax would not return. As unsigned numbers negative
+ *  floats follow the positive ones, in the order of their magnitude, and last come the negative NaN. The sum wraps for
+ *  these, and puts them first. */
+static inline __attribute__((const)) float at_least(float x, float limit)
 {
-    return __builtin_rintf(__builtin_fminf(__builtin_fmaxf(x, -160.0f), 129.0f));
+    const uint before_nan = 0x7fffff;
+    return as_float(__builtin_elementwise_min(as_uint(x) + before_nan, as_uint(limit) + before_nan) - before_nan);
+}
+
+/** The nearest integer, at most 129, for scale. Larger arguments need no limit: the polynomials below have positive
+ *  coefficients, so what remains of the argument gives at least 1, and the result is infinite. */
+static inline __attribute__((const)) int integer_part(float x)
+{
+    return __builtin_elementwise_min(__tern_round(x), 129);
 }
 
 /** 2^x to about 1 ulp, including subnormal results. */
 static inline __attribute__((const)) float exp2_fast(float x)
 {
-    float n = integer_part(x);
-    float f = x - n;
+    x = at_least(x, -152.0f);
+    const int n = integer_part(x);
+    float f = x - (float)n;
     /* 2^f on [-1/2, 1/2], interpolated at Chebyshev nodes, as are the polynomials below */
     float p = 0x1.44138ap-13f;
     p = __builtin_fmaf(p, f, 0x1.5f0890p-10f);
@@ -86,25 +99,23 @@ static inline __attribute__((const)) float exp2_fast(float x)
     p = __builtin_fmaf(p, f, 0x1.c6af6cp-5f);
     p = __builtin_fmaf(p, f, 0x1.ebfbe0p-3f);
     p = __builtin_fmaf(p, f, 0x1.62e430p-1f);
-    float y = scale(__builtin_fmaf(p, f, 1.0f), n);
-    y = x >= 128.0f ? __builtin_inff() : y;
-    return x < -151.0f ? 0.0f : y;
+    return scale(__builtin_fmaf(p, f, 1.0f), n);
 }
 
 /** e^x, below 1 ulp, including subnormal results, which the generic library flushes. */
 static inline __attribute__((const)) float exp_exact(float x)
 {
-    float n = integer_part(x * 0x1.715476p+0f);
-    float r = __builtin_fmaf(n, -0x1.62e43p-1f, x);
-    r = __builtin_fmaf(n, 0x1.05c61p-29f, r);
+    x = at_least(x, -104.0f);
+    const int n = integer_part(x * 0x1.715476p+0f);
+    float r = __builtin_fmaf((float)n, -0x1.62e43p-1f, x);
+    r = __builtin_fmaf((float)n, 0x1.05c61p-29f, r);
     float p = 0x1.6d15f8p-10f;
     p = __builtin_fmaf(p, r, 0x1.12105cp-7f);
     p = __builtin_fmaf(p, r, 0x1.555516p-5f);
     p = __builtin_fmaf(p, r, 0x1.5554d8p-3f);
-    p = __builtin_fmaf(p, r, 0x1p-1f);
-    float y = scale(1.0f + __builtin_fmaf(p, r * r, r), n);
-    y = x > 89.0f ? __builtin_inff() : y;
-    return x < -104.0f ? 0.0f : y;
+    p = __builtin_fmaf(p, r, 0.5f);
+    p = __builtin_fmaf(p, r, 1.0f);
+    return scale(__builtin_fmaf(p, r, 1.0f), n);
 }
 
 /** log2 of a positive number; -infinity for zero, NaN for negative numbers and NaN. */

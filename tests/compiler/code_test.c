@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The machine code of kernels, counted in instructions. Local ids and sizes need no sign correction, coarsened entries
- * access vectors word by word, entries save no registers, and addresses have common bases.
+ * access vectors word by word, entries save no registers, addresses have common bases, limits need no branches.
  */
 #include "support.h"
 #include "tc_elf.h"
@@ -195,11 +195,41 @@ static void test_one_base(void **state)
     }
 }
 
+#define BRANCHES 0x0000007fu, 0x00000063u
+
+/** Limits and exponentials take the same instructions for all work-items. */
+static void test_no_branches(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"char", "uchar2", "short3", "ushort", "int", "int4", "uint", "uint2", "float",
+                                        "float2", "float3", "float4"};
+    static const char *const calls[] = {"clamp(x, y, z)", "max(x, y)", "min(x, y)", "clamp(x, (T)(s), (T)(t))",
+                                        "clamp(x, s, t)", "max(x, s)", "min(x, s)", "exp(x)", "exp2(x)",
+                                        "native_exp(x)"};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        char scalar[8];
+        snprintf(scalar, sizeof scalar, "%.*s", (int)strcspn(types[t], "234"), types[t]);
+        for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+            char source[512];
+            if (strstr(calls[c], "exp") && strncmp(types[t], "float", 5)) {
+                continue;
+            }
+            snprintf(source, sizeof source, "#define T %s\nkernel void k(global T *a, %s s, %s t) { "
+                     "int i = get_global_id(0); T x = a[i], y = a[i + 64], z = a[i + 128]; a[i] = %s; }",
+                     types[t], scalar, scalar, calls[c]);
+            if (count(source, BRANCHES)) {
+                fail_msg("branches in %s", source);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
         cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
+        cmocka_unit_test(test_no_branches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,9 @@
 // The user executor NAME: dst[i] = src[i] ^ key, a line of 16 words at a time.
 //
 // Arguments and state: docs/spec/executors/NAME.yaml. Contract: the executor interface
-// (docs/hardware/interfaces.md). One request is in flight at most. Preemption saves the words that are done: between
-// two lines, all before that place is in memory and nothing behind it is. A state that no stop has saved is a fault.
+// (docs/hardware/interfaces.md). One request is in flight at most. Preemption saves the number of words that are
+// done: between two lines, all words before that place are in memory and none behind it is. A restored state that no
+// stop can have saved is a fault.
 module user_NAME (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -70,7 +71,8 @@ module user_NAME (
 
   assign refused = |src_q[5:0] || |dst_q[5:0] || |n_q[31:30];
   assign left = n_q - place_q;
-  // extra: a word of the restored line is set that the description does not name
+  // A restored state is invalid if its place is none at which the executor stops (lost), or if a word is set that the
+  // description does not name (extra_q).
   assign lost = place_q > n_q || (|place_q[3:0] && place_q != n_q);
 
   // Memory: a read of a line, then a write of what it becomes

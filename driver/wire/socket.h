@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Messages on SOCK_SEQPACKET connections, with a descriptor if needed. Functions set no sentence. */
+/** Messages on SOCK_SEQPACKET connections, with a descriptor if needed. Functions set no sentence (tern_error). */
 #ifndef TERN_WIRE_SOCKET_H
 #define TERN_WIRE_SOCKET_H
 

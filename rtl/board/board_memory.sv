@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a board: an AXI4 port for the device and one for the link in front of one SDRAM chip.
 //
-// Contract: two AXI4 slaves of 512 bits. A transfer is one full, aligned line; the device and the link make no other.
+// Contract: two AXI4 slaves of 512 bits. A transfer is one full, aligned line (64 bytes); the device and the link make
+// no other.
 // One transfer is in progress at a time. Readers and writers of both ports are served round robin, so a transfer waits
 // for at most three others. A write is answered when the chip has its data. A transfer outside the chip is answered
 // with SLVERR and has no effect. R data come from a register of the controller, which keeps them until R is taken.
@@ -72,7 +73,9 @@ module board_memory #(
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_ANSWER = 2'd2;
 
   logic [1:0] state_q;
-  logic [3:0] asks, grant, at_q, answer;  // {link write, link read, device write, device read}.
+  // Requests, the granted one, the one in progress, valid of R or B: {link write, link read, device write, device
+  // read}.
+  logic [3:0] asks, grant, at_q, answer;
   logic [63:0] addr;
   logic [ID_W-1:0] id_q;
   logic bad_q, bad, begin_it, room, answered, taken;

@@ -2,7 +2,7 @@
 // Runs one packet on an executor: starts it, passes a stop on, and has its state saved and restored
 // (docs/hardware/interfaces.md).
 //
-// Contract: start_i begins, with exec_i (one bit: SIMT, mover, user) and resume_i. The packet ends, or leaves the
+// Contract: start_i begins, with exec_i (one bit of {user, mover, SIMT}) and resume_i. The packet ends, or leaves the
 // executor, in one of these ways:
 //   done, fault   pulses of the executor, which the caller sees too
 //   saved_o       the executor has stopped; its lines_o lines of state are on their way to the area at page_i
@@ -38,7 +38,7 @@ module cp_execute #(
     output logic [  7:0] code_o,
     output logic [ 15:0] lines_o,
     input  logic         stop_i,      // Level: stop at granularity group or instruction.
-    // Executors, one bit for each.
+    // Executors, one bit for each: {user, mover, SIMT}.
     output logic [  2:0] active_o,
     output logic [  2:0] select_o,
     output logic [  2:0] exec_rst_o,

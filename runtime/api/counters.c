@@ -37,7 +37,7 @@ cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, 
         .rd_lines = c.rd_lines, .wr_lines = c.wr_lines, .buffers = c.buffers,
     };
     _Static_assert(sizeof counters->backend == sizeof i->backend && sizeof counters->config == sizeof i->config,
-                   "names");
+                   "both structs have names of the same sizes");
     memcpy(counters->backend, i->backend, sizeof i->backend);
     memcpy(counters->config, i->config, sizeof i->config);
     return CL_SUCCESS;

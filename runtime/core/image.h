@@ -10,7 +10,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/place.h"
 
-#define RT_IMAGE_FIRST 0xd0000000u
+#define RT_IMAGE_FIRST 0xd0000000u /**< Device addresses of the region. */
 #define RT_IMAGE_END 0xdfff0000u
 
 struct rt_image {

@@ -11,9 +11,10 @@
 #define FIRST_PAGE (RT_LOW_FIRST / RT_LOW_PAGE)
 #define END_PAGE (RT_LOW_END / RT_LOW_PAGE)
 #define STEP_PAGES (RT_LOW_STEP / RT_LOW_PAGE)
-#define LARGE_PAGES 1024u
+#define LARGE_PAGES 1024u /* pages of a superpage of the device, 4 MiB */
 
-static void *host(uint32_t page)
+/** Address of a page: the same number on host and device. */
+static void *address_of(uint32_t page)
 {
     return (void *)((uintptr_t)page * RT_LOW_PAGE);
 }
@@ -22,7 +23,7 @@ static void *host(uint32_t page)
 static int map_at(uint32_t first, uint32_t count)
 {
     const size_t size = (size_t)count * RT_LOW_PAGE;
-    void *wanted = host(first);
+    void *wanted = address_of(first);
     void *p = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (p == MAP_FAILED) {
         return errno == ENOMEM || errno == EAGAIN ? -ENOMEM : -EEXIST;
@@ -51,7 +52,8 @@ static int insert(struct rt_low *low, size_t at, const struct rt_low_range *rang
     return 0;
 }
 
-/** Maps `count` pages in [from, to), as high as possible. *met: an address was in use. */
+/** Maps `count` pages in [from, to), as high as possible. *met: an address is in use by other
+ *  code of the process. */
 static int map_in(uint32_t from, uint32_t to, uint32_t count, uint32_t *first, bool *met)
 {
     const uint32_t align = count >= LARGE_PAGES ? LARGE_PAGES : 1;
@@ -72,6 +74,7 @@ static int map_in(uint32_t from, uint32_t to, uint32_t count, uint32_t *first, b
     return -ENOSPC;
 }
 
+/** Maps `count` pages below page `end` in the highest gap between the ranges, and adds them as a range. -ENOSPC. */
 static int take(struct rt_low *low, uint32_t count, uint32_t end, void *owner, uint32_t *first)
 {
     for (size_t i = low->n + 1; i-- > 0;) {
@@ -82,7 +85,7 @@ static int take(struct rt_low *low, uint32_t count, uint32_t end, void *owner, u
         if (r == 0) {
             r = insert(low, i, &(struct rt_low_range){*first, count, owner});
             if (r != 0) {
-                munmap(host(*first), (size_t)count * RT_LOW_PAGE);
+                munmap(address_of(*first), (size_t)count * RT_LOW_PAGE);
             } else if (met && i + 1 == low->n) {
                 low->top = *first + count;
             }
@@ -139,7 +142,7 @@ static struct rt_low_range *holder(const struct rt_low *low, uint32_t page)
 void rt_low_give(struct rt_low *low, uint32_t address)
 {
     struct rt_low_range *r = holder(low, address / RT_LOW_PAGE);
-    munmap(host(r->first), (size_t)r->count * RT_LOW_PAGE);
+    munmap(address_of(r->first), (size_t)r->count * RT_LOW_PAGE);
     low->n--;
     memmove(r, r + 1, (size_t)(&low->range[low->n] - r) * sizeof *r);
     if (low->n == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Room for a printf record of `bytes` bytes in the buffer (CSR user0, of user1 bytes), or NULL. Word 0 counts the
- * requested bytes. The first work-item without room writes a zero where the host would look for the next record. When
- * the buffer is full no work-item adds to the counter, so it cannot wrap.
+ * Returns room for a printf record of `bytes` bytes, or NULL. CSR user0 has the address of the buffer, CSR user1 its
+ * size in bytes. Word 0 of the buffer counts the requested bytes. The first work-item without room writes a zero where
+ * the host would look for the next record. When the buffer is full no work-item adds to the counter, so it cannot wrap.
  */
 #include "base.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** IEEE 754 binary32 arithmetic on integers, by the plain definition, in every rounding mode. This is slow; fp.c has
- *  the fast path. */
+/** IEEE 754 binary32 arithmetic on integers, by the plain definition. rm is a rounding mode of RISC-V: 0 RNE, 1 RTZ,
+ *  2 RDN, 3 RUP, 4 RMM. This is slow; fp.c has the fast path. */
 #include "model.h"
 
+/* flags of fcsr */
 #define NV 16u
 #define DZ 8u
 #define OF 4u
@@ -30,6 +31,7 @@ static struct number unpack(uint32_t x)
     return n;
 }
 
+/** half, rest: the first bit that is dropped, and whether any after it is set. */
 static bool round_up(bool sign, bool odd, bool half, bool rest, uint32_t rm)
 {
     switch (rm) {
@@ -74,6 +76,7 @@ static uint32_t pack(bool sign, u128 mant, int exp, bool sticky, uint32_t rm, ui
     bool subnormal = unit < -149;
     u128 full = shift_right_sticky(mant, drop, &h2, &r2);
     bool up2 = round_up(sign, full & 1u, h2, r2 || sticky, rm);
+    /* tininess is found after rounding: a value that rounds up to the smallest normal number is not tiny */
     bool tiny = subnormal && !(unit == -150 && full + up2 == (u128)1 << 24);
     if (subnormal) {
         drop += -149 - unit;

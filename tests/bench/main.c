@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and utilization. Suites measure more
- * than one kernel at a time. Each is a program tern-bench-SUITE, which `tern` starts.
+ * tern bench: runs the benches of tests/bench through OpenCL, and prints their cycles and how much of the device they
+ * use. A suite measures more than one kernel at a time; it is a program tern-bench-SUITE, which `tern` starts.
  */
 #include <errno.h>
 #include <signal.h>
@@ -50,6 +50,7 @@ struct measurement {
     double began, ended;            /* Host time before and after the measured command, in seconds. */
 };
 
+/** Called before and after the measured command. */
 static void sample(void *user, bool after)
 {
     struct measurement *m = user;
@@ -168,10 +169,10 @@ static void help(void)
            "       tern bench SUITE [options]\n\n"
            "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, "
            "and prints the\n"
-           "device cycles from dispatch to completion; the limit, cycles below which one engine cannot do this work, "
-           "by what it is\n"
-           "set, and how much of it is reached; the bytes a cycle that moved between engines and memory; and the "
-           "shares of a\n"
+           "device cycles from dispatch to completion; the limit, the least cycles that one engine can take for this "
+           "work, what\n"
+           "sets it, and the limit in percent of the cycles; the bytes per cycle between engines and memory, and "
+           "the shares of a\n"
            "64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
            "Minst/s is how fast the host ran it: million thread instructions, from enqueue to completion.\n"
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them. Memory that answers after "
@@ -228,7 +229,7 @@ static void measure_here(const struct bench *b, struct report *out)
     session_close(&m.session);
 }
 
-/** Runs a bench in its own process, and so on its own device, so that earlier benches do not change its cycles. */
+/** Runs a bench in a process with a device of its own, so that earlier benches do not change its cycles. */
 static bool measure(const struct bench *b, struct progress *progress, struct report *out)
 {
     int fd[2], status = 0;
@@ -249,18 +250,18 @@ static bool measure(const struct bench *b, struct progress *progress, struct rep
     }
     close(fd[1]);
     progress_step(progress, b->kcycles + SET_UP_KCYCLES, "%s", b->name);
-    bool told = child > 0 && read(fd[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    bool complete = child > 0 && read(fd[0], out, sizeof *out) == (ssize_t)sizeof *out;
     progress_hide(progress);
     close(fd[0]);
     if (child > 0) {
         waitpid(child, &status, 0);
     }
-    if (!told) {
+    if (!complete) {
         fprintf(stderr, "tern bench: %s: its process ended early (status %d)\n", b->name, status);
     }
     /* The name is a pointer of the child. limit.by points to text of the program, at the same address in both. */
     out->result.name = b->name;
-    return told && out->opened;
+    return complete && out->opened;
 }
 
 static void print_head(const cl_tern_counters *c)
@@ -324,7 +325,8 @@ static int print_names(bool json)
     return json_print("bench", o);
 }
 
-/** Chooses all benches, or all but the long ones and prints how many these are. Returns the number of chosen ones. */
+/** Chooses all benches, or (without `full`) all but the long ones, and prints how many were left out. Returns the
+ *  number of chosen ones. */
 static unsigned choose(const struct bench **chosen, bool full)
 {
     unsigned n = 0;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tern on a simulated board: the driver, a pseudo terminal, and the Verilated link with a device behind it.
 
-OpenCL programs run undisturbed, preempted, and with noise on the line. The board or the host is killed during a call.
-Rates, ports and boards are wrong, and cables are cut after any request. In tests of the whole board, which has the
-device and the SDRAM, a kernel runs, and another is preempted.
+OpenCL programs run undisturbed, preempted, and with noise on the line. The board or a program is killed during a call.
+Wrong rates, ports and boards, and a cable that is cut after any request, give errors. In tests of the whole board,
+which has the device and the SDRAM, a kernel runs, and another is preempted.
 
 usage: test_board.py BOARD LIBRARY BUILD-FOLDER [TEST...]
 
@@ -27,11 +27,11 @@ import line
 BOARD, LIBRARY, BUILD = sys.argv[1:4]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TERN = f"{BUILD}/bin/tern"
-TIMEOUT = 300
+TIMEOUT = 300  # seconds
 SAXPY = ["run", str(ROOT / "tests/bench/kernels.cl"), "--kernel", "saxpy", "--global", "64", "iota:64", "fill:1:64",
          "0.5"]
 SAXPY_SAYS = "y: float[64] = 1 1.5 2 2.5 3 3.5 4 4.5"
-ID, HASH, MEM_PAGES = 0, 8, 0x18
+ID, HASH, MEM_PAGES = 0, 8, 0x18  # offsets of registers of the device
 
 
 class Case(unittest.TestCase):
@@ -61,8 +61,8 @@ class Board(Case):
     def board(self, *options):
         return line.board(BOARD, LIBRARY, self.folder, "--memory", "64", *options)
 
-    def begun(self, b, after=1):
-        """Starts a program that runs for seconds, and waits until it has passed so many of its tests."""
+    def start_program(self, b, after=1):
+        """Starts an OpenCL program that runs for seconds. Returns when it has passed `after` of its tests."""
         p = subprocess.Popen(["stdbuf", "-oL", f"{BUILD}/tests/opencl_run_basic"], env=self.env(b.path),
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         while after:
@@ -115,7 +115,7 @@ class Board(Case):
     def test_ends_in_a_call(self):
         """The board loses its power while a program uses it. The program gets an error, and ends."""
         with self.board() as b:
-            p = self.begun(b)
+            p = self.start_program(b)
             b.kill()
             said = p.communicate(timeout=TIMEOUT)[0]
             self.assertIn("the board is given up: its serial port is gone", said)
@@ -125,7 +125,7 @@ class Board(Case):
         """After a program was killed, the next one uses the board without an error."""
         with self.board() as b:
             for after in range(1, 4):
-                p = self.begun(b, after)
+                p = self.start_program(b, after)
                 p.kill()
                 p.communicate()
                 done = self.run_on(self.env(b.path), TERN, *SAXPY)
@@ -133,7 +133,7 @@ class Board(Case):
 
     def test_busy(self):
         with self.board() as b:
-            p = self.begun(b)
+            p = self.start_program(b)
             p.send_signal(signal.SIGSTOP)  # the stopped program keeps the port
             self.refused(self.env(b.path), "another program has the serial port", "ternd")
             p.kill()

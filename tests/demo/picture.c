@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * An ordinary OpenCL program that computes a picture, a band of rows after the other, and prints its progress. While it
- * runs, scripts/demo moves it to another device, with the 64 MiB that the program has there. The program has no code
- * for that.
+ * runs, scripts/demo migrates it to another device, with its 64 MiB of device memory. The program has no code for that.
  *
  *     tern-picture FOLDER-OF-KERNELS WIDTH HEIGHT ITERATIONS FILE.png
  *
@@ -17,7 +16,7 @@
 #include <png.h>
 
 #define BANDS 16u
-#define FILM (1u << 24) /* grains of the film, of 4 bytes each */
+#define NOISE_WORDS (1u << 24) /* 64 MiB */
 
 static void check(cl_int error, const char *what)
 {
@@ -52,26 +51,27 @@ static cl_program build(cl_context context, cl_device_id device, const char *fol
     return program;
 }
 
-/** The film: noise, so that no two pages of it are the same. */
-static cl_mem make_film(cl_context context)
+/** Random words, with which the kernel changes the colours as the grain of a film does. No two pages are the same. */
+static cl_mem make_noise(cl_context context)
 {
     cl_int error;
-    cl_uint *grain = malloc(FILM * sizeof *grain), x = 1;
-    check(grain ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "the film");
-    for (size_t i = 0; i < FILM; i++) {
-        grain[i] = x = x * 1664525u + 1013904223u;
+    cl_uint *word = malloc(NOISE_WORDS * sizeof *word), x = 1;
+    check(word ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "the noise");
+    for (size_t i = 0; i < NOISE_WORDS; i++) {
+        word[i] = x = x * 1664525u + 1013904223u;
     }
-    cl_mem film = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, FILM * sizeof *grain, grain, &error);
+    cl_mem noise = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, NOISE_WORDS * sizeof *word, word,
+                                  &error);
     check(error, "clCreateBuffer");
-    free(grain);
-    return film;
+    free(word);
+    return noise;
 }
 
 int main(int argc, char **argv)
 {
     const cl_int width = argc == 6 ? atoi(argv[2]) : 0, height = argc == 6 ? atoi(argv[3]) : 0;
-    const cl_int most = argc == 6 ? atoi(argv[4]) : 0;
-    if (width < 1 || height < 1 || width > 8192 || height > 8192 || most < 1) {
+    const cl_int iterations = argc == 6 ? atoi(argv[4]) : 0;
+    if (width < 1 || height < 1 || width > 8192 || height > 8192 || iterations < 1) {
         fprintf(stderr, "usage: tern-picture FOLDER-OF-KERNELS WIDTH HEIGHT ITERATIONS FILE.png (at most 8192 pixels a "
                         "side)\n");
         return 2;
@@ -91,17 +91,17 @@ int main(int argc, char **argv)
     const size_t bytes = (size_t)width * (size_t)height * 4;
     cl_mem pixels = clCreateBuffer(context, CL_MEM_WRITE_ONLY, bytes, NULL, &error);
     check(error, "clCreateBuffer");
-    cl_mem film = make_film(context);
+    cl_mem noise = make_noise(context);
 
-    const cl_uint film_size = FILM;
+    const cl_uint noise_words = NOISE_WORDS;
     const cl_float step = 3.0f / (cl_float)width, left = -2.25f, top = -0.5f * step * (cl_float)height;
     check(clSetKernelArg(kernel, 0, sizeof pixels, &pixels) | clSetKernelArg(kernel, 1, sizeof width, &width) |
           clSetKernelArg(kernel, 2, sizeof left, &left) | clSetKernelArg(kernel, 3, sizeof top, &top) |
-          clSetKernelArg(kernel, 4, sizeof step, &step) | clSetKernelArg(kernel, 5, sizeof most, &most) |
-          clSetKernelArg(kernel, 6, sizeof film, &film) | clSetKernelArg(kernel, 7, sizeof film_size, &film_size),
+          clSetKernelArg(kernel, 4, sizeof step, &step) | clSetKernelArg(kernel, 5, sizeof iterations, &iterations) |
+          clSetKernelArg(kernel, 6, sizeof noise, &noise) | clSetKernelArg(kernel, 7, sizeof noise_words, &noise_words),
           "clSetKernelArg");
     cl_event band[BANDS];
-    for (size_t i = 0; i < BANDS; i++) { /* all are queued, and go along when the device moves */
+    for (size_t i = 0; i < BANDS; i++) { /* all are queued, and migrate with the program */
         const size_t at[2] = {0, (size_t)height * i / BANDS};
         const size_t size[2] = {(size_t)width, (size_t)height * (i + 1) / BANDS - at[1]};
         band[i] = NULL;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     }
     free(data);
     clReleaseMemObject(pixels);
-    clReleaseMemObject(film);
+    clReleaseMemObject(noise);
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     clReleaseCommandQueue(queue);

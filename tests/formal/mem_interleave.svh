@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Properties of mem_interleave, for any one port and any one of its answers: the f_pick-th answer that comes in from
-// the port is the f_pick-th of that port that goes out, with the same contents, and nothing else goes out. A request
-// goes to the port of its line and no other. An LR or SC goes only when nothing is in flight at another port.
+// SPDX-License-Identifier: Apache-2.0 Properties of mem_interleave, for any one port f_port and any one of its answers:
+// answer f_pick, counted from 0 in the order of arrival from the port, leaves as answer f_pick of that port, unchanged,
+// and nothing else leaves. A request goes to the port of its line and no other. An LR or SC goes only when nothing is
+// in flight at another port.
 logic f_started_q = 1'b0;
 logic [PORTS-1:0] f_busy;
 logic [(DEPTH_LOG2+1)*PORTS-1:0] f_counts;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define PAGING_BUFFER 0x00800000u
+#define PAGING_FENCE 77u
 
 const struct tern_sim_api *api;
 
@@ -53,6 +54,8 @@ static uint32_t save_pages(const struct device *d)
     return (d->save_lines + PAGE / LINE - 1) / (PAGE / LINE);
 }
 
+/** Number of page k of a save area. The pages are every second one, from the highest down: a device that takes them as
+ *  adjacent fails. */
 static uint64_t page_of_save(uint32_t pages, uint64_t save, uint32_t k)
 {
     return save / PAGE + (k ? 2 * (pages - k) : 0);
@@ -221,7 +224,7 @@ void submit(struct device *d, uint32_t e, struct submission s, uint64_t physical
     d->used = 0;
 }
 
-static uint64_t pair(struct device *d, uint32_t lo, uint32_t hi)
+static uint64_t reg_read64(struct device *d, uint32_t lo, uint32_t hi)
 {
     return reg_read(d, lo) | (uint64_t)reg_read(d, hi) << 32;
 }
@@ -262,9 +265,9 @@ struct indication indication(struct device *d, uint32_t e, uint64_t cycles)
         .offset = reg_read(d, TERN_REG_ENGINE_IND_OFFSET(e)),
         .group = {reg_read(d, TERN_REG_ENGINE_IND_GROUP_X(e)), reg_read(d, TERN_REG_ENGINE_IND_GROUP_Y(e)),
                   reg_read(d, TERN_REG_ENGINE_IND_GROUP_Z(e))},
-        .fence = pair(d, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
-        .begin = pair(d, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
-        .end = pair(d, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),
+        .fence = reg_read64(d, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
+        .begin = reg_read64(d, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
+        .end = reg_read64(d, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),
     };
     reg_write(d, TERN_REG_ENGINE_IND_POP(e), 1);
     return i;
@@ -272,15 +275,15 @@ struct indication indication(struct device *d, uint32_t e, uint64_t cycles)
 
 void run_paging(struct device *d)
 {
-    struct submission s = {.buffer = PAGING_BUFFER, .fence = 77, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
+    struct submission s = {.buffer = PAGING_BUFFER, .fence = PAGING_FENCE, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
     submit(d, 0, s, PAGING_BUFFER);
     struct indication i = indication(d, 0, SOON);
     assert_int_equal(i.fault, TERN_FAULT_NONE);
     assert_int_equal(i.kind, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
-    assert_int_equal(i.fence, 77);
+    assert_int_equal(i.fence, PAGING_FENCE);
 }
 
-/** Clears the root table and the table in the next page. */
+/** When a root is first used, clears its table and the second-level table in the next page. */
 static void make_tables(struct device *d, uint32_t root)
 {
     for (uint32_t i = 0; i < d->roots; i++) {
@@ -295,7 +298,7 @@ static void make_tables(struct device *d, uint32_t root)
 
 void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags)
 {
-    uint32_t table = root + 1, first = va / PAGE % 1024;
+    uint32_t table = root + 1, first = va / PAGE % 1024; /* the second-level table, for 4 MiB */
     assert_true(first + pages <= 1024);
     make_tables(d, root);
     packet_pte(d, (uint64_t)root * PAGE + va / (PAGE * 1024) * 4, 1, table << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Statistics of an open device, published in a file. The process that has the device open maps the file and rewrites it
- * at most ten times a second; other processes of the same user map and read it, as `tern top` does. A file serves
- * because only the driver in that process knows the device: without a daemon there is nobody else to ask.
+ * at most ten times a second; other processes of the same user map and read it, as `tern top` does. The
+ * interface is a file, because only the driver in that process knows the device, and there may be no ternd to ask.
  *
  * The file is tern_stats_folder()/PID-N.stats, where N counts the devices of the process from 0. The writer holds an
  * exclusive flock on the file while it lives, and removes the file when the device is closed. A file that can be locked
  * was left by a process that was killed: ignore it.
  *
- * A reader gets the state of one moment so: read `sequence`, copy, read `sequence` again, and repeat if it was odd (the
- * writer was writing) or has changed. struct tern_stats below is the file format, in the byte order and alignment of
- * the machine; `version` changes with its meaning. Times are in device cycles of clock_hz.
+ * To get the state of one moment, a reader reads `sequence`, copies, and reads `sequence` again. The reader repeats
+ * this if `sequence` was odd (the writer was writing) or has changed. struct tern_stats below is the file format, in
+ * the byte order and alignment of the machine; `version` changes with its meaning. Times are in device cycles of
+ * clock_hz.
  */
 #ifndef TERN_STATS_H
 #define TERN_STATS_H
@@ -72,7 +73,7 @@ struct tern_stats_context {
     uint64_t cycles_here;  /**< The part of `cycles` that ran on this device, not before a migration to it. */
     uint64_t waited;       /**< Cycles from submission to begin, summed. */
     uint64_t longest_wait; /**< The longest of these. */
-    uint64_t page_requests; /**< Number of stops of its kernels for an absent page. */
+    uint64_t page_requests; /**< Number of times that its kernels stopped at an absent page. */
     char name[32], process_name[32];
 };
 
@@ -92,7 +93,7 @@ struct tern_stats {
     uint64_t updates;   /**< Number of times that the file was rewritten. */
     uint64_t clock_hz;
     uint64_t time;      /**< Device time; it stands still while nothing runs. */
-    uint64_t host_ns;   /**< CLOCK_MONOTONIC of the update. */
+    uint64_t host_ns;   /**< CLOCK_MONOTONIC of the update, in ns. */
     uint64_t memory_bytes, memory_free; /**< Device memory, and the free part of it. */
     uint64_t page_requests; /**< Page requests of all contexts since the device was opened. */
     uint64_t brought_bytes, evicted_bytes; /**< Moved from the host to the device, and back. */

@@ -28,6 +28,7 @@
 
 #define FIRST_FREE(list) TERN_LIST_ENTRY((list)->next, struct tern_allocation, node)
 
+/** Step 3: the addresses and the pages are free. */
 static void finish(struct tern_allocation *a)
 {
     struct tern_process *proc = a->proc;
@@ -46,6 +47,7 @@ static void finish(struct tern_allocation *a)
     }
 }
 
+/** Called when an engine has flushed. */
 static void flushed(struct tern_job *job)
 {
     struct tern_allocation *a = job->user;
@@ -58,6 +60,7 @@ static void flushed(struct tern_job *job)
     }
 }
 
+/** Called when the first engine has cleared the entries and flushed. */
 static void unmapped(struct tern_job *job)
 {
     struct tern_allocation *a = job->user;
@@ -76,6 +79,7 @@ static void unmapped(struct tern_job *job)
     flushed(job);
 }
 
+/** Step 2: queues the job that clears the entries. */
 static void begin(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
@@ -164,7 +168,7 @@ static bool will_begin(const struct tern_process *proc)
     return true;
 }
 
-/** Pages that the frees of the set in the list give. Sets *any if the list has one of the set. */
+/** Pages that frees of the list will give, of those in the set f. Sets *any if there are some. */
 static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *list, bool *any)
 {
     uint64_t pages = 0;
@@ -196,7 +200,7 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
     return true;
 }
 
-/** Takes `count` pages in any number of runs, if so many are free. -ENOSPC. */
+/** Takes `count` pages, in any number of runs of adjacent pages. -ENOSPC: so many are not free. */
 static int take(struct tern_pages *p, uint32_t count, struct tern_run *out, uint32_t *runs)
 {
     uint32_t taken = 0, n = 0;

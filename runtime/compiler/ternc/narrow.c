@@ -8,7 +8,7 @@
  */
 #include "cc1.h"
 
-/** A store whose vector differs only in some components from what `load` read at the same place. */
+/** A store whose vector differs only in some components from what `load` read at the same address. */
 struct narrow {
     LLVMValueRef store, load;
     LLVMValueRef made; /**< The stored value: an insertion into the load's result, or a shuffle of it with others. */
@@ -29,8 +29,8 @@ static LLVMValueRef load_of(LLVMValueRef store, LLVMValueRef made)
     return i == load ? load : NULL;
 }
 
-/** True: the store is such a store; fills *n. */
-static int find(LLVMValueRef store, struct narrow *n)
+/** True: the store is one that struct narrow describes; fills *n. */
+static int match(LLVMValueRef store, struct narrow *n)
 {
     LLVMValueRef made = LLVMIsAStoreInst(store) ? LLVMGetOperand(store, 0) : NULL;
     if (!made || (!LLVMIsAInsertElementInst(made) && !LLVMIsAShuffleVectorInst(made))) {
@@ -58,7 +58,7 @@ static void store_component(struct cc1 *cc, LLVMBuilderRef b, const struct narro
     LLVMSetVolatile(made, LLVMGetVolatile(n->store));
 }
 
-/** Stores the components that the shuffle does not take from their own places in the load's result. */
+/** Stores each component of the shuffle that is not the same component of the load's result. */
 static void store_shuffled(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n)
 {
     LLVMTypeRef word = LLVMInt32TypeInContext(cc->context);
@@ -77,7 +77,7 @@ static void store_shuffled(struct cc1 *cc, LLVMBuilderRef b, const struct narrow
 
 static void narrow_one(struct cc1 *cc, LLVMBuilderRef b, const struct narrow *n)
 {
-    LLVMPositionBuilderBefore(b, n->store); /* with the line of the store */
+    LLVMPositionBuilderBefore(b, n->store); /* new instructions get the store's line of source */
     if (LLVMIsAInsertElementInst(n->made)) {
         store_component(cc, b, n, LLVMGetOperand(n->made, 2), LLVMGetOperand(n->made, 1));
     } else {
@@ -100,7 +100,7 @@ void cc1_narrow(struct cc1 *cc, LLVMModuleRef module)
             for (LLVMValueRef i = LLVMGetFirstInstruction(block), next; i; i = next) {
                 struct narrow n;
                 next = LLVMGetNextInstruction(i);
-                if (find(i, &n)) {
+                if (match(i, &n)) {
                     narrow_one(cc, b, &n);
                 }
             }

@@ -4,7 +4,7 @@
 //   - random phases: engine e owns the lines with line % 3 == e, and all engines share hashes, banks, the atomic buffer
 //     and response ports. Requests of one engine to one line take effect in order (rule 4), so all data are checked;
 //   - shared phases: all engines add 1 to the same words, also with LR and SC; no old value may be returned twice;
-//   - last phases: they print lines a cycle.
+//   - last phases: the lines per cycle are printed.
 // Dirty commands run in the random phases, and memory refuses some writes. Without atomics (ATOMICS = 0,
 // mem_fabric_plain) each atomic is refused and changes nothing.
 module tb #(

@@ -38,11 +38,12 @@ int hints_write(const char *path, struct hints *h);
 
 struct trial {
     uint32_t mutant;
-    bool preempt;             /**< The mutant was tried by the signature test. */
+    bool preempt;             /**< The mutant was tried by the signature test (preempt.h). */
     bool hinted;              /**< The hint caught the mutant. */
     bool caught, interrupted;
-    bool slow;                /**< Not caught, and a case was too slow; or the catching case is, without the bug. */
-    bool false_alarm;         /**< The test that caught the mutant differs without the bug as well. */
+    /** A case was too slow: with the mutant, which was not caught; or without it, the case that caught the mutant. */
+    bool slow;
+    bool false_alarm;         /**< The test that caught the mutant fails without it as well. */
     struct campaign campaign; /**< The trial by seeds. */
     struct campaign unchanged;/**< The test that caught the mutant, on the unchanged RTL: sums only. */
     uint64_t unchanged_stops;

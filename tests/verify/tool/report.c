@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From a failed case to its report: the case is shrunk, explained, and written out. */
+/** The report of a case in which model and RTL differ. The case is shrunk to the items that are needed for the
+ *  difference, the first instruction that differs is found, and both are written out. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,9 @@
 #include "command.h"
 
 #define SHRINK_RUNS 3000u
-#define SHRINK_CYCLES (24 * CASE_CYCLES) /* greatest number of cycles of the RTL, in all runs together */
+#define SHRINK_CYCLES (24 * CASE_CYCLES) /* maximum cycles of the RTL, of all runs together */
 
+/* Results of the functions *_apart, which run in processes of their own (apart()). */
 enum { APART_SAME, APART_DIFFERS, APART_CANNOT };
 
 /* -------------------------------------------------------------- the study */
@@ -22,18 +24,19 @@ struct findings {
     struct slow slow;        /* seconds not 0: the guard's report on the last run, which was too slow */
 };
 
-struct desk {
+/** Arguments of the steps of a study. */
+struct steps {
     const struct pair *p;
-    const char *path;
-    uint32_t patience;
-    bool slow;               /* a run was too slow: no other run is started */
+    const char *path;        /* file for the waveform */
+    uint32_t patience;       /* seconds of processor time of a run */
+    bool slow;               /* a run took longer: no other run is started */
     struct findings *f;
     struct study *study;     /* f->study */
 };
 
 static int differs_apart(void *user)
 {
-    const struct desk *d = user;
+    const struct steps *d = user;
     struct verdict v = {0};
     int r = case_compare(&d->study->c, d->p, NULL, &v);
     d->f->cycles += v.cycles;
@@ -43,7 +46,7 @@ static int differs_apart(void *user)
 /** A case that kills a simulator differs. One that is too slow gives no answer. */
 static bool differs(void *user)
 {
-    struct desk *d = user;
+    struct steps *d = user;
     if (d->slow || d->f->cycles > SHRINK_CYCLES) {
         return false; /* the case is small enough */
     }
@@ -54,7 +57,7 @@ static bool differs(void *user)
 
 static int explain_apart(void *user)
 {
-    const struct desk *d = user;
+    const struct steps *d = user;
     return explain(d->p, d->path, d->study) ? APART_CANNOT : APART_SAME;
 }
 
@@ -106,29 +109,29 @@ static void write_report(const struct options *o, const struct pair *p, const st
 void failure_study(const struct options *o, const struct pair *p, const struct failure *f, struct study *out)
 {
     char waves[1024];
-    struct desk desk = {.p = p, .path = waves, .patience = o->patience};
-    desk.f = mmap(NULL, sizeof *desk.f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct steps steps = {.p = p, .path = waves, .patience = o->patience};
+    steps.f = mmap(NULL, sizeof *steps.f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *out = (struct study){.c = {.kind = f->kind, .seed = f->seed}, .difference = f->difference};
     case_size(&out->c, &p->geometry);
     out->kept = out->c.items;
-    if (desk.f == MAP_FAILED) {
+    if (steps.f == MAP_FAILED) {
         snprintf(out->note, sizeof out->note, "not shrunk: %s", strerror(ENOMEM));
         return;
     }
-    struct study *s = desk.study = &desk.f->study;
+    struct study *s = steps.study = &steps.f->study;
     *s = *out;
     fprintf(stderr, "%s seed %llu differs; shrinking its %u items\n", kind_names[f->kind],
             (unsigned long long)f->seed, s->kept);
-    const bool again = differs(&desk);
+    const bool again = differs(&steps);
     if (!again) {
-        snprintf(s->note, sizeof s->note, desk.slow ? "when it was run again, it took more than %u s of processor time"
+        snprintf(s->note, sizeof s->note, steps.slow ? "when it was run again, it took more than %u s of processor time"
                                                     : "it did not differ when it was run again", o->patience);
     } else {
-        s->kept = shrink(s->c.keep, s->c.items, SHRINK_RUNS, differs, &desk);
+        s->kept = shrink(s->c.keep, s->c.items, SHRINK_RUNS, differs, &steps);
         fprintf(stderr, "%u items are left; looking for the instruction\n", s->kept);
         int r = make_directories(o->output);
         file_name(o, p, f, "fst", waves, sizeof waves);
-        int explained = r ? r : apart(explain_apart, &desk, o->patience, &desk.f->slow);
+        int explained = r ? r : apart(explain_apart, &steps, o->patience, &steps.f->slow);
         if (r) {
             snprintf(s->note, sizeof s->note, "%s: %s", o->output, strerror(-r));
         } else if (explained == -ETIME && !s->note[0]) {
@@ -138,11 +141,11 @@ void failure_study(const struct options *o, const struct pair *p, const struct f
         }
     }
     *out = *s;
-    if (again && desk.slow) {
+    if (again && steps.slow) {
         snprintf(out->note, sizeof out->note, "shrinking ended early: without some items it took more than %u s of "
                  "processor time%s%.300s", o->patience, s->note[0] ? "; " : "", s->note);
     }
-    munmap(desk.f, sizeof *desk.f);
+    munmap(steps.f, sizeof *steps.f);
     write_report(o, p, f, out);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* c[i] = a[i] + b[i]; args has the addresses of a, b and c. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)

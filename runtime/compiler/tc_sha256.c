@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** SHA-256 (FIPS 180-4), for keys and checksums of the cache. */
+/** SHA-256 (FIPS 180-4), for the keys of the cache and the seals of its entries. */
 #include "tc_internal.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ void tc_sha256_add(struct tc_sha256 *s, const void *data, size_t size)
 void tc_sha256_end(struct tc_sha256 *s, uint8_t digest[32])
 {
     uint64_t bits = s->length * 8;
-    uint8_t tail[72] = {0x80};
+    uint8_t tail[72] = {0x80}; /* padding to 8 bytes before the end of a block, then the length in bits */
     size_t pad = 1 + (119 - s->length % 64) % 64;
     for (int i = 0; i < 8; i++) {
         tail[pad + (size_t)i] = (uint8_t)(bits >> (56 - 8 * i));

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEP (1u << 20) /* distance to the next address if one is in use, in bytes */
-#define TRIES 512u
+#define STEP (1u << 20)        /* bytes from an address in use to the next one that is tried */
+#define TRIES 512u             /* addresses that are tried for an image */
 
 static void image_destroy(void *object)
 {
@@ -32,7 +32,7 @@ static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t b
     if (r != 0) {
         fprintf(stderr, "tern: OpenCL: a program cannot be loaded: %s\n", log == NULL ? "no reason given" : log);
         free(log);
-        return r == -EEXIST ? -EIO : r;
+        return r == -EEXIST ? -EIO : r; /* -EEXIST has a meaning here */
     }
     free(log);
     r = im->image.size > RT_IMAGE_END - base ? -EEXIST : rt_place_image(&im->image, take, im->context, &im->parts);

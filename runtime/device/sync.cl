@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Barriers and fences. The barrier instruction orders memory for the whole work-group, because the accesses of an
- * executor leave in order. A fence is the RISC-V instruction.
+ * Barriers and fences. The barrier instruction also orders memory for the whole work-group, because an executor sends
+ * its accesses to memory in order. A fence is the RISC-V instruction.
  */
 #include "base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Measurements of the blackout, in which nothing runs, for `tern bench migrate`. Functions return 0 or -errno after a
- *  message on stderr. */
+/** Measurements of the brownout and blackout of a migration (docs/migration.md) for `tern bench migrate`: the processes
+ *  run in the former and are stopped in the latter. Functions return 0 or -errno after a message on stderr. */
 #ifndef TERN_BENCH_MIGRATE_SIZE_H
 #define TERN_BENCH_MIGRATE_SIZE_H
 
@@ -9,11 +9,11 @@
 #include "direct.h"
 
 struct migrate_size {
-    uint64_t blackout;   /**< Bytes of the link from the order to stop to the stream's end. */
+    uint64_t blackout;   /**< Bytes over the link from the stop of the processes to the stream's end. */
     uint64_t last_round; /**< Bytes of the pages written during the last round before the stop. */
-    uint64_t brownout;   /**< Bytes of the link before the stop. */
-    uint64_t full_copy;  /**< Bytes of the link if everything is sent in the blackout; 0: not measured. */
-    uint32_t rounds;
+    uint64_t brownout;   /**< Bytes over the link before the stop. */
+    uint64_t full_copy;  /**< Bytes over the link if everything is sent in the blackout; 0: not measured. */
+    uint32_t rounds;     /**< Rounds of the brownout, each of which sends the pages that were written meanwhile. */
     uint32_t lost;       /**< Pages that arrived with other contents than on the source. */
 };
 

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Properties of mem_fifo: it never holds more entries than it has room for, and while it fills it gives only what it
-// has filled. f_entries are its entries, the oldest in the lowest bits, for the proofs of what contains it. Assumed: a
-// queue of free slots (FILL) gets back only what it gave.
+// SPDX-License-Identifier: Apache-2.0 Properties of mem_fifo: it never holds more entries than it has room for. A queue
+// of free slots (FILL), which fills itself after reset, gives meanwhile only entries that it has filled; assumed: it
+// gets back only what it gave. f_entries are the entries, the oldest in the lowest bits, for proofs of modules that
+// contain a mem_fifo.
 logic [DEPTH_LOG2:0] f_count;
 logic [(WIDTH<<DEPTH_LOG2)-1:0] f_entries;
 assign f_count = wr_q - rd_q;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Contexts with more memory than the device has. Kernels, copies and transfers run if their own memory fits (A6). A
- * single copy, fill or transfer may use more than the device has. test_shared: memory that a kernel names with
- * clSetKernelExecInfo. test_coarse: a coarsened kernel reads and writes such memory once.
+ * Contexts with more memory than the device has. A kernel runs if the memory that it uses fits (rule A6 of
+ * docs/rules.md). A single copy, fill or transfer may use more than the device has. test_shared: memory that a kernel
+ * names with clSetKernelExecInfo. test_coarse: a coarsened kernel reads and writes such memory once.
  */
 #include "clt.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BUFFERS 12u
-#define INTS (1u << 20) /* A buffer of 4 MiB, on a device of 16 MiB. */
+#define INTS (1u << 20) /* A buffer has 4 MiB, the device 16 MiB. */
 
 static void test_stream(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include "runtime/core/closing.h"
 
-static atomic_uint waits;
+static atomic_uint waits; /* calls of pthread_cond_timedwait */
 
 int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);

@@ -30,6 +30,7 @@ static struct submission begin_kernel(struct device *d, uint64_t fence)
 static void test_bad_list(void **state)
 {
     struct device *d = *state;
+    /* page 0x700 exists; an entry must be valid, readable and writable, and nothing else */
     static const struct {
         uint32_t entry, fault;
     } cases[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern migrate inspect: shows a stream from its first byte to its last, as far as it can be decoded. */
+/** tern migrate inspect: shows the records of a migration stream, and reports each place that is damaged. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,10 +28,10 @@ const char *type_name(unsigned type)
     return name ? name : text;
 }
 
-static void trouble(struct inspection *x, struct trouble t, const char *format, ...)
+static void report(struct inspection *x, struct trouble t, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void trouble(struct inspection *x, struct trouble t, const char *format, ...)
+static void report(struct inspection *x, struct trouble t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -41,14 +41,14 @@ static void trouble(struct inspection *x, struct trouble t, const char *format, 
     x->to->trouble(&t);
 }
 
-/** Reports that only `got` of `want` bytes are there, which begin `at` bytes behind the input's position. */
+/** Reports the end of the input after `got` of `want` bytes. These begin `at` bytes after the input's position. */
 static void cut_off(struct inspection *x, const char *where, size_t at, size_t got, size_t want)
 {
     const struct trouble t = {.offset = input_offset(&x->in) + at + got};
-    trouble(x, t, "the stream is cut off %s: %zu of %zu bytes are there", where, got, want);
+    report(x, t, "the stream is cut off %s: %zu of %zu bytes are there", where, got, want);
 }
 
-static const struct tern_field *field(const struct shown *r, const char *name, enum tern_field_kind kind)
+static const struct tern_field *find_field(const struct shown *r, const char *name, enum tern_field_kind kind)
 {
     for (unsigned i = 0; i < r->count; i++) {
         const struct tern_field *f = &r->fields[i];
@@ -59,7 +59,8 @@ static const struct tern_field *field(const struct shown *r, const char *name, e
     return NULL;
 }
 
-static uint64_t bits(const struct tern_field *f)
+/** Number of ones in the field's bytes; NULL: 0. */
+static uint64_t ones(const struct tern_field *f)
 {
     uint64_t n = 0;
     for (size_t i = 0; f && i < f->size; i++) {
@@ -70,11 +71,12 @@ static uint64_t bits(const struct tern_field *f)
 
 static void count_pages(struct sums *s, const struct shown *r)
 {
-    const struct tern_field *count = field(r, "count", TERN_FIELD_U64), *how = field(r, "encoding", TERN_FIELD_U64);
-    const struct tern_field *content = field(r, "content", TERN_FIELD_BYTES);
+    const struct tern_field *count = find_field(r, "count", TERN_FIELD_U64);
+    const struct tern_field *how = find_field(r, "encoding", TERN_FIELD_U64);
+    const struct tern_field *content = find_field(r, "content", TERN_FIELD_BYTES);
     const bool zeros = how && how->value == TERN_PAGES_ZERO;
-    const uint64_t all = count ? count->value : 0, zero = zeros ? all : bits(field(r, "zero", TERN_FIELD_BYTES));
-    const uint64_t same = bits(field(r, "same", TERN_FIELD_BYTES));
+    const uint64_t all = count ? count->value : 0, zero = zeros ? all : ones(find_field(r, "zero", TERN_FIELD_BYTES));
+    const uint64_t same = ones(find_field(r, "same", TERN_FIELD_BYTES));
     s->page_records++;
     s->zero += zero;
     s->same += same;
@@ -112,8 +114,8 @@ static bool show_record(struct inspection *x, const struct tern_record_head *h)
     size_t got;
     const unsigned char *all = input_peek(&x->in, TERN_HEAD_BYTES + h->length, &got), *own = all + TERN_HEAD_BYTES;
     if (h->number != x->next) {
-        trouble(x, (struct trouble){.offset = r.offset}, "the record's number is %llu, after %llu records",
-                (unsigned long long)h->number, (unsigned long long)x->next);
+        report(x, (struct trouble){.offset = r.offset}, "the record's number is %llu, after %llu records",
+               (unsigned long long)h->number, (unsigned long long)x->next);
     }
     x->next = h->number + 1;
     if (got < TERN_HEAD_BYTES + h->length) {
@@ -125,22 +127,22 @@ static bool show_record(struct inspection *x, const struct tern_record_head *h)
     if (!tern_head_fits(h, own)) {
         const struct trouble t = {.offset = r.offset + TERN_HEAD_BYTES, .sums = true, .want = h->check,
                                   .found = XXH3_64bits(own, h->length)};
-        trouble(x, t, "the fields of record %llu (%s) are damaged", (unsigned long long)h->number, type_name(h->type));
+        report(x, t, "the fields of record %llu (%s) are damaged", (unsigned long long)h->number, type_name(h->type));
     } else {
         wrong = tern_fields_parse(own, h->length, fields, &r.count);
         r.fields = fields;
     }
     x->to->record(&r);
     if (wrong) {
-        trouble(x, (struct trouble){.offset = r.offset + TERN_HEAD_BYTES}, "record %llu (%s): %s",
-                (unsigned long long)h->number, type_name(h->type), wrong);
+        report(x, (struct trouble){.offset = r.offset + TERN_HEAD_BYTES}, "record %llu (%s): %s",
+               (unsigned long long)h->number, type_name(h->type), wrong);
     }
     count(x, &r);
     if (h->type == TERN_RECORD_END && r.fields) {
-        const struct tern_field *records = field(&r, "records", TERN_FIELD_U64);
+        const struct tern_field *records = find_field(&r, "records", TERN_FIELD_U64);
         x->ended = true;
         if (!records || records->value != h->number) {
-            trouble(x, (struct trouble){.offset = r.offset}, "the last record does not tell how many are before");
+            report(x, (struct trouble){.offset = r.offset}, "the last record does not tell how many are before");
         }
     }
     input_advance(&x->in, got);
@@ -161,15 +163,15 @@ static bool search(struct inspection *x)
             return false;
         }
         if (!tern_head_unpack(bytes, &h) && h.number > 0 && h.number - x->next < input_offset(&x->in) - from) {
-            trouble(x, (struct trouble){.offset = from}, "%llu bytes are not understood",
-                    (unsigned long long)(input_offset(&x->in) - from));
+            report(x, (struct trouble){.offset = from}, "%llu bytes are not understood",
+                   (unsigned long long)(input_offset(&x->in) - from));
             x->next = h.number;
             return true;
         }
     }
 }
 
-static void records(struct inspection *x)
+static void inspect_records(struct inspection *x)
 {
     for (bool more = true; more && !x->ended;) {
         struct tern_record_head h;
@@ -182,14 +184,14 @@ static void records(struct inspection *x)
         }
         const char *wrong = tern_head_unpack(bytes, &h);
         if (wrong) {
-            trouble(x, (struct trouble){.offset = input_offset(&x->in)}, "record %llu: %s",
-                    (unsigned long long)x->next, wrong);
+            report(x, (struct trouble){.offset = input_offset(&x->in)}, "record %llu: %s",
+                   (unsigned long long)x->next, wrong);
         }
         more = wrong ? search(x) : show_record(x, &h);
     }
 }
 
-static void stream(struct inspection *x)
+static void inspect_stream(struct inspection *x)
 {
     struct tern_stream_header h;
     size_t got;
@@ -200,16 +202,16 @@ static void stream(struct inspection *x)
     }
     const char *wrong = tern_header_unpack(bytes, &h);
     if (wrong) {
-        trouble(x, (struct trouble){.offset = 0}, "%s", wrong);
+        report(x, (struct trouble){.offset = 0}, "%s", wrong);
         return;
     }
     x->to->header(&h);
     x->next = h.next;
     input_advance(&x->in, TERN_HEADER_BYTES);
-    records(x);
+    inspect_records(x);
     input_peek(&x->in, 1, &got);
     if (got) {
-        trouble(x, (struct trouble){.offset = input_offset(&x->in)}, "there are bytes after the last record");
+        report(x, (struct trouble){.offset = input_offset(&x->in)}, "there are bytes after the last record");
     }
 }
 
@@ -224,7 +226,7 @@ static int inspect(const char *path, const struct printer *to)
     size_t got;
     input_peek(&x.in, 1, &got);
     if (!x.in.error) {
-        stream(&x);
+        inspect_stream(&x);
     }
     if (x.in.error) {
         fprintf(stderr, "tern migrate: %s: %s\n", path, strerror(x.in.error));

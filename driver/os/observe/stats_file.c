@@ -15,14 +15,15 @@
 
 #include "base/thread.h"
 
-#define PER_PROCESS 64 /* largest number of devices that a process publishes */
+#define PER_PROCESS_MAX 64 /* devices that a process publishes */
 
 struct tern_stats_file {
     struct tern_stats *map;
-    int fd; /* holds the lock of the file */
+    int fd; /* open as long as the device, because it holds the file's lock */
     char path[PATH_MAX];
 };
 
+/** Opens the user's folder, and makes it first if needed. -1: it cannot be used, or other users can write to it. */
 static int open_folder(char path[PATH_MAX])
 {
     struct stat s;
@@ -38,6 +39,7 @@ static int open_folder(char path[PATH_MAX])
     return fd;
 }
 
+/** Removes a file that no process has locked: its process was killed. */
 static void remove_dead(int folder, const char *name)
 {
     const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -52,7 +54,7 @@ static void remove_dead(int folder, const char *name)
 
 static void remove_all_dead(int folder)
 {
-    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir owns it */
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir takes it over */
     DIR *d = own < 0 ? NULL : fdopendir(own);
     for (struct dirent *e; d && (e = readdir(d));) {
         const size_t n = strlen(e->d_name);
@@ -92,7 +94,7 @@ static int create(struct tern_stats_file *f, const char *folder, uint32_t *devic
         return -1;
     }
     const bool good = flock(fd, LOCK_EX | LOCK_NB) == 0 && make_room(fd, sizeof(struct tern_stats));
-    for (int n = 0; good && !named && n < PER_PROCESS; n++) {
+    for (int n = 0; good && !named && n < PER_PROCESS_MAX; n++) {
         snprintf(f->path, sizeof f->path, "%.4000s/%ld-%d.stats", folder, (long)getpid(), n);
         named = link(temporary, f->path) == 0;
         *device = (uint32_t)n;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** Virtual address ranges (vaspace.h). Positions and counts are in pages. */
 #include "os/space/vaspace.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static int insert(struct tern_vaspace *v, uint32_t i, struct tern_range r)
     return 0;
 }
 
-/** Takes `count` pages from one on that is `offset` above a multiple of `align`. */
+/** Takes `count` pages, the first of which is `offset` above a multiple of `align`, a power of two. */
 static int take(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, enum tern_place place,
                 void *owner, uint32_t *first)
 {

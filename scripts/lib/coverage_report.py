@@ -19,7 +19,7 @@ import sys
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-GOAL = 95.0
+GOAL = 95.0  # percent of functional bins, and of pipeline events, for --check
 STYLE = """body{font:14px/1.4 sans-serif;margin:2em;max-width:110em}table{border-collapse:collapse}
 td,th{padding:1px 8px;text-align:right}
 td:first-child,th:first-child{text-align:left}.no{background:#fcc}.yes{background:#dfd}.why{background:#ffd}
@@ -29,6 +29,7 @@ h2{margin-top:1.5em}.bar{display:inline-block;width:120px;background:#fcc}
 
 
 def functional(directory):
+    """Returns the counts of all *.json together, by bin."""
     total = collections.Counter()
     for path in sorted(directory.glob("*.json")):
         for name, n in json.loads(path.read_text()).items():

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** Calls of XRT's hardware emulation (calls.h). Functions return the bytes of the answer in `out`, or -EPROTO. */
 #include "calls.h"
 
 #include <errno.h>
@@ -111,7 +112,7 @@ long calls_serve(struct device *d, uint32_t api, const uint8_t *request, size_t 
         a.ack = device_time(d);
         return pack(&a.base, out);
     }
-    default: /* calls for buffers, the environment and the end, and unknown ones of later versions */
+    default: /* for buffers, the environment and the end, and those of later versions */
         return acknowledged(out);
     }
 }

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-// Properties of dirty_plane, for any one page. owed_q says that the page was written and no access has cleared it
-// since. While owed_q holds, the page's bit is in the memory or in the pipe, an access that reports the page reports it
-// set (no write is lost), and only an access that clears the page takes the bit away. clean_q says that the page was
-// neither written nor set since it was cleared. While clean_q holds, no access reports the page.
+// SPDX-License-Identifier: Apache-2.0 Properties of dirty_plane, for any one page. owed_q says that the page was
+// written and no access has cleared it since. While owed_q holds, the page's bit is set in the memory or in the pipe,
+// an access that reports the page reports it set (no write is lost), and only an access that clears the page clears the
+// bit. clean_q says that the page was neither written nor set since it was cleared. While clean_q holds, no access
+// reports the page.
 (* anyconst *) logic [21:0] page;
 logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0;
 logic [ADDR_W-1:0] p_word;
@@ -32,7 +32,7 @@ assign o2 = line_2 ? !last_2_q : open_2_q;
 assign n2 = line_2 ? addr_2_q + 1'b1 : next_2_q;
 assign o1 = line_1 ? !last_1_q : o2;
 assign n1 = line_1 ? addr_1_q + 1'b1 : n2;
-// of the page's line: its first word has passed stage 2 and its last has not; and so has the page's own
+// mine: the page's line is in stage 2: its first word has passed, its last has not. passed: so has the page's word.
 assign mine = open_2_q && next_2_q >> PER_LOG2 == p_word >> PER_LOG2;
 assign passed = next_2_q > p_word;
 always_ff @(posedge clk_i) begin
@@ -92,7 +92,7 @@ always_comb begin
     // an owed bit is pending, a clean one is not, and nothing else changes the bit
     if (owed_q) assert (p_pending);
     if (clean_q) assert (!p_pending);
-    // a line with a bit set has its mark, unless its words are being read: then it comes back
+    // A line with a bit set has its mark. While its words are read, the mark may be away until the last word.
     if (!clearing_q && p_read && !mine) assert (p_mark);
     if (!clearing_q && p_read && mine && passed) assert (p_mark || left_q);
     // induction: what the pipe holds

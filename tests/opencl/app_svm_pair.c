@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two programs at the same time whose shared virtual memory has the same addresses: each finds its own data there (A7).
+ * Two programs at the same time whose shared virtual memory has the same addresses: each finds its own data there (rule
+ * A7 of docs/rules.md).
  * With ternd both use one device; otherwise each has its own.
  */
 #include <stdbool.h>

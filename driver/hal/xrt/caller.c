@@ -18,7 +18,7 @@
 struct tern_caller {
     const struct tern_xrt_api *api; /* Constant. */
     struct tern_xrt *xrt;  /* The open card. Used by the thread while `pending`, else guarded by `lock`. */
-    pthread_mutex_t turn;  /* Held during a call. Taken before `lock`. */
+    pthread_mutex_t turn;  /* Held by a caller until its call has ended. Taken before `lock`. */
     pthread_mutex_t lock;  /* Guards all fields below, unless a comment says otherwise. */
     pthread_cond_t asked, answered; /* Signalled when `pending` or `stop` is set, and when `pending` is reset. */
     pthread_t thread;         /* The thread that makes the calls. Constant. */
@@ -31,7 +31,8 @@ struct tern_caller {
     char device[64], xclbin[4096]; /* Copies of the strings of TERN_CALL_OPEN. */
 };
 
-static int make(struct tern_caller *c, struct tern_call *k)
+/** Makes a call, in the thread. The card must be open, except for the calls that open and close it: else -EIO. */
+static int make_call(struct tern_caller *c, struct tern_call *k)
 {
     int r = c->xrt || k->op == TERN_CALL_OPEN || k->op == TERN_CALL_CLOSE ? 0 : -EIO;
     switch (r ? TERN_CALL_CLOSE : k->op) {
@@ -74,7 +75,7 @@ static void *run(void *arg)
             break;
         }
         pthread_mutex_unlock(&c->lock);
-        const int r = make(c, &c->call);
+        const int r = make_call(c, &c->call);
         pthread_mutex_lock(&c->lock);
         c->result = r;
         c->pending = false;
@@ -109,7 +110,7 @@ int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out)
 }
 
 /** Waits for the end of the call for at most `ms`. Requires `turn` and `lock`. */
-static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
+static int wait_for_result(struct tern_caller *c, struct tern_call *call, int64_t ms)
 {
     tern_assert_held(&c->turn);
     tern_assert_held(&c->lock);
@@ -144,7 +145,7 @@ int tern_caller_call(struct tern_caller *c, struct tern_call *call, int64_t ms)
         }
         c->pending = true;
         pthread_cond_signal(&c->asked);
-        r = answer(c, call, ms);
+        r = wait_for_result(c, call, ms);
     }
     pthread_mutex_unlock(&c->lock);
     pthread_mutex_unlock(&c->turn);
@@ -166,7 +167,7 @@ bool tern_caller_stop(struct tern_caller *c)
     c->stop = true;
     pthread_cond_signal(&c->asked);
     pthread_mutex_unlock(&c->lock);
-    if (lost) { /* the thread uses c for ever */
+    if (lost) { /* the thread may still use c, which is not freed */
         pthread_detach(c->thread);
         return false;
     }

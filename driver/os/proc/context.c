@@ -195,7 +195,7 @@ int tern_context_make_data(struct tern_context *c, uint32_t address)
     return r;
 }
 
-void tern_context_take_pages(struct tern_context *c)
+void tern_context_give_pages(struct tern_context *c)
 {
     tern_assert_held(&c->proc->dev->lock);
     if (!c->gone) {
@@ -234,7 +234,7 @@ void tern_os_context_destroy(struct tern_context *c)
     while (c->ended != c->submitted) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
-    tern_context_take_pages(c);
+    tern_context_give_pages(c);
     tern_context_free(c);
     tern_observer_changed(dev);
     pthread_mutex_unlock(&dev->lock);

@@ -39,7 +39,7 @@ static void take_contexts(struct tern_process *proc)
     TERN_LIST_EACH(node, &proc->contexts)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        tern_context_take_pages(c);
+        tern_context_give_pages(c);
     }
 }
 

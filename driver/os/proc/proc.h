@@ -6,8 +6,8 @@
 #include "os/state/state.h"
 
 /* process.c; requires dev->lock */
-/** Gives the tables of the process back and removes it from the device. None of its work is queued and none of its
- *  memory mapped. Blocks, and releases dev->lock meanwhile. */
+/** Gives the page tables of the process back and removes it from the device. Requires that none of its work is queued
+ *  and none of its memory mapped. Blocks, and releases dev->lock meanwhile. */
 void tern_process_end(struct tern_process *proc);
 
 /* context.c: functions take dev->lock, unless a comment says otherwise */
@@ -20,7 +20,7 @@ int tern_context_make_data(struct tern_context *c, uint32_t address);
 void tern_context_save_pages(const struct tern_context *c, uint32_t *page);
 /* Require dev->lock, and that the context has no work: */
 /** Gives the context's pages back, unless it has none. */
-void tern_context_take_pages(struct tern_context *c);
+void tern_context_give_pages(struct tern_context *c);
 /** Removes the context from its process and its queue, and frees it. */
 void tern_context_free(struct tern_context *c);
 
@@ -35,8 +35,8 @@ void tern_suspend_end(struct tern_process *proc);
 /** Frees the objects that the user has not destroyed of a killed process. */
 void tern_process_free_objects(struct tern_process *proc);
 
-/* offence.c; requires dev->lock */
-/** Checks that a process of this name may begin. -EACCES, with a sentence that says for how long not. */
+/* offence.c; requires dev->lock. A process whose work has caused too many resets is refused for some time. */
+/** Checks that a process of this name may begin. -EACCES, with a sentence that says for how long it may not. */
 int tern_offence_admit(struct tern_device *dev, const struct tern_process *proc);
 /** Records that work of the process has caused a reset of an engine. */
 void tern_offence_note(struct tern_process *proc);
@@ -45,8 +45,8 @@ void tern_offence_note(struct tern_process *proc);
 /** Writes a chunk to its slot of the context's arena. Requires dev->hal_lock. Errors of the hal. */
 int tern_chunk_write(const struct tern_chunk *s);
 
-/* hold.c; requires dev->lock */
-/** Called before a job is queued. The job with the number `launch` is made to begin in an empty HW queue, so that the
+/* hold.c; requires dev->lock. A hold suspends all processes at a cycle, or when a certain buffer (a job) begins. */
+/** Called before a job is queued. The job for which the hold waits is made to begin in an empty HW queue, so that the
  *  time of its begin is known. */
 void tern_hold_submitted(struct tern_device *dev, struct tern_context *c, struct tern_job *job);
 /** Called when a chunk of that job begins. */

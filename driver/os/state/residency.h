@@ -76,7 +76,7 @@ struct tern_stay {
     /** Device time at which the stay began, plus the time for which the context has been held since; 0: no stay yet. */
     uint64_t ready;
     uint64_t held;   /**< Device time since which the context has been held for memory; 0: it is not held. */
-    uint32_t stops;  /**< Number of times that the context was held for a page since its stay began. */
+    uint32_t stops;  /**< Times that the context was held for a page since its stay began. */
     uint64_t wanted; /**< Pages that the work used when the context took the ticket. */
     uint64_t pages;  /**< Pages moved for the context since its stay began. */
     uint64_t cycles; /**< Cycles that the context had run when its stay began. */
@@ -87,14 +87,14 @@ struct tern_pager {
     pthread_t thread;
     pthread_cond_t wake;
     bool started, stop;
-    uint64_t rounds;           /**< Number of looks at the partitions. */
-    uint64_t uses;             /**< Counter of uses, the clock of all recency. */
+    uint64_t rounds;           /**< Number of rounds in which the pager served the partitions. */
+    uint64_t uses;             /**< Counter of uses of memory: the clock by which the least recently used is found. */
     uint64_t tickets;          /**< Number of tickets taken (mem/stay.c). */
     uint64_t decisions;        /**< Number of searches for a victim. */
-    uint64_t looked;           /**< Number of allocations, contexts and named addresses that the searches looked at. */
+    uint64_t looked;           /**< Allocations, contexts and named addresses that these searches examined. */
     uint64_t evicted, brought; /**< Pages evicted and paged in since the device was opened. */
     uint64_t requests;         /**< Number of page requests of kernels. */
-    uint64_t look_at;          /**< Device time at which a stay may end that the pager waits for; UINT64_MAX: none. */
+    uint64_t look_at;          /**< Device time at which the pager expects the next end of a stay; UINT64_MAX: none. */
 };
 
 #endif

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chooses the steps of a test run that a change can break.
 
-changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
-steps of the default tier, or else a suite or a step of full; tests by ctest, as `FOLDER: PATTERN` on the model,
-`sanitize FOLDER: PATTERN` under the sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the
-unit benches of the RTL that contain a changed file, `lint` for the lint of the changed modules, `mutants` for the
-seeded bugs without a record, `itself` for the tests of a changed file of tests/FOLDER: all of the folder, if others
-include the file.
+changed.yaml has rows for folders and files. For a changed file the row with the longest matching path decides. The
+items of a row:
+
+  NAME                         a step of the default tier, or else a suite or a step of full
+  FOLDER: PATTERN              tests by ctest, on the model
+  sanitize FOLDER: PATTERN     the same under the sanitizers
+  small FOLDER: PATTERN        the same on the small RTL
+  benches                      the unit benches of the RTL that contain a changed file
+  lint                         the lint of the changed modules
+  mutants                      the seeded bugs without a record
+  itself                       the tests in a changed file of tests/FOLDER; all of the folder, if others include it
 """
 import dataclasses
 import functools

@@ -6,6 +6,8 @@
  */
 #include "program.h"
 
+#define DIVERGE_STREAM (1ull << 36)
+
 #define PICK(c, a) ((a)[rng_below((c)->r, COUNT(a))])
 
 enum access { READ, WRITE, ATOMIC, EXECUTE, ACCESSES };
@@ -284,6 +286,44 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
     code_jump(c, out[1], X0);
 }
 
+/** Work-items of a group from number `bound` on wait at a barrier, or end. A stop finds all of them there; the others
+ *  then come to a barrier behind it. Thus only the save has which work-item waited first, and who has ended. */
+static void diverge_later(struct code *c, uint32_t group, uint32_t bound, uint32_t last, bool ends)
+{
+    const uint32_t first = group * c->kernel->full;
+    code_say(c, ", part of group %u %s before the others leave a gate", group, ends ? "ends" : "waits");
+    emit_li(c, X7, first);
+    emit_li(c, X8, last);
+    const uint32_t below = code_hole(c), behind = code_hole(c);
+    emit_li(c, X7, bound);
+    const uint32_t part = code_hole(c);
+    c->awaited = last - bound;
+    gate_count(c);
+    emit(c, ends ? ASM_EXIT : ASM_BARRIER);
+    const uint32_t out = code_hole(c);
+    code_branch(c, part, BLTU, X9, X7);
+    gate_wait(c);
+    emit(c, ASM_BARRIER);
+    code_branch(c, below, BLTU, X9, X7);
+    code_branch(c, behind, BGEU, X9, X8);
+    code_jump(c, out, X0);
+}
+
+/** A barrier fault with a gate. The draws are apart from those of the item, which are the same without a gate. */
+static void diverge_at_gate(struct code *c, uint32_t group, uint32_t bound, uint32_t last)
+{
+    struct rng r = rng_of(c->plan->seed, DIVERGE_STREAM + c->item);
+    const uint32_t first = group * c->kernel->full, lanes = c->plan->g.lanes, how = rng_below(&r, 3);
+    if (last - first > lanes && rng_one_in(&r, 2)) { /* whole warps */
+        bound = first + lanes * (1 + rng_below(&r, (last - first - 1) / lanes));
+    }
+    if (how == 0) {
+        diverge_back(c, group, bound, last);
+    } else {
+        diverge_later(c, group, bound, last, how == 1);
+    }
+}
+
 /** Some work-items of a group wait at a barrier that the others never reach. */
 static void diverge(struct code *c)
 {
@@ -291,7 +331,12 @@ static void diverge(struct code *c)
     uint32_t group = any_group(c);
     uint32_t items = group_items(k, group), bound = group * k->full + 1 + rng_below(c->r, items > 1 ? items - 1 : 1);
     uint32_t kind = rng_below(c->r, 3), last = group * k->full + items;
-    if (rng_one_in(c->r, 2) || c->item == k->gate_item) {
+    const bool back = rng_one_in(c->r, 2);
+    if (c->item == k->gate_item) {
+        diverge_at_gate(c, group, bound, last);
+        return;
+    }
+    if (back) {
         diverge_back(c, group, bound, last);
         return;
     }

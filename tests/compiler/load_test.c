@@ -109,6 +109,21 @@ static void test_entry_saves_nothing(void **state)
     tc_image_free(&image);
 }
 
+/** Each entry begins at a line of 64 bytes, whatever the size of those before it. */
+static void test_entries_begin_at_lines(void **state)
+{
+    (void)state;
+    struct tc_image image = image_of("kernel void a(global int *x) { x[0] = 1; }"
+                                     "kernel void b(global int *x) { x[1] = 2; x[2] = 3; }"
+                                     "kernel void c(global int *x, int n) { x[n] = n * n; }"
+                                     "kernel void d(global int *x) { x[get_local_id(0)] = 5; }", "", 0x1000);
+    assert_int_equal(image.kernels.n, 4);
+    for (size_t k = 0; k < image.kernels.n; k++) {
+        assert_int_equal(image.kernels.kernels[k].entry % 64, 0);
+    }
+    tc_image_free(&image);
+}
+
 /** A small function that is called twice is inlined, in the kernel's last block too. */
 static void test_small_functions_are_inlined(void **state)
 {
@@ -157,7 +172,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bases), cmocka_unit_test(test_same_code), cmocka_unit_test(test_order),
         cmocka_unit_test(test_large), cmocka_unit_test(test_entry_saves_nothing), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_small_functions_are_inlined), cmocka_unit_test(test_zeroed_variables),
+        cmocka_unit_test(test_entries_begin_at_lines), cmocka_unit_test(test_small_functions_are_inlined),
+        cmocka_unit_test(test_zeroed_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

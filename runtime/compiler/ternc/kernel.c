@@ -15,6 +15,7 @@
 
 #define CC_SPIR_KERNEL 76u
 #define MAX_ALIGN 16u /* alignment of the argument block */
+#define LINE 64u      /* bytes of a line of the instruction cache */
 
 static LLVMAttributeRef attribute(struct cc1 *cc, const char *name)
 {
@@ -290,7 +291,8 @@ void cc1_kernels(struct cc1 *cc)
 /** Ends entries with `unreachable` instead of a return. This must come after optimization, because the inliner takes
  *  code before `unreachable` for cold. An entry's frame is made at its first instruction, where cc1_trim finds the
  *  saves of registers: the code generator moves frames behind branches (shrink wrapping), except in functions that a
- *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. */
+ *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. Entries begin at
+ *  a line, so that the other kernels of a program do not change a kernel's cycles. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
@@ -301,6 +303,7 @@ void cc1_kernels_end(struct cc1 *cc)
         }
         LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "noreturn"));
         LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "sanitize_thread"));
+        LLVMSetAlignment(f, LINE);
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
             LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
             if (LLVMIsAReturnInst(end)) {

@@ -156,7 +156,9 @@ static void test_settings(void **state)
     refused("small", -ENODEV, "there is no card");
     unsetenv("TERN_XRT_DEVICE");
     setenv("TERN_XCLBIN", "/nowhere", 1);
-    refused("small", -ENOENT, "the xclbin cannot be read");
+    refused("small", -ENOENT, "the xclbin cannot be read: /nowhere: No such file or directory");
+    setenv("TERN_XCLBIN", "/", 1);
+    refused("small", -EINVAL, "the xclbin cannot be read: /: is a directory");
     unsetenv("TERN_XCLBIN");
     refused("small", -EINVAL, "TERN_XCLBIN is not set");
     setenv("TERN_XCLBIN", "/proc/self/exe", 1);

@@ -427,8 +427,11 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     if (!k.xclbin || !*k.xclbin) {
         return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
     }
-    if (tern_file_check(k.xclbin, XCLBIN_BYTES_MAX)) {
-        return -EINVAL;
+    r = tern_file_check(k.xclbin, XCLBIN_BYTES_MAX);
+    if (r) {
+        char why[256];
+        snprintf(why, sizeof why, "%s", tern_error_sentence());
+        return tern_error(r == -EINVAL ? r : -ENOENT, "the xclbin cannot be read: %s", why);
     }
     r = tern_caller_start(api, &h->caller);
     if (r) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-guard.so, which the dynamic linker loads into clang before clang's own libraries (tc_tools.c). It bounds what a
- * front end waits for and takes:
+ * tern-guard.so, which the dynamic linker loads into clang before clang's own libraries (tc_tools.c). The library
+ * bounds what a front end waits for and takes:
  *
  *  - open() refuses to read what is no regular file: a named pipe waits for its other end, and a device may never end.
  *    The macros of a program decide which files it includes, so a search of its text before would not find them all.

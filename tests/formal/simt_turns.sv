@@ -11,9 +11,10 @@
 // it: a result, a fence, its line of instructions (simt_icache keeps it until it was looked up), a unit that is busy.
 //
 // Held for the LSU: after 2 * EPOCH cycles, with at most one instruction each, it is late. A late warp comes into the
-// queue once more at most. It leaves the queue after 2 * WARPS memory instructions of others. From then on none of
-// others is taken until its own is, and it finds no room once more at most. While it can run, WARPS - 1 picks of others
-// come before its own, counted anew after a pick of a warp that patience prefers, which needs PATIENCE instructions.
+// queue once more at most. The warp leaves the queue after 2 * WARPS memory instructions of others. From then on none
+// of the others' is taken until its own is, and it finds no room once more at most. While it can run, WARPS - 1 picks
+// of others come before its own, counted anew after a pick of a warp that patience prefers, which needs PATIENCE
+// instructions.
 //
 // These bounds are in instructions. There is none in cycles, because lsu_ready_i may stay low for ever here: when the
 // LSU takes an instruction depends on its fills, its queue for local memory, the MMU and the answers of memory, which

@@ -179,7 +179,7 @@ class Proved(Tree):
                 self.expect(0, lines, "--new")
 
     def test_character_that_is_a_quotation_mark(self):
-        """It begins no string, so the signs of a comment in the next string are no comment."""
+        """The character begins no string, so the signs of a comment in the next string are no comment."""
         source = self.read("rtl/b.sv") + "c = '\"'; d = \"//\" + e;\n"
         self.write("rtl/b.sv", source)
         self.expect(0, ["PASS a", "PASS b"], "--record")

@@ -291,8 +291,8 @@ void cc1_kernels(struct cc1 *cc)
 /** Ends entries with `unreachable` instead of a return. This must come after optimization, because the inliner takes
  *  code before `unreachable` for cold. An entry's frame is made at its first instruction, where cc1_trim finds the
  *  saves of registers: the code generator moves frames behind branches (shrink wrapping), except in functions that a
- *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. Entries begin at
- *  a line, so that the other kernels of a program do not change a kernel's cycles. */
+ *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. Entries begin at a
+ *  line, so that the other kernels of a program do not change a kernel's cycles. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);

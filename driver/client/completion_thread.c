@@ -99,7 +99,9 @@ TERN_LOCK_HANDED int tern_client_take(struct tern_context *c, uint64_t fence, co
     }
     if (!take_end(dev)) {
         eventfd_write(dev->nudge, 1);
-        r = r ? r : -EAGAIN;
+        if (r == 0) {
+            r = -EAGAIN;
+        }
     }
     return c->ended < fence ? r : 0;
 }

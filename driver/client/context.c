@@ -17,7 +17,9 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
     struct tern_context_desc d;
     struct tern_wire_reply reply;
     int r = tern_sized_take(&d, sizeof d, desc);
-    r = r ? r : tern_client_check(dev);
+    if (r == 0) {
+        r = tern_client_check(dev);
+    }
     if (r) {
         return r;
     }
@@ -110,7 +112,9 @@ int tern_client_context_set_residency(struct tern_context *c, const uint32_t *ad
                           TERN_WIRE_SLOT / sizeof *addresses, count);
     }
     int r = tern_client_check(c->proc->dev);
-    r = r ? r : tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_RESIDENCY, c->handle);
+    if (r == 0) {
+        r = tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_RESIDENCY, c->handle);
+    }
     if (r) {
         return r;
     }

@@ -48,12 +48,24 @@ static int init_locks(struct tern_device *dev)
 {
     pthread_condattr_t attr;
     int r = pthread_condattr_init(&attr);
-    r = r ? r : pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    r = r ? r : pthread_mutex_init(&dev->pool, NULL);
-    r = r ? r : pthread_mutex_init(&dev->submit, NULL);
-    r = r ? r : pthread_mutex_init(&dev->lock, NULL);
-    r = r ? r : pthread_cond_init(&dev->returned, &attr);
-    r = r ? r : pthread_cond_init(&dev->changed, &attr);
+    if (r == 0) {
+        r = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    }
+    if (r == 0) {
+        r = pthread_mutex_init(&dev->pool, NULL);
+    }
+    if (r == 0) {
+        r = pthread_mutex_init(&dev->submit, NULL);
+    }
+    if (r == 0) {
+        r = pthread_mutex_init(&dev->lock, NULL);
+    }
+    if (r == 0) {
+        r = pthread_cond_init(&dev->returned, &attr);
+    }
+    if (r == 0) {
+        r = pthread_cond_init(&dev->changed, &attr);
+    }
     return r ? tern_error(-r, "locks cannot be made: %s", strerror(r)) : 0;
 }
 
@@ -112,7 +124,9 @@ static int open_at(const char *path, struct tern_device **out)
     close(memory);
     dev->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     r = r || dev->nudge >= 0 ? r : tern_error(-errno, "an eventfd cannot be made: %s", strerror(errno));
-    r = r ? r : tern_client_watch(dev);
+    if (r == 0) {
+        r = tern_client_watch(dev);
+    }
     if (r) {
         goto fail;
     }

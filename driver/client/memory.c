@@ -109,7 +109,9 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
 {
     struct tern_call call;
     int r = tern_client_check(a->proc->dev);
-    r = r ? r : check_range(a, offset, size);
+    if (r == 0) {
+        r = check_range(a, offset, size);
+    }
     if (r) {
         return r;
     }

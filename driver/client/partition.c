@@ -11,8 +11,12 @@ int tern_client_partition_create(struct tern_device *dev, const struct tern_part
 {
     struct tern_partition_desc d;
     int r = tern_client_check(dev);
-    r = r ? r : tern_sized_take(&d, sizeof d, desc);
-    r = r ? r : tern_name_check(d.name, sizeof d.name);
+    if (r == 0) {
+        r = tern_sized_take(&d, sizeof d, desc);
+    }
+    if (r == 0) {
+        r = tern_name_check(d.name, sizeof d.name);
+    }
     return r ? r : tern_call(dev, TERN_WIRE_PARTITION_CREATE, 0, (uint64_t[]){d.memory_bytes, d.host_bytes, d.share},
                              d.name, NULL);
 }
@@ -40,7 +44,9 @@ int tern_client_partition_list(struct tern_device *dev, struct tern_partition_in
     struct tern_call call;
     const uint32_t stride = max ? out->size : 0;
     int r = tern_client_check(dev);
-    r = r ? r : tern_call_begin(&call, dev, TERN_WIRE_PARTITION_LIST, 0);
+    if (r == 0) {
+        r = tern_call_begin(&call, dev, TERN_WIRE_PARTITION_LIST, 0);
+    }
     if (r) {
         return r;
     }

@@ -127,7 +127,9 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
     struct tern_wire_entry e = {.op = op, .object = c->handle};
     struct tern_completion_entry *place = NULL;
     int r = tern_client_check(dev);
-    r = r ? r : tern_client_process_check(c->proc);
+    if (r == 0) {
+        r = tern_client_process_check(c->proc);
+    }
     if (!r && c->completions) {
         place = tern_completion_reserve(c->proc->number);
         r = place ? 0 : tern_error_memory("a completion");
@@ -170,8 +172,12 @@ int tern_client_submit_data(struct tern_context *c, const void *packets, size_t 
     int r = tern_submission_check(packets, size, data_size);
     if (!r && data_size && !atomic_load(&c->takes_data)) {
         r = tern_client_check(c->proc->dev);
-        r = r ? r : tern_client_process_check(c->proc);
-        r = r ? r : tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
+        if (r == 0) {
+            r = tern_client_process_check(c->proc);
+        }
+        if (r == 0) {
+            r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
+        }
     }
     const struct piece pieces[3] = {{packets, (uint32_t)size}, {data, (uint32_t)data_size}, text_piece(label)};
     return r ? r : submit(c, TERN_WIRE_ENTRY_SUBMIT, pieces, fence);

@@ -115,6 +115,8 @@ int tern_kmd_dirty_count(struct tern_kmd *kmd, uint32_t first, uint32_t count, u
     tern_hal_assert_held(kmd->hal);
     uint32_t status;
     int r = check_range(kmd, first, count);
-    r = r ? r : command(kmd, first, count, TERN_DIRTY_COMMAND_OP_COUNT, &status);
+    if (r == 0) {
+        r = command(kmd, first, count, TERN_DIRTY_COMMAND_OP_COUNT, &status);
+    }
     return r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DIRTY_FOUND, dirty);
 }

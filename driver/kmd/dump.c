@@ -31,8 +31,12 @@ static int show_warps(struct tern_kmd *k, uint32_t e, FILE *out)
     for (uint32_t w = 0; !r && w < k->warps; w++) {
         uint32_t pc = 0, lanes = 0;
         r = tern_hal_write32(k->hal, TERN_REG_ENGINE_DBG_WARP(e), w);
-        r = r ? r : k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_PC(e), &pc);
-        r = r ? r : k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_LANES(e), &lanes);
+        if (r == 0) {
+            r = k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_PC(e), &pc);
+        }
+        if (r == 0) {
+            r = k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_LANES(e), &lanes);
+        }
         if (!r && lanes) {
             fprintf(out, "  warp %-2u pc 0x%08x lanes 0x%08x\n", (unsigned)w, (unsigned)pc, (unsigned)lanes);
         } else if (!r) {
@@ -82,10 +86,18 @@ int tern_kmd_dump(struct tern_kmd *kmd, uint32_t e, FILE *out, struct tern_kmd_r
     for (size_t i = 0; !r && i < sizeof regs / sizeof *regs; i++) {
         r = show(kmd, out, &regs[i]);
     }
-    r = r ? r : show_warps(kmd, e, out);
-    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_FENCE_LO(e), &lo);
-    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_FENCE_HI(e), &hi);
-    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_OFFSET(e), &offset);
+    if (r == 0) {
+        r = show_warps(kmd, e, out);
+    }
+    if (r == 0) {
+        r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_FENCE_LO(e), &lo);
+    }
+    if (r == 0) {
+        r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_FENCE_HI(e), &hi);
+    }
+    if (r == 0) {
+        r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_RUN_OFFSET(e), &offset);
+    }
     if (!r) {
         *running = (struct tern_kmd_running){.fence = lo | (uint64_t)hi << 32, .offset = offset};
     }

@@ -85,7 +85,9 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
     int r = kmd->hal->ops->flush(kmd->hal); /* all earlier host writes to memory come before the doorbell */
     r = r ? tern_error(r, "device memory cannot be flushed: %s", strerror(-r))
           : write_run(kmd, writes, sizeof writes / sizeof *writes);
-    r = r ? r : read_status(kmd, e, &status);
+    if (r == 0) {
+        r = read_status(kmd, e, &status);
+    }
     if (!r && status & TERN_ENGINE_STATUS_REFUSED_MASK) {
         r = -EAGAIN;
     }
@@ -183,8 +185,12 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     r = read_run(kmd, regs, v, 1);
     bool detailed = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED ||
                     FIELD(v[0], TERN_ENGINE_IND_INFO_FAULT);
-    r = r ? r : read_run(kmd, regs + 1, v + 1, detailed ? 12 : 7);
-    r = r ? r : write_run(kmd, &(struct tern_hal_write){TERN_REG_ENGINE_IND_POP(e), 1u}, 1);
+    if (r == 0) {
+        r = read_run(kmd, regs + 1, v + 1, detailed ? 12 : 7);
+    }
+    if (r == 0) {
+        r = write_run(kmd, &(struct tern_hal_write){TERN_REG_ENGINE_IND_POP(e), 1u}, 1);
+    }
     if (r) {
         return r;
     }
@@ -282,8 +288,12 @@ int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, bool begin, uint64_t *last_
     tern_hal_assert_held(kmd->hal);
     uint32_t status = 0;
     int r = begin ? command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK) : 0;
-    r = r ? r : read_status(kmd, e, &status);
-    r = r ? r : read_indications(kmd, e);
+    if (r == 0) {
+        r = read_status(kmd, e, &status);
+    }
+    if (r == 0) {
+        r = read_indications(kmd, e);
+    }
     if (!r && status & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK)) {
         return 1;
     }
@@ -308,12 +318,16 @@ static int discard(struct tern_kmd *kmd, uint32_t e)
     struct tern_indication ind;
     uint32_t status = STATUS_WORK_MASK;
     int r = tern_kmd_interrupts(kmd, false);
-    r = r ? r : command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
+    if (r == 0) {
+        r = command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
+    }
     for (uint32_t waited = 0; !r && status & STATUS_WORK_MASK; waited += RESET_POLL_CYCLES) {
         do {
             r = tern_kmd_take(kmd, e, &ind);
         } while (r > 0);
-        r = r ? r : read_status(kmd, e, &status);
+        if (r == 0) {
+            r = read_status(kmd, e, &status);
+        }
         if (!r && status & STATUS_WORK_MASK) {
             r = waited < TERN_RESET_CYCLES ? kmd->hal->ops->wait(kmd->hal, RESET_POLL_CYCLES)
                                            : tern_kmd_reset_failed(e);

@@ -385,7 +385,9 @@ static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_basis_part 
                 struct place *p)
 {
     int r = find_started(kmd, id, b);
-    r = r ? r : resolve(kmd, *b, part, p);
+    if (r == 0) {
+        r = resolve(kmd, *b, part, p);
+    }
     return r ? r : take_of(kmd, *b, p->at, p->count);
 }
 

@@ -108,7 +108,9 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* at least the header's */
     };
     r = plausible(&k);
-    r = r ? r : tern_kmd_take_over(&k);
+    if (r == 0) {
+        r = tern_kmd_take_over(&k);
+    }
     for (uint32_t e = 0; !r && e < k.engines; e++) {
         r = tern_kmd_counters(&k, e, &k.base[e]);
     }
@@ -126,7 +128,9 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
     tern_hal_assert_held(kmd->hal);
     uint32_t lo = 0, hi = 0;
     int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_LO, &lo);
-    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
+    if (r == 0) {
+        r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
+    }
     if (!r && lo == UINT32_MAX && hi == UINT32_MAX) {
         return tern_error(-EIO, "the clock of the device reads all ones");
     }
@@ -144,7 +148,9 @@ static int wide(struct tern_hal *hal, uint32_t lo, uint64_t *out)
     int r = hal->ops->read32(hal, lo + 4, &high);
     for (int tries = 0; !r && tries < 4; tries++) {
         r = hal->ops->read32(hal, lo, &low);
-        r = r ? r : hal->ops->read32(hal, lo + 4, &again);
+        if (r == 0) {
+            r = hal->ops->read32(hal, lo + 4, &again);
+        }
         if (!r && again == high) {
             *out = low | (uint64_t)high << 32;
             return 0;

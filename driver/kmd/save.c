@@ -93,6 +93,8 @@ int tern_save_write(struct tern_kmd *kmd, const uint32_t *page, const struct ter
         r = tern_kmd_write(kmd, &(struct tern_iovec){at, from + (size_t)done * TERN_SAVE_LINE_BYTES,
                                                      (size_t)n * TERN_SAVE_LINE_BYTES}, 1);
     }
-    r = r ? r : tern_ctx_pack(&head, w);
+    if (r == 0) {
+        r = tern_ctx_pack(&head, w);
+    }
     return r ? r : tern_kmd_write(kmd, &(struct tern_iovec){(uint64_t)page[0] * TERN_PAGE, w, sizeof w}, 1);
 }

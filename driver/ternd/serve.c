@@ -78,7 +78,9 @@ static int process_create(struct request *r)
     owner.partition = *partition ? partition : r->session->partition;
     owner.shift = r->session->shift;
     int e = !o ? -ENOMEM : *partition ? ternd_partition_may_use(r->session, partition) : 0;
-    e = e ? e : tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
+    if (e == 0) {
+        e = tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
+    }
     if (e) {
         free(o);
         return e;

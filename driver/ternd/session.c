@@ -135,9 +135,15 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
     if (!r) {
         r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
     }
-    r = r ? r : ternd_partition_choose(s, hello);
-    r = r ? r : make_memory(s);
-    r = r ? r : ternd_session_enter(s);
+    if (r == 0) {
+        r = ternd_partition_choose(s, hello);
+    }
+    if (r == 0) {
+        r = make_memory(s);
+    }
+    if (r == 0) {
+        r = ternd_session_enter(s);
+    }
     if (r) {
         ternd_session_free(s);
         return r;
@@ -159,7 +165,9 @@ int ternd_session_make(struct ternd *t, const struct ucred *who, const char *pro
     s->limits.calls = calls;
     s->limits.queue = queue;
     s->info.size = sizeof s->info;
-    r = r ? r : tern_os_device_query_in(t->dev, partition, &s->info);
+    if (r == 0) {
+        r = tern_os_device_query_in(t->dev, partition, &s->info);
+    }
     s->held = true;
     atomic_store(&s->frozen, true);
     r = r || !eventfd_write(s->freeze, 1) ? r : tern_error(-EIO, "an eventfd cannot be written");

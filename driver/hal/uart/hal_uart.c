@@ -80,14 +80,18 @@ static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, 
     uint8_t data[32], id[4];
     bool ones = false;
     int r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, offset, data, n * 4);
-    r = r ? r : tern_requests_wait(h->requests);
+    if (r == 0) {
+        r = tern_requests_wait(h->requests);
+    }
     for (size_t i = 0; i < n && !r; i++) {
         value[i] = tern_frame_get32(data + 4 * i);
         ones = ones || value[i] == UINT32_MAX;
     }
     if (!r && ones) {
         r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, TERN_REG_DEV_ID, id, sizeof id);
-        r = r ? r : tern_requests_wait(h->requests);
+        if (r == 0) {
+            r = tern_requests_wait(h->requests);
+        }
         if (!r && tern_frame_get32(id) == UINT32_MAX) {
             return given_up(h, "its registers read all ones");
         }
@@ -272,7 +276,9 @@ static int memory(struct hal_uart *h, const struct tern_config *config)
     uint32_t id[3] = {0}, pages = 0;
     pthread_mutex_lock(&h->lock);
     int r = read_registers(h, TERN_REG_DEV_ID, id, 3);
-    r = r ? r : read_registers(h, TERN_REG_DEV_MEM_PAGES, &pages, 1);
+    if (r == 0) {
+        r = read_registers(h, TERN_REG_DEV_MEM_PAGES, &pages, 1);
+    }
     pthread_mutex_unlock(&h->lock);
     if (r || id[2] != TERN_SPEC_HASH) {
         return r;
@@ -295,10 +301,18 @@ static int open_board(struct hal_uart *h, const struct tern_config *config)
     const char *path = secure_getenv("TERN_UART");
     uint64_t baud = BAUD_DEFAULT, seconds = TIMEOUT_DEFAULT_S;
     int r = tern_polled_config(config, "board");
-    r = r ? r : tern_key_environment("TERN_UART_BAUD", NULL, false, 1, UINT32_MAX, &baud);
-    r = r ? r : tern_key_environment("TERN_UART_TIMEOUT", "seconds", false, 1, 3600, &seconds);
-    r = r ? r : tern_port_open(path && *path ? path : PORT_DEFAULT, (uint32_t)baud, &h->port);
-    r = r ? r : tern_requests_open(h->port, (int64_t)seconds * 1000, &h->requests);
+    if (r == 0) {
+        r = tern_key_environment("TERN_UART_BAUD", NULL, false, 1, UINT32_MAX, &baud);
+    }
+    if (r == 0) {
+        r = tern_key_environment("TERN_UART_TIMEOUT", "seconds", false, 1, 3600, &seconds);
+    }
+    if (r == 0) {
+        r = tern_port_open(path && *path ? path : PORT_DEFAULT, (uint32_t)baud, &h->port);
+    }
+    if (r == 0) {
+        r = tern_requests_open(h->port, (int64_t)seconds * 1000, &h->requests);
+    }
     if (r) {
         return r;
     }

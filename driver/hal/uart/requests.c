@@ -284,7 +284,9 @@ static int hello(struct tern_requests *q)
     q->room = REQUEST_HEAD_BYTES + REQUEST_OVERHEAD_BYTES;
     const uint32_t nonce = (uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 8 ^ (uint32_t)getpid() << 20;
     int r = send_request(q, TERN_UART_HELLO, nonce, NULL, 0, id, sizeof id);
-    r = r ? r : tern_requests_wait(q);
+    if (r == 0) {
+        r = tern_requests_wait(q);
+    }
     if (r && q->received && !q->in.frames) {
         return tern_error(-ETIMEDOUT, "the board does not answer: %llu bytes came from its serial port, but no frame. "
                           "Is TERN_UART_BAUD the rate that the board was built for?", (unsigned long long)q->received);

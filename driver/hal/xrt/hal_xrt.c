@@ -197,7 +197,9 @@ static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, 
         r = there(h, pieces[i].address, pieces[i].size) ? 0 : -EFAULT;
         if (!r && pieces[i].size) {
             r = copy(h, pieces[i].address, pieces[i].data, NULL, pieces[i].size);
-            r = r ? r : move(h, true, pieces[i].address, pieces[i].size);
+            if (r == 0) {
+                r = move(h, true, pieces[i].address, pieces[i].size);
+            }
         }
     }
     return r;
@@ -361,7 +363,9 @@ static int times(struct hal_xrt *h)
 {
     uint64_t s = TIMEOUT_S, ms = POLL_NS_MAX / 1000000;
     int r = tern_key_environment("TERN_XRT_TIMEOUT", "seconds", false, 1, 3600, &s);
-    r = r ? r : tern_key_environment("TERN_XRT_POLL", "milliseconds", false, 1, 60000, &ms);
+    if (r == 0) {
+        r = tern_key_environment("TERN_XRT_POLL", "milliseconds", false, 1, 60000, &ms);
+    }
     h->timeout_ms = (int64_t)s * 1000;
     h->look_ns = ms * 1000000;
     return r;
@@ -416,7 +420,9 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     struct tern_call k = {.op = TERN_CALL_OPEN, .device = device && *device ? device : "0",
                           .xclbin = secure_getenv("TERN_XCLBIN")};
     int r = tern_polled_config(config, "card");
-    r = r ? r : times(h);
+    if (r == 0) {
+        r = times(h);
+    }
     if (r) {
         return r;
     }
@@ -448,7 +454,9 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     }
     const int added = add(h); /* even if XRT's call has not returned */
     r = r ? tern_error(r, "%s", k.why) : added;
-    r = r ? r : memory(h, config, &k.bank);
+    if (r == 0) {
+        r = memory(h, config, &k.bank);
+    }
     if (!r) {
         r = tern_interrupts_start(api, tern_caller_card(h->caller), interrupted, h, &h->interrupts);
         r = r ? tern_error(r, "the thread for the card's interrupt cannot be started: %s", strerror(-r)) : 0;

@@ -179,7 +179,9 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
     const unsigned char *from = data;
     uint64_t zeros = 0; /* number of pages of zeros before `first` that are to be sent as one run */
     int r = tern_stream_failed(s);
-    r = r ? r : state(s) ? 0 : tern_stream_failed(s);
+    if (r == 0) {
+        r = state(s) ? 0 : tern_stream_failed(s);
+    }
     while (count && !r) {
         const unsigned n = count < TERN_PAGES_OF_RECORD ? (unsigned)count : TERN_PAGES_OF_RECORD;
         const struct sort k = sort(s->pages, memory, first, n, from);
@@ -192,7 +194,9 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
             if (k.sames == n) {
                 s->counts.pages_same += n;
             } else {
-                r = r ? r : send_mixed(s, memory, first, n, from, &k);
+                if (r == 0) {
+                    r = send_mixed(s, memory, first, n, from, &k);
+                }
             }
         }
         if (r) { /* the reader may not have got the pages; the caller will call again */
@@ -202,7 +206,9 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
         count -= n;
         from += (size_t)n * TERN_PAGE_BYTES;
     }
-    r = r ? r : send_zeros(s, memory, first - zeros, zeros);
+    if (r == 0) {
+        r = send_zeros(s, memory, first - zeros, zeros);
+    }
     if (r && zeros) {
         tern_sent_forget(&s->pages->sent, memory, first - zeros, zeros);
     }

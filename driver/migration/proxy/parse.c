@@ -123,7 +123,9 @@ int proxy_parse_end(struct proxy_source *a)
     struct proxy_parser *t = &a->parser;
     struct tern_stream *in = NULL;
     int r = t->streams == STREAM_COUNT ? 0 : bad("it has no end");
-    r = r ? r : tern_stream_read_memory(t->kept.data, t->kept.end, &in);
+    if (r == 0) {
+        r = tern_stream_read_memory(t->kept.data, t->kept.end, &in);
+    }
     for (uint32_t i = 0; !r && i < a->n; i++) {
         r = read_session(a, in, i);
     }

@@ -405,12 +405,24 @@ int proxy_source_move(const struct proxy_source_options *o, struct proxy_source 
     sigprocmask(SIG_BLOCK, &ends, NULL);
     a->signals = signalfd(-1, &ends, SFD_CLOEXEC);
     int r = a->signals < 0 ? tern_error(-errno, "signals cannot be waited for: %s", strerror(errno)) : 0;
-    r = r ? r : greet_ternd(a, o);
-    r = r ? r : listen_beside(a, o->from);
-    r = r ? r : meet(a, o->partition);
-    r = r ? r : begin_ternd(a, &o->how);
-    r = r ? r : follow(a);
-    r = r ? r : verdict(a);
+    if (r == 0) {
+        r = greet_ternd(a, o);
+    }
+    if (r == 0) {
+        r = listen_beside(a, o->from);
+    }
+    if (r == 0) {
+        r = meet(a, o->partition);
+    }
+    if (r == 0) {
+        r = begin_ternd(a, &o->how);
+    }
+    if (r == 0) {
+        r = follow(a);
+    }
+    if (r == 0) {
+        r = verdict(a);
+    }
     *moved = a->last;
     if (r) {
         proxy_flush(&a->link);

@@ -156,7 +156,9 @@ static void receive_hello(struct proxy_target *b, const struct proxy_frame *f, c
     if (h.version != PROXY_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
         r = tern_error(-EPROTO, "it is of another version: both sides must have the same");
     }
-    r = r ? r : greet_ternd(b, h.partition);
+    if (r == 0) {
+        r = greet_ternd(b, h.partition);
+    }
     answer.status = r;
     snprintf(answer.text, sizeof answer.text, "%s", r ? tern_last_error() : "");
     proxy_send(&b->link, (struct proxy_frame){.type = PROXY_HELLO}, &answer, sizeof answer, NULL, 0);

@@ -106,7 +106,9 @@ int ternd_move_send_fd(const struct ternd_move *m, int fd, const struct tern_wir
     do {
         r = wait_for(m, POLLOUT);
         /* a message of this size is sent whole or not at all */
-        r = r ? r : tern_socket_send(m->link, what, sizeof *what, fd, false);
+        if (r == 0) {
+            r = tern_socket_send(m->link, what, sizeof *what, fd, false);
+        }
     } while (r == -EAGAIN);
     return r == -ECANCELED || r == -ETIMEDOUT || !r ? r : broken(r);
 }

@@ -83,8 +83,12 @@ static int read_programs(struct ternd_move *m, struct program **programs)
         r = type == TERN_RECORD_SESSION
             ? 0
             : tern_record_refuse(s, "the record '%s' is not expected here", tern_record_name(type));
-        r = r ? r : grow(m, programs);
-        r = r ? r : read_program(m, s, &(*programs)[m->n]);
+        if (r == 0) {
+            r = grow(m, programs);
+        }
+        if (r == 0) {
+            r = read_program(m, s, &(*programs)[m->n]);
+        }
         if (r) {
             break;
         }
@@ -115,10 +119,18 @@ static int receive_program(struct ternd_move *m, uint32_t i, const struct progra
     memcpy(what.token, p->token, sizeof what.token);
     int r = ternd_move_receive_fd(m, &what, &connection);
     what = (struct tern_wire_descriptor){.kind = TERN_WIRE_MEMORY, .session = i, .calls = p->calls};
-    r = r ? r : ternd_move_receive_fd(m, &what, &memory);
-    r = r ? r : check_socket(connection, &who);
-    r = r ? r : ternd_session_make(t, &who, p->name, p->partition, p->calls, p->queue, &s);
-    r = r ? r : ternd_user_take(t, s->user, 0, 0, 1);
+    if (r == 0) {
+        r = ternd_move_receive_fd(m, &what, &memory);
+    }
+    if (r == 0) {
+        r = check_socket(connection, &who);
+    }
+    if (r == 0) {
+        r = ternd_session_make(t, &who, p->name, p->partition, p->calls, p->queue, &s);
+    }
+    if (r == 0) {
+        r = ternd_user_take(t, s->user, 0, 0, 1);
+    }
     if (r) {
         if (s) {
             ternd_session_free(s);
@@ -260,7 +272,9 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
         o->fence = tern_get_u64(in, "fence", 0, UINT64_MAX - 1);
     }
     int r = tern_record_bad(in);
-    r = r ? r : ternd_user_take(s->ternd, s->user, bytes, o->kind == TERND_CONTEXT, 0);
+    if (r == 0) {
+        r = ternd_user_take(s->ternd, s->user, bytes, o->kind == TERND_CONTEXT, 0);
+    }
     if (!r) {
         o->bytes = bytes;
         r = o->kind == TERND_CONTEXT ? check_band(o) : 0;
@@ -423,9 +437,13 @@ static int receive_calls(struct ternd_move *m, uint32_t i)
         int fd = -1;
         const struct tern_wire_descriptor what = {.kind = TERN_WIRE_CALL, .session = i, .slot = a->slot[k]};
         r = ternd_move_receive_fd(m, &what, &fd);
-        r = r ? r : check_socket(fd, &who);
+        if (r == 0) {
+            r = check_socket(fd, &who);
+        }
         r = r || who.uid == s->uid ? r : tern_error(-EPROTO, "a call is of user %u", (unsigned)who.uid);
-        r = r ? r : ternd_user_take(s->ternd, s->user, 0, 0, 1);
+        if (r == 0) {
+            r = ternd_user_take(s->ternd, s->user, 0, 0, 1);
+        }
         if (r) {
             close(fd);
         } else {
@@ -447,10 +465,14 @@ int ternd_move_read_state(struct ternd_move *m)
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = read_session(m, i, in);
     }
-    r = r ? r : tern_record_next(in, &type);
+    if (r == 0) {
+        r = tern_record_next(in, &type);
+    }
     r = r > 0 ? tern_record_refuse(in, "the record '%s' is not expected here", tern_record_name(type)) : r;
     tern_stream_close(in);
-    r = r ? r : check_objects(m);
+    if (r == 0) {
+        r = check_objects(m);
+    }
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = receive_calls(m, i);
     }

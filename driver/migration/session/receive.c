@@ -31,7 +31,9 @@ static int read_processes(struct ternd_move *m)
     int r = ternd_move_links_stream(m, false, &in);
     if (!r) {
         r = tern_migrate_load(m->t->dev, m->partition, in, &owner, &m->loading);
-        r = r ? r : ternd_move_has_read(m, in);
+        if (r == 0) {
+            r = ternd_move_has_read(m, in);
+        }
         tern_stream_close(in);
     }
     return r;
@@ -78,7 +80,9 @@ static int start(struct ternd_move *m, uint32_t i)
     s->shift = tern_loading_shift(m->loading);
     s->holding = true;
     int r = ternd_session_enter(s);
-    r = r ? r : ternd_client_resume(s, s->connection, false, 0);
+    if (r == 0) {
+        r = ternd_client_resume(s, s->connection, false, 0);
+    }
     a->runs = !r;
     while (!r && a->calls) {
         const uint32_t slot = a->slot[a->calls - 1];
@@ -92,14 +96,22 @@ static int receive_all(struct ternd_move *m)
 {
     const struct tern_migrate_owner owner = {.context = give_context, .user = m};
     int r = ternd_move_read_programs(m);
-    r = r ? r : read_processes(m);
+    if (r == 0) {
+        r = read_processes(m);
+    }
     m->stopped_at = tern_clock_ns();
-    r = r ? r : ternd_move_read_state(m);
-    r = r ? r : tern_migrate_attach(m->loading, &owner);
+    if (r == 0) {
+        r = ternd_move_read_state(m);
+    }
+    if (r == 0) {
+        r = tern_migrate_attach(m->loading, &owner);
+    }
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = start(m, i);
     }
-    r = r ? r : ternd_move_step(m, TERN_WIRE_READY);
+    if (r == 0) {
+        r = ternd_move_step(m, TERN_WIRE_READY);
+    }
     return r ? r : ternd_move_await(m, TERN_WIRE_GO);
 }
 
@@ -172,8 +184,12 @@ void ternd_move_receive(struct ternd *t, int control, const char *partition)
     strncpy(m.partition, *partition ? partition : TERN_PARTITION_DEFAULT, sizeof m.partition - 1);
     int r = ternd_client_moves(t, control);
     const bool begun = !r;
-    r = r ? r : ternd_move_begin(&m, &how);
-    r = r ? r : receive_all(&m);
+    if (r == 0) {
+        r = ternd_move_begin(&m, &how);
+    }
+    if (r == 0) {
+        r = receive_all(&m);
+    }
     if (r) {
         strncpy(why, tern_last_error(), sizeof why - 1);
         drop(&m);

@@ -44,7 +44,9 @@ static int say(struct ternd_move *m, enum tern_record_type type, const struct te
     int r = ternd_move_stream(m, true, &to);
     if (!r) {
         r = tern_put_numbers(to, type, s);
-        r = r ? r : tern_stream_end(to);
+        if (r == 0) {
+            r = tern_stream_end(to);
+        }
         tern_stream_close(to);
     }
     return r;
@@ -59,7 +61,9 @@ static int hear(struct ternd_move *m, const struct tern_stream *s, uint64_t *nex
         r = tern_record_next(from, &type);
         r = r < 0 ? r : r && (type == TERN_RECORD_READY || type == TERN_RECORD_ACKNOWLEDGED)
             ? tern_get_numbers(from, s, next) : tern_error(-EPROTO, "the target does not say what it has");
-        r = r ? r : tern_record_next(from, &type);
+        if (r == 0) {
+            r = tern_record_next(from, &type);
+        }
         tern_stream_close(from);
     }
     return r <= 0 ? r : tern_error(-EPROTO, "the target says more than what it has");
@@ -121,7 +125,9 @@ static int target_again(void *user, struct tern_stream *s, const char **why)
     int r = other_links(m);
     if (!r) {
         r = say(m, TERN_RECORD_READY, s);
-        r = r ? r : tern_stream_resume(s, m->links, NULL);
+        if (r == 0) {
+            r = tern_stream_resume(s, m->links, NULL);
+        }
         r = is_loss(r) ? 0 : r;
     }
     *why = r ? tern_last_error() : "";
@@ -157,7 +163,9 @@ int ternd_move_read_to_end(struct ternd_move *m, struct tern_stream *s)
             return r;
         }
         r = told ? go_on(m, s, next) : 0;
-        r = r ? r : hear(m, s, next);
+        if (r == 0) {
+            r = hear(m, s, next);
+        }
     }
     return r || !m->again || is_all(m, s, next) ? r : tern_error(-EPROTO, "the target has not read all");
 }

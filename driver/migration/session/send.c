@@ -117,8 +117,12 @@ static int write_processes(struct ternd_move *m, const struct tern_wire_migrate 
     int r = ternd_move_links_stream(m, true, &s);
     if (!r) {
         r = tern_stream_compress(s, how->compress < INT_MAX ? (int)how->compress : INT_MAX);
-        r = r ? r : tern_migrate_live(m->procs, m->proc_count, s, &limits, saving);
-        r = r ? r : ternd_move_read_to_end(m, s);
+        if (r == 0) {
+            r = tern_migrate_live(m->procs, m->proc_count, s, &limits, saving);
+        }
+        if (r == 0) {
+            r = ternd_move_read_to_end(m, s);
+        }
         m->counts = tern_stream_counts(s);
         tern_stream_close(s);
     }
@@ -130,12 +134,22 @@ static int send_all(struct ternd_move *m, const struct tern_wire_migrate *how, s
     int r = find_sessions(m);
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = ternd_session_hold(m->sessions[i]);
-        r = r ? r : take_processes(m, m->sessions[i]);
+        if (r == 0) {
+            r = take_processes(m, m->sessions[i]);
+        }
     }
-    r = r ? r : ternd_move_write_programs(m);
-    r = r ? r : write_processes(m, how, saving);
-    r = r ? r : ternd_move_write_state(m);
-    r = r ? r : ternd_move_await(m, TERN_WIRE_READY);
+    if (r == 0) {
+        r = ternd_move_write_programs(m);
+    }
+    if (r == 0) {
+        r = write_processes(m, how, saving);
+    }
+    if (r == 0) {
+        r = ternd_move_write_state(m);
+    }
+    if (r == 0) {
+        r = ternd_move_await(m, TERN_WIRE_READY);
+    }
     return r ? r : ternd_move_step(m, TERN_WIRE_GO);
 }
 
@@ -175,8 +189,12 @@ void ternd_move_send(struct ternd *t, int control, const char *partition)
     strncpy(m.partition, *partition ? partition : TERN_PARTITION_DEFAULT, sizeof m.partition - 1);
     int r = ternd_client_moves(t, control);
     const bool begun = !r;
-    r = r ? r : ternd_move_begin(&m, &how);
-    r = r ? r : send_all(&m, &how, &saving);
+    if (r == 0) {
+        r = ternd_move_begin(&m, &how);
+    }
+    if (r == 0) {
+        r = send_all(&m, &how, &saving);
+    }
     char why[512];
     strncpy(why, r ? tern_last_error() : "", sizeof why - 1);
     why[sizeof why - 1] = '\0';

@@ -43,7 +43,9 @@ int ternd_move_write_programs(const struct ternd_move *m)
     for (uint32_t i = 0; !r && i < m->n; i++) { /* the session is held, so its processes do not change */
         r = write_program(m->sessions[i], i, to);
     }
-    r = r ? r : tern_stream_end(to);
+    if (r == 0) {
+        r = tern_stream_end(to);
+    }
     tern_stream_close(to);
     for (uint32_t i = 0; !r && i < m->n; i++) {
         const struct ternd_session *s = m->sessions[i];
@@ -51,7 +53,9 @@ int ternd_move_write_programs(const struct ternd_move *m)
         const struct tern_wire_descriptor memory = {.kind = TERN_WIRE_MEMORY, .session = i, .calls = s->limits.calls};
         memcpy(what.token, s->token, sizeof what.token);
         r = ternd_move_send_fd(m, s->connection, &what);
-        r = r ? r : ternd_move_send_fd(m, s->memory, &memory);
+        if (r == 0) {
+            r = ternd_move_send_fd(m, s->memory, &memory);
+        }
     }
     return r;
 }
@@ -148,7 +152,9 @@ static int write_session(const struct ternd_session *s, uint32_t number, struct 
     tern_put_u64(to, "objects", objects);
     tern_put_u64(to, "calls", s->calls);
     int r = put_waiting(s, to);
-    r = r ? r : tern_record_end(to);
+    if (r == 0) {
+        r = tern_record_end(to);
+    }
     for (uint32_t k = 0; k < 2; k++) {
         for (uint32_t i = 0; !r && i < s->objects; i++) {
             const struct ternd_object *o = s->object[i];
@@ -187,7 +193,9 @@ int ternd_move_write_state(const struct ternd_move *m)
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = write_session(m->sessions[i], i, to);
     }
-    r = r ? r : tern_stream_end(to);
+    if (r == 0) {
+        r = tern_stream_end(to);
+    }
     tern_stream_close(to);
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = send_calls(m, i);

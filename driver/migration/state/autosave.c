@@ -70,9 +70,15 @@ static int arm(struct tern_device *dev, struct tern_autosave *a)
     uint64_t launch = 1, after = 0, ends = 0;
     a->cycle = TERN_HOLD_NEVER;
     int r = tern_key_environment("TERN_CHECKPOINT_CYCLE", NULL, false, 0, UINT64_MAX, &a->cycle);
-    r = r ? r : tern_key_environment("TERN_CHECKPOINT_LAUNCH", NULL, false, 1, UINT64_MAX, &launch);
-    r = r ? r : tern_key_environment("TERN_CHECKPOINT_AFTER", NULL, false, 0, UINT64_MAX, &after);
-    r = r ? r : tern_key_environment("TERN_CHECKPOINT_STOP", NULL, false, 0, UINT64_MAX, &ends);
+    if (r == 0) {
+        r = tern_key_environment("TERN_CHECKPOINT_LAUNCH", NULL, false, 1, UINT64_MAX, &launch);
+    }
+    if (r == 0) {
+        r = tern_key_environment("TERN_CHECKPOINT_AFTER", NULL, false, 0, UINT64_MAX, &after);
+    }
+    if (r == 0) {
+        r = tern_key_environment("TERN_CHECKPOINT_STOP", NULL, false, 0, UINT64_MAX, &ends);
+    }
     if (!r && (a->cycle == TERN_HOLD_NEVER) == !label) {
         r = tern_error(-EINVAL, "with TERN_CHECKPOINT goes either TERN_CHECKPOINT_CYCLE or TERN_CHECKPOINT_KERNEL");
     }

@@ -212,7 +212,9 @@ static int capture_jobs(struct tern_image_context *out, const struct tern_contex
     }
     TERN_LIST_EACH(node, &c->sched.jobs)
     {
-        r = r ? r : capture_job(c->proc, TERN_LIST_ENTRY(node, struct tern_job, node), &out->jobs[out->job_count++]);
+        if (r == 0) {
+            r = capture_job(c->proc, TERN_LIST_ENTRY(node, struct tern_job, node), &out->jobs[out->job_count++]);
+        }
     }
     return r;
 }
@@ -268,7 +270,9 @@ static int capture_contexts(struct capture *v, struct tern_image_process *out, c
     TERN_LIST_EACH(node, &proc->contexts)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        r = r ? r : capture_context(v, c, &out->contexts[out->context_count++]);
+        if (r == 0) {
+            r = capture_context(v, c, &out->contexts[out->context_count++]);
+        }
     }
     return r;
 }
@@ -349,7 +353,9 @@ int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struc
     }
     pthread_mutex_unlock(&dev->lock);
     v.image->device.time += shift;
-    r = r ? r : read_saves(dev, v.image);
+    if (r == 0) {
+        r = read_saves(dev, v.image);
+    }
     if (r) {
         tern_image_free(v.image);
     } else {

@@ -101,7 +101,9 @@ static int write_stream(struct tern_saving *m, int fd, struct tern_saved_file *o
         return r;
     }
     r = tern_stream_compress(s, ZSTD_LEVEL);
-    r = r ? r : tern_migrate_write(m, s);
+    if (r == 0) {
+        r = tern_migrate_write(m, s);
+    }
     out->bytes = tern_stream_counts(s).bytes;
     tern_stream_close(s);
     return r;
@@ -146,7 +148,9 @@ int tern_checkpoint_write(struct tern_device *dev, const char *file, bool stay, 
     *out = (struct tern_saved_file){.processes = m->n};
     r = tern_saving_suspend(m, true);
     out->buffers = buffers_of(m);
-    r = r ? r : write_file(m, file, out);
+    if (r == 0) {
+        r = write_file(m, file, out);
+    }
     if (!r && stay) {
         return 0;
     }
@@ -249,7 +253,9 @@ static int list(struct tern_device *dev, struct tern_loading *l, struct tern_che
         struct loaded *p = &c->processes[i];
         p->real = tern_loading_process(l, i, &p->number);
         r = list_contexts(l, i, p);
-        r = r ? r : list_memories(p);
+        if (r == 0) {
+            r = list_memories(p);
+        }
     }
     return r;
 }
@@ -490,7 +496,9 @@ int tern_checkpoint_close(struct tern_checkpoint *c)
     }
     for (uint32_t i = 0; c->started && i < c->count; i++) {
         r = tern_os_process_kill(c->processes[i].real);
-        r = r ? r : tern_os_process_destroy(c->processes[i].real);
+        if (r == 0) {
+            r = tern_os_process_destroy(c->processes[i].real);
+        }
     }
     if (c->stops) {
         pthread_mutex_lock(&c->dev->lock);

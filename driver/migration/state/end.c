@@ -36,7 +36,9 @@ void tern_migrate_discard(struct tern_process *proc)
     if (proc) {
         tern_migrate_silence(proc);
         int r = tern_os_process_kill(proc);
-        r = r ? r : tern_os_process_destroy(proc);
+        if (r == 0) {
+            r = tern_os_process_destroy(proc);
+        }
         (void)r; /* cannot fail: the caller is no callback, and no child of a fork */
     }
 }

@@ -123,7 +123,9 @@ int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const 
         .time = get_any(&v, "time")};
     const uint32_t memories = get(&v, "memories", 0, UINT32_MAX), processes = get(&v, "processes", 1, UINT32_MAX);
     r = tern_record_bad(s);
-    r = r ? r : tern_image_fits(&need, dev, partition, before);
+    if (r == 0) {
+        r = tern_image_fits(&need, dev, partition, before);
+    }
     if (r) {
         return r;
     }
@@ -418,7 +420,9 @@ static int read_job(struct reader *v)
     const void *packets = tern_get_bytes(v->s, "packets", TERN_SUBMISSION_MAX, &size);
     const void *data = tern_get_bytes(v->s, "data", TERN_DATA_MAX, &data_size);
     int r = tern_record_bad(v->s);
-    r = r ? r : tern_submission_check(packets, size, data_size);
+    if (r == 0) {
+        r = tern_submission_check(packets, size, data_size);
+    }
     if (r) {
         return r;
     }

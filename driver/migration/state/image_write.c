@@ -190,7 +190,9 @@ static int write_context(const struct tern_image_context *c, struct tern_stream 
     put_chunks(s, c);
     int r = put_set(s, &c->set);
     const int end = tern_record_end(s);
-    r = r ? r : end;
+    if (r == 0) {
+        r = end;
+    }
     if (!r && c->save.saved) {
         r = write_state(c, s);
     }

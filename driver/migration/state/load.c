@@ -98,11 +98,15 @@ static int read_space(struct tern_loading *l, const char *partition, struct tern
 {
     uint32_t next = 0;
     int r = tern_image_read(l->image, s, l->dev, &next);
-    r = r ? r : tern_image_check(l->image, l->dev);
+    if (r == 0) {
+        r = tern_image_check(l->image, l->dev);
+    }
     if (!r && l->before) {
         tern_restore_follow(l->image, l->before);
     }
-    r = r ? r : tern_restore_space(l->image, l->dev, partition, owner);
+    if (r == 0) {
+        r = tern_restore_space(l->image, l->dev, partition, owner);
+    }
     return r ? r : read_contents(l->image, s, next, again);
 }
 
@@ -163,15 +167,21 @@ static int load(struct tern_loading *l, const char *partition, struct tern_strea
 {
     bool again = false;
     int r = tern_image_read_device(s, l->dev, partition, &l->image);
-    r = r ? r : read_space(l, partition, s, owner, &again);
+    if (r == 0) {
+        r = read_space(l, partition, s, owner, &again);
+    }
     while (!r && again) {
         tern_image_free(l->before);
         l->before = l->image;
         l->image = NULL;
         r = tern_image_read_again(s, l->dev, partition, l->before, &l->image);
-        r = r ? r : read_space(l, partition, s, owner, &again);
+        if (r == 0) {
+            r = read_space(l, partition, s, owner, &again);
+        }
     }
-    r = r ? r : tern_restore_memory(l->image);
+    if (r == 0) {
+        r = tern_restore_memory(l->image);
+    }
     if (r) {
         return r;
     }

@@ -59,7 +59,9 @@ static int finish_allocation(const struct tern_image *image, const struct tern_i
     a->real->imported = a->imported;
     a->real->born = a->real->mem->movable ? a->born : UINT64_MAX;
     r = r || !a->fence ? r : make_fence(p->real, a->real);
-    r = r ? r : commit_blocks(&image->memories[a->memory]);
+    if (r == 0) {
+        r = commit_blocks(&image->memories[a->memory]);
+    }
     for (uint32_t i = 0; !r && i < a->export_count; i++) {
         r = tern_share_restore(a->real, a->exports[i].access, a->exports[i].handle);
     }
@@ -74,7 +76,9 @@ static int make_process(struct tern_image *image, struct tern_image_process *p, 
     int r = whose && whose->process && !p->real ? whose->process(whose->user, p->id, &owner) : 0;
     owner.partition = partition;
     r = r || p->real ? r : tern_os_process_create_for(dev, p->name, &owner, &p->real);
-    r = r ? r : tern_os_process_suspend(p->real);
+    if (r == 0) {
+        r = tern_os_process_suspend(p->real);
+    }
     for (uint32_t i = 0; !r && i < p->allocation_count; i++) {
         r = p->allocations[i].real ? 0 : make_allocation(image, p, &p->allocations[i]);
     }

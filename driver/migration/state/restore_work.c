@@ -52,7 +52,9 @@ static int make_context(struct tern_process *proc, struct tern_image_context *c)
     r = r || !c->data ? r : tern_context_make_data(c->real, c->data * TERN_PAGE);
     r = r || c->band == TERN_BAND_NORMAL
         ? r : tern_os_context_set_priority(c->real, (enum tern_band)c->band, c->weight);
-    r = r ? r : make_set(&c->set, &c->real->set);
+    if (r == 0) {
+        r = make_set(&c->set, &c->real->set);
+    }
     return r || !c->chunk_count || !c->chunk[0].resume ? r : write_save(c);
 }
 
@@ -238,7 +240,9 @@ static int restore_process(struct tern_image_process *p)
     }
     pthread_mutex_lock(&dev->lock);
     r = tern_process_check(p->real);
-    r = r ? r : make_queue(p, &q);
+    if (r == 0) {
+        r = make_queue(p, &q);
+    }
     if (!r) {
         for (uint32_t i = 0; i < q->n; i++) {
             submit(p->real, &q->entry[i]);

@@ -82,7 +82,9 @@ static int do_round(struct tern_saving *m, struct tern_stream *s, const struct t
     t->bytes = c.bytes - old.bytes;
     t->ns = now(l) - since;
     t->page_ns = t->pages ? t->ns / t->pages + 1 : before;
-    r = r ? r : tern_sender_left(m->sender, &t->left);
+    if (r == 0) {
+        r = tern_sender_left(m->sender, &t->left);
+    }
     t->expected_ns = t->left * t->page_ns;
     return r ? r : write_round(t, s);
 }
@@ -146,14 +148,26 @@ int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern
         return r;
     }
     r = tern_saving_begin(m, s);
-    r = r ? r : tern_sender_follow(m->sender);
-    r = r ? r : tern_stream_remember(s);
-    r = r ? r : tern_saving_image(m, false, s);
-    r = r ? r : run_rounds(m, s, limits, &level);
+    if (r == 0) {
+        r = tern_sender_follow(m->sender);
+    }
+    if (r == 0) {
+        r = tern_stream_remember(s);
+    }
+    if (r == 0) {
+        r = tern_saving_image(m, false, s);
+    }
+    if (r == 0) {
+        r = run_rounds(m, s, limits, &level);
+    }
     r = r || !limits->stopping ? r : limits->stopping(limits->user);
-    r = r ? r : tern_saving_suspend(m, true);
+    if (r == 0) {
+        r = tern_saving_suspend(m, true);
+    }
     throttle(m, level, 0); /* the work is suspended, or is to run without a cap after a failure */
-    r = r ? r : tern_migrate_write(m, s);
+    if (r == 0) {
+        r = tern_migrate_write(m, s);
+    }
     if (r) {
         tern_migrate_go_on(m);
     } else {

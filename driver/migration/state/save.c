@@ -93,8 +93,12 @@ int tern_saving_image(struct tern_saving *m, bool work, struct tern_stream *s)
     if (!r && m->image) {
         tern_image_follow(image, m->image);
     }
-    r = r ? r : add_memories(m, image);
-    r = r ? r : tern_image_write(image, s);
+    if (r == 0) {
+        r = add_memories(m, image);
+    }
+    if (r == 0) {
+        r = tern_image_write(image, s);
+    }
     tern_image_free(r ? image : m->image);
     m->image = r ? m->image : image;
     free(procs);
@@ -131,7 +135,9 @@ static int write_rest(struct tern_saving *m, struct tern_stream *s)
 int tern_migrate_write(struct tern_saving *m, struct tern_stream *s)
 {
     int r = m->sender && m->sender->stream == s ? 0 : tern_saving_begin(m, s);
-    r = r ? r : write_rest(m, s);
+    if (r == 0) {
+        r = write_rest(m, s);
+    }
     tern_saving_end(m);
     return r;
 }

@@ -113,7 +113,9 @@ int tern_sender_send(struct tern_sender *v, uint32_t slot, uint32_t block)
             if (r == -ESTALE) { /* the owner has freed the memory, and the target frees it with the next image */
                 return 0;
             }
-            r = r ? r : tern_put_pages(v->stream, slot, b->first + at, n, v->buffer);
+            if (r == 0) {
+                r = tern_put_pages(v->stream, slot, b->first + at, n, v->buffer);
+            }
             v->sent += n;
         }
         n = n ? n : 1;
@@ -152,7 +154,9 @@ void tern_sender_end(struct tern_sender *v)
     if (v->follows) {
         tern_ticket_lock(&v->dev->hal_lock);
         int r = tern_basis_stop(&v->dev->kmd, v->basis);
-        r = r ? r : tern_basis_destroy(&v->dev->kmd, v->basis);
+        if (r == 0) {
+            r = tern_basis_destroy(&v->dev->kmd, v->basis);
+        }
         (void)r; /* cannot fail, because the basis exists and is started */
         tern_ticket_unlock(&v->dev->hal_lock);
     }

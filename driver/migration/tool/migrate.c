@@ -296,9 +296,15 @@ static int migrate_local(const struct migrate_options *o, struct migrate_report 
     sigprocmask(SIG_BLOCK, &ends, NULL);
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
     int status = signals < 0 ? migrate_say("signals", strerror(errno)) : DONE;
-    status = status ? status : greet(&side[0], TERN_WIRE_SEND, o->partition, signals);
-    status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition, signals);
-    status = status ? status : give_links(side, &o->how);
+    if (status == 0) {
+        status = greet(&side[0], TERN_WIRE_SEND, o->partition, signals);
+    }
+    if (status == 0) {
+        status = greet(&side[1], TERN_WIRE_RECEIVE, o->partition, signals);
+    }
+    if (status == 0) {
+        status = give_links(side, &o->how);
+    }
     if (!status) {
         follow(side, signals, &o->how, report, !o->json);
         status = decide(side, report);

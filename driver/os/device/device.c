@@ -136,11 +136,21 @@ static int init_locks(struct tern_device *dev)
         return r;
     }
     r = pthread_condattr_init(&attr);
-    r = r ? r : pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    r = r ? r : pthread_mutex_init(&dev->lock, NULL);
-    r = r ? r : pthread_cond_init(&dev->wake, &attr);
-    r = r ? r : pthread_cond_init(&dev->changed, &attr);
-    r = r ? r : pthread_cond_init(&dev->pager.wake, NULL);
+    if (r == 0) {
+        r = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    }
+    if (r == 0) {
+        r = pthread_mutex_init(&dev->lock, NULL);
+    }
+    if (r == 0) {
+        r = pthread_cond_init(&dev->wake, &attr);
+    }
+    if (r == 0) {
+        r = pthread_cond_init(&dev->changed, &attr);
+    }
+    if (r == 0) {
+        r = pthread_cond_init(&dev->pager.wake, NULL);
+    }
     dev->pager.look_at = UINT64_MAX;
     pthread_condattr_destroy(&attr);
     return -r;
@@ -168,7 +178,9 @@ static int clean_engines(struct tern_device *dev)
         r = jobs[e] ? 0 : tern_error_memory("the first paging buffers");
     }
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : tern_paging_run_all(dev, jobs);
+    if (r == 0) {
+        r = tern_paging_run_all(dev, jobs);
+    }
     pthread_mutex_unlock(&dev->lock);
     for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
         free(jobs[e]);
@@ -276,7 +288,9 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
         goto fail;
     }
     r = clean_engines(dev);
-    r = r ? r : tern_autosave_open(dev);
+    if (r == 0) {
+        r = tern_autosave_open(dev);
+    }
     if (!r) {
         r = tern_fork_watch(&dev->fork, in_child);
         if (r) {

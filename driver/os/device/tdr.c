@@ -128,7 +128,9 @@ static int reset_engines(struct tern_device *dev)
         r = reset_engine(dev, e);
     }
     tern_ticket_lock(&dev->hal_lock);
-    r = r ? r : tern_kmd_interrupts(&dev->kmd, true);
+    if (r == 0) {
+        r = tern_kmd_interrupts(&dev->kmd, true);
+    }
     tern_kmd_forget(&dev->kmd);
     tern_ticket_unlock(&dev->hal_lock);
     return r;

@@ -113,7 +113,9 @@ static int map_new(struct tern_allocation *a, bool movable)
     const uint32_t resets = dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
     a->proc->partition->making++;
-    r = r ? r : tern_paging_run(a->proc, &in, "map");
+    if (r == 0) {
+        r = tern_paging_run(a->proc, &in, "map");
+    }
     a->proc->partition->making--;
     if (!r && !absent) {
         all_resident(a->mem);
@@ -139,12 +141,16 @@ static int map_shared(struct tern_allocation *a, struct tern_memory *m)
     tern_memory_join(m, a);
     m->moving = true;
     int r = tern_share_watch(m);
-    r = r ? r : tern_map_resident(a, &in, &out, &tables);
+    if (r == 0) {
+        r = tern_map_resident(a, &in, &out, &tables);
+    }
     if (!r) {
         const uint32_t resets = dev->tdr.adapter_resets;
         r = make_jobs(a, &out);
         a->proc->partition->making++;
-        r = r ? r : tern_paging_run(a->proc, &in, "import");
+        if (r == 0) {
+            r = tern_paging_run(a->proc, &in, "import");
+        }
         a->proc->partition->making--;
         if (r && r != -EIO) {
             tern_map_undo(a->proc, &tables);
@@ -324,7 +330,9 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     }
     do {
         r = tern_process_check(proc);
-        r = r ? r : map(a, want, movable);
+        if (r == 0) {
+            r = map(a, want, movable);
+        }
     } while (((r == -ENOSPC || r == -EEXIST) && wait_for_space(a, want->address, r, &frees)) ||
              (r == -ENOSPC && evict_for(a, movable)));
     if (r) {

@@ -224,7 +224,9 @@ int tern_block_transfer(struct tern_block *b, bool write, uint64_t offset, uint8
         *n = *n < size ? *n : size;
         if (write) {
             r = b->m->sparse ? commit(b) : 0;
-            r = r ? r : tern_block_host_write(b, offset, data, *n);
+            if (r == 0) {
+                r = tern_block_host_write(b, offset, data, *n);
+            }
         } else {
             tern_block_host_read(b, offset, data, *n);
         }

@@ -76,7 +76,9 @@ int tern_map_take(struct tern_block *b, struct tern_paging *scrub)
         }
     }
     tern_residency_count(b, 1);
-    r = r ? r : tern_paging_error(scrub);
+    if (r == 0) {
+        r = tern_paging_error(scrub);
+    }
     if (r) {
         tern_block_give(b, false);
     }
@@ -158,10 +160,14 @@ int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct 
     int r = 0;
     for (uint32_t i = 0; !r && i < a->mem->block_count; i++) {
         r = tern_map_take(&a->mem->blocks[i], map);
-        r = r ? r : tern_map_enter(a, &a->mem->blocks[i], map, unmap, tables);
+        if (r == 0) {
+            r = tern_map_enter(a, &a->mem->blocks[i], map, unmap, tables);
+        }
     }
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
-    r = r ? r : tern_paging_error(unmap);
+    if (r == 0) {
+        r = tern_paging_error(unmap);
+    }
     if (r) {
         tern_memory_give(a->mem, false);
         tern_map_undo(a->proc, tables);
@@ -183,7 +189,9 @@ int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct
         }
     }
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
-    r = r ? r : tern_paging_error(unmap);
+    if (r == 0) {
+        r = tern_paging_error(unmap);
+    }
     if (r) {
         tern_map_undo(a->proc, tables);
     }

@@ -264,7 +264,9 @@ static int unmap(struct move *v)
         if (!p->skip) {
             r = tern_paging_run_job(p->proc, p->job);
             p->job = NULL;
-            r = r ? r : tern_paging_run_all(v->b->m->dev, p->flush);
+            if (r == 0) {
+                r = tern_paging_run_all(v->b->m->dev, p->flush);
+            }
         }
     }
     return r;
@@ -284,7 +286,9 @@ TERN_LOCK_HANDED int tern_move_out(struct tern_block *b)
     int r = tern_block_host_make(b);
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : make_jobs(v);
+    if (r == 0) {
+        r = make_jobs(v);
+    }
     if (r) {
         goto end;
     }

@@ -152,10 +152,16 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
         return -ENODEV;
     }
     int r = tern_sized_take(&d, sizeof d, desc);
-    r = r ? r : tern_name_check(d.name, sizeof d.name);
-    r = r ? r : pages_of(d.memory_bytes, "a partition", TERN_PARTITION_LEAST, &pages);
+    if (r == 0) {
+        r = tern_name_check(d.name, sizeof d.name);
+    }
+    if (r == 0) {
+        r = pages_of(d.memory_bytes, "a partition", TERN_PARTITION_LEAST, &pages);
+    }
     d.share = d.share ? d.share : TERN_WEIGHT_NORMAL;
-    r = r ? r : check_share(d.share);
+    if (r == 0) {
+        r = check_share(d.share);
+    }
     if (r) {
         return r;
     }
@@ -178,7 +184,9 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
             r = tern_error(-EEXIST, "there is a partition '%s'", p->name);
         }
     }
-    r = r ? r : tern_ranges_grow(dev, p, pages, host);
+    if (r == 0) {
+        r = tern_ranges_grow(dev, p, pages, host);
+    }
     if (!r) {
         tern_list_append(&dev->partitions, &p->node);
         tern_sched_partition_init(&dev->sched, p->sched, d.share);
@@ -248,7 +256,9 @@ int tern_os_partition_destroy(struct tern_device *dev, const char *name)
     }
     pthread_mutex_lock(&dev->lock);
     int r = find_empty(dev, name, &p);
-    r = r ? r : tern_ranges_shrink(dev, p, tern_pages_free_count(p->pages), p->host);
+    if (r == 0) {
+        r = tern_ranges_shrink(dev, p, tern_pages_free_count(p->pages), p->host);
+    }
     if (!r) {
         tern_list_remove(&p->node);
         tern_sched_partition_fini(p->sched);

@@ -133,7 +133,9 @@ static int move(struct tern_partition *from, struct tern_partition *to, uint32_t
         return tern_error_memory("ranges of a partition");
     }
     r = reserve(to, runs.count);
-    r = r ? r : reserve(from, runs.count);
+    if (r == 0) {
+        r = reserve(from, runs.count);
+    }
     if (r) {
         give_all(from->pages, &runs);
         free(runs.run);

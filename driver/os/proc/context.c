@@ -137,7 +137,9 @@ int tern_context_make(struct tern_process *proc, const struct tern_context_desc 
     }
     r = tern_allocation_make(proc, &arena, &c->arena);
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : make_save(c);
+    if (r == 0) {
+        r = make_save(c);
+    }
     if (r) {
         if (c->arena) {
             tern_retire(c->arena);

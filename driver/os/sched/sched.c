@@ -427,12 +427,18 @@ int tern_sched_run(struct tern_sched *s)
         r = tern_sched_collect(s, e);
     }
     tern_cap_count(s);
-    r = r ? r : tern_sched_update_all(s);
+    if (r == 0) {
+        r = tern_sched_update_all(s);
+    }
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         r = check_preempt(s, e);
     }
-    r = r ? r : tern_sched_update_all(s); /* a reset has requeued chunks */
-    r = r ? r : fill(s);
+    if (r == 0) {
+        r = tern_sched_update_all(s); /* a reset has requeued chunks */
+    }
+    if (r == 0) {
+        r = fill(s);
+    }
     tern_cap_note(s);
     return r;
 }

@@ -404,7 +404,9 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
         return s->now - e->reset_since < TERN_RESET_CYCLES ? 0 : tern_kmd_reset_failed(engine);
     }
     /* Chunks that ended before the reset are still indicated. If the guilty one is among them, no process is guilty. */
-    r = r ? r : tern_sched_collect(s, engine);
+    if (r == 0) {
+        r = tern_sched_collect(s, engine);
+    }
     const int idle = r ? r : s->ops->idle(s->user, engine);
     if (idle < 0) {
         return idle;

@@ -22,8 +22,12 @@ int tern_policy_parse(const char *backend, const char *config, struct tern_polic
     struct tern_policy p = {.depth = 2, .host = TERN_POLICY_HOST};
     const struct tern_keys own = {keys, sizeof keys / sizeof *keys, &p};
     int r = tern_key_environment("TERN_TIMEOUT_CYCLES", "cycles", true, 1000, CYCLES_MAX, &p.timeout);
-    r = r ? r : tern_key_environment("TERN_LIMIT_CYCLES", "cycles", true, 1000, CYCLES_MAX, &p.limit);
-    r = r ? r : tern_kmd_config(backend, config, &own, device);
+    if (r == 0) {
+        r = tern_key_environment("TERN_LIMIT_CYCLES", "cycles", true, 1000, CYCLES_MAX, &p.limit);
+    }
+    if (r == 0) {
+        r = tern_kmd_config(backend, config, &own, device);
+    }
     if (!r) {
         *policy = p;
     }

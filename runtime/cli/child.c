@@ -35,7 +35,9 @@ int child_start(const char *command, char *const argv[], int in, int out, int er
     }
     posix_spawnattr_t how;
     sigset_t signals;
-    r = r ? r : posix_spawnattr_init(&how);
+    if (r == 0) {
+        r = posix_spawnattr_init(&how);
+    }
     const bool made = r == 0;
     if (r == 0) {
         exit_limit_default(&signals);

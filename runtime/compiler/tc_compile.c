@@ -244,7 +244,9 @@ static int run_front_end(const struct front_end *f, uint32_t flags, struct tc_bl
     if (!result) {
         struct tc_blob made = {0};
         result = wrap(&bitcode, flags, &made);
-        result = result ? result : tc_seal(&made);
+        if (result == 0) {
+            result = tc_seal(&made);
+        }
         if (result) {
             free(made.data);
         } else {
@@ -315,7 +317,9 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     struct tc_text old_log = {0};
     struct timespec start;
     int result = tc_lib_dir(directory, sizeof directory, log);
-    result = result ? result : prepare(&f, directory, source, size, options, headers, paths, n_headers);
+    if (result == 0) {
+        result = prepare(&f, directory, source, size, options, headers, paths, n_headers);
+    }
     if (result) {
         goto out;
     }

@@ -268,7 +268,9 @@ static int state_of(const struct tc_text *names, const struct timespec *start, u
     int result = 0;
     tc_sha256_init(&hash);
     FOR_EACH(name, names) {
-        result = result ? result : add_state(&hash, name, start);
+        if (result == 0) {
+            result = add_state(&hash, name, start);
+        }
     }
     tc_sha256_end(&hash, digest);
     return result;
@@ -317,7 +319,9 @@ int tc_depend_store(const struct tc_blob *rule, const char *known_file, const st
     if (opened.failed || folders.failed || places.failed || !opened.size) {
         error = -EAGAIN;
     }
-    error = error ? error : state_of(&places, start, head.state);
+    if (error == 0) {
+        error = state_of(&places, start, head.state);
+    }
     head.names_size = places.size;
     char *data = error ? NULL : malloc(sizeof head + places.size + result->size);
     if (!error && !data) {

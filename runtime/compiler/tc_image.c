@@ -120,8 +120,12 @@ int tc_image_read(uint32_t base, struct tc_image *image)
     struct tc_elf elf;
     image->base = base;
     int result = tc_elf_open(&elf, image->linked.data, image->linked.size);
-    result = result ? result : fill_image(&elf, image);
-    result = result ? result : find_entries(&elf, image);
+    if (result == 0) {
+        result = fill_image(&elf, image);
+    }
+    if (result == 0) {
+        result = find_entries(&elf, image);
+    }
     if (result) {
         free(image->data);
         image->data = NULL;

@@ -71,13 +71,27 @@ static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struc
 {
     uint32_t space, access, qualifiers;
     int result = get_string(json, "name", 0, &arg->name);
-    result = result ? result : get_string(json, "type", 1, &arg->type);
-    result = result ? result : get_u32(json, "space", &space);
-    result = result ? result : get_u32(json, "access", &access);
-    result = result ? result : get_u32(json, "qualifiers", &qualifiers);
-    result = result ? result : get_u32(json, "size", &arg->size);
-    result = result ? result : get_u32(json, "offset", &arg->offset);
-    result = result ? result : get_bool(json, "pointer", &arg->is_pointer);
+    if (result == 0) {
+        result = get_string(json, "type", 1, &arg->type);
+    }
+    if (result == 0) {
+        result = get_u32(json, "space", &space);
+    }
+    if (result == 0) {
+        result = get_u32(json, "access", &access);
+    }
+    if (result == 0) {
+        result = get_u32(json, "qualifiers", &qualifiers);
+    }
+    if (result == 0) {
+        result = get_u32(json, "size", &arg->size);
+    }
+    if (result == 0) {
+        result = get_u32(json, "offset", &arg->offset);
+    }
+    if (result == 0) {
+        result = get_bool(json, "pointer", &arg->is_pointer);
+    }
     if (result) {
         return result;
     }
@@ -114,14 +128,30 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
 {
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args");
     int result = get_string(json, "name", 1, &k->name);
-    result = result ? result : get_string(json, "attributes", 1, &k->attributes);
-    result = result ? result : get_u32(json, "args_size", &k->args_size);
-    result = result ? result : get_u32(json, "local_static", &k->local_static);
-    result = result ? result : get_u32(json, "stack", &k->stack);
-    result = result ? result : get_coarse(json, &k->coarse, &k->coarse_rows);
-    result = result ? result : get_bool(json, "uniform", &k->uniform);
-    result = result ? result : get_bool(json, "arg_info", &k->arg_info);
-    result = result ? result : read_required(json, k->required_size);
+    if (result == 0) {
+        result = get_string(json, "attributes", 1, &k->attributes);
+    }
+    if (result == 0) {
+        result = get_u32(json, "args_size", &k->args_size);
+    }
+    if (result == 0) {
+        result = get_u32(json, "local_static", &k->local_static);
+    }
+    if (result == 0) {
+        result = get_u32(json, "stack", &k->stack);
+    }
+    if (result == 0) {
+        result = get_coarse(json, &k->coarse, &k->coarse_rows);
+    }
+    if (result == 0) {
+        result = get_bool(json, "uniform", &k->uniform);
+    }
+    if (result == 0) {
+        result = get_bool(json, "arg_info", &k->arg_info);
+    }
+    if (result == 0) {
+        result = read_required(json, k->required_size);
+    }
     if (result) {
         return result;
     }
@@ -197,7 +227,9 @@ int tc_kernels_parse(const char *json, size_t size, struct tc_kernels *out)
             break;
         }
     }
-    result = result ? result : check_names(&made);
+    if (result == 0) {
+        result = check_names(&made);
+    }
 out:
     cJSON_Delete(root);
     if (result) {

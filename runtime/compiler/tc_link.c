@@ -141,7 +141,9 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
         if (!result && to_library) {
             result = prepend_header(out);
         }
-        result = result ? result : tc_seal(out);
+        if (result == 0) {
+            result = tc_seal(out);
+        }
         if (!result && (!whole || tc_kind(out->data, out->size) != (to_library ? TC_LIBRARY : TC_OBJECT))) {
             tc_text_print(log, "error: the code generator's output is not complete\n");
             result = -EIO;

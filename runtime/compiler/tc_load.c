@@ -74,7 +74,9 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     free(linked->data);
     *linked = (struct tc_blob){0};
     result = run_linker(object, base, directory, linked, log);
-    result = result ? result : tc_image_read(base, image);
+    if (result == 0) {
+        result = tc_image_read(base, image);
+    }
     if (result == -EINVAL) {
         tc_text_print(log, "error: the linked program is not as expected\n");
         return -EIO;

@@ -128,14 +128,18 @@ static int spawn(const struct tc_child *child, const int *fds, int guard, pid_t 
     }
     /* their numbers exceed those that they get in the child, so none is overwritten */
     result = posix_spawn_file_actions_adddup2(&actions, fds[0], STDOUT_FILENO);
-    result = result ? result : posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
+    if (result == 0) {
+        result = posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
+    }
     for (size_t i = 0; !result && i < child->n_inputs; i++) {
         result = posix_spawn_file_actions_adddup2(&actions, fds[i + 2], i ? (int)i + 2 : STDIN_FILENO);
     }
     if (!result && guard >= 0) {
         result = posix_spawn_file_actions_adddup2(&actions, guard, first++);
     }
-    result = result ? result : posix_spawn_file_actions_addclosefrom_np(&actions, first);
+    if (result == 0) {
+        result = posix_spawn_file_actions_addclosefrom_np(&actions, first);
+    }
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -313,7 +317,9 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
     if (!result) {
         fds[all] = guard;
     }
-    result = result ? result : run_tool(child, tool, fds, n, &status);
+    if (result == 0) {
+        result = run_tool(child, tool, fds, n, &status);
+    }
     if (result) {
         tc_text_print(log, "error: cannot start %s: %s%s\n", child->argv[0], strerror(-result),
                       result == -EFBIG ? " (the limit of file sizes, ulimit -f, is too small for its input)" : "");

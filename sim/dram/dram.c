@@ -75,7 +75,9 @@ static int fill(uint8_t *memory, uint64_t bytes)
     for (size_t i = 0; i < NOISE / sizeof *noise && !r; i++) {
         noise[i] = draw(&random) | (uint64_t)draw(&random) << 32;
     }
-    r = r ? r : write(fd, noise, NOISE) == NOISE ? 0 : -ENOMEM;
+    if (r == 0) {
+        r = write(fd, noise, NOISE) == NOISE ? 0 : -ENOMEM;
+    }
     for (uint64_t at = 0; at < bytes && !r; at += NOISE) {
         size_t n = bytes - at < NOISE ? (size_t)(bytes - at) : NOISE;
         void *got = mmap(memory + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0);

@@ -20,8 +20,16 @@ int direct_build(const char *source, size_t size, struct direct_program *out)
     struct tc_blob module = {0}, object = {0};
     char *log = NULL;
     int r = tc_compile(source, size, "", NULL, 0, &module, &log);
-    r = r ? r : (free(log), log = NULL, tc_link(&module, 1, "", 0, &object, &log));
-    r = r ? r : (free(log), log = NULL, tc_load(&object, BASE, &out->image, &log));
+    if (r == 0) {
+        free(log);
+        log = NULL;
+        r = tc_link(&module, 1, "", 0, &object, &log);
+    }
+    if (r == 0) {
+        free(log);
+        log = NULL;
+        r = tc_load(&object, BASE, &out->image, &log);
+    }
     if (r) {
         fail(r, "the kernels do not build", log ? log : strerror(-r));
     }
@@ -125,7 +133,9 @@ int direct_call_create(const struct direct_process *p, const char *kernel, const
         return fail(r, kernel, tern_last_error());
     }
     r = tern_allocation_write(c.block, 0, args, size);
-    r = r ? r : pack(p, range, stack_log2, &c);
+    if (r == 0) {
+        r = pack(p, range, stack_log2, &c);
+    }
     if (r) {
         tern_allocation_destroy(c.block);
         return fail(r, kernel, "its dispatch cannot be packed");

@@ -282,15 +282,23 @@ static int run(struct options *o)
     }
     begin_progress(o, &progress);
     int r = begin(o, &config, &report);
-    r = r ? r : track(o, &config, &report);
-    r = r ? r : direct_build(migrate_source_moves, (size_t)(migrate_source_moves_end - migrate_source_moves), &program);
+    if (r == 0) {
+        r = track(o, &config, &report);
+    }
+    if (r == 0) {
+        r = direct_build(migrate_source_moves, (size_t)(migrate_source_moves_end - migrate_source_moves), &program);
+    }
     if (!r) {
         r = measure_sizes(o, &program, &report);
-        r = r ? r : measure_moves(o, &program, &report);
+        if (r == 0) {
+            r = measure_moves(o, &program, &report);
+        }
         direct_free(&program);
     }
     progress_end(&progress);
-    r = r ? r : finish(&report);
+    if (r == 0) {
+        r = finish(&report);
+    }
     cJSON_Delete(report.object);
     return r ? EXIT_FAILED : EXIT_OK;
 }

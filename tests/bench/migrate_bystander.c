@@ -61,7 +61,9 @@ static int make(struct migrate_bystander *b, struct migrate_stand *s, int32_t en
         return -ENOMEM;
     }
     int r = tern_allocation_create(b->process.proc, WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &s->data);
-    r = r ? r : write_data(s);
+    if (r == 0) {
+        r = write_data(s);
+    }
     r = r ? fail(r, "memory") : 0;
     if (!r) {
         const uint32_t args[1] = {tern_allocation_address(s->data)};

@@ -265,7 +265,9 @@ int migrate_device_open(const char *keys, struct migrate_device **out, struct te
     struct tern_policy policy;
     struct migrate_device *d = calloc(1, sizeof *d);
     int r = d ? open_real(keys, &policy, &d->real) : tern_error_memory("a device");
-    r = r ? r : begin(d);
+    if (r == 0) {
+        r = begin(d);
+    }
     if (!r) {
         d->hal = *d->real;
         d->hal.ops = &ops;

@@ -48,7 +48,9 @@ static int start(struct run *x)
 {
     const struct tern_basis_range range = {x->rig.data, (uint64_t)x->pages * TERN_PAGE};
     int r = tern_basis_create(&x->rig.kmd, &range, 1, &x->basis);
-    r = r ? r : tern_basis_start(&x->rig.kmd, x->basis);
+    if (r == 0) {
+        r = tern_basis_start(&x->rig.kmd, x->basis);
+    }
     return r ? fail(r) : 0;
 }
 
@@ -63,7 +65,9 @@ static int submit(struct run *x, uint32_t *at)
         fprintf(stderr, "tern bench migrate: preparations took %u cycles too long\n", now - *at);
         r = -ETIME;
     }
-    r = r ? r : rig_pass(&x->rig, *at - now);
+    if (r == 0) {
+        r = rig_pass(&x->rig, *at - now);
+    }
     return r ? r : rig_submit(&x->rig, 0, false, &rung);
 }
 
@@ -102,11 +106,19 @@ static int run(struct run *x, enum mode mode, uint32_t *at, uint64_t *cycles, st
 {
     struct tern_indication i = {0};
     int r = mode == OFF ? 0 : start(x);
-    r = r ? r : scene_reset(&x->scene);
-    r = r ? r : scene_learn(&x->scene); /* The contents before the run. */
+    if (r == 0) {
+        r = scene_reset(&x->scene);
+    }
+    if (r == 0) {
+        r = scene_learn(&x->scene); /* The contents before the run. */
+    }
     r = r || mode == OFF ? r : ask(x, false);
-    r = r ? r : submit(x, at);
-    r = r ? r : mode == HOT ? watch(x, &i, &out->queries) : rig_wait(&x->rig, 0, &i);
+    if (r == 0) {
+        r = submit(x, at);
+    }
+    if (r == 0) {
+        r = mode == HOT ? watch(x, &i, &out->queries) : rig_wait(&x->rig, 0, &i);
+    }
     if (!r && i.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
         fprintf(stderr, "tern bench migrate: a kernel did not complete\n");
         r = -EIO;
@@ -149,8 +161,12 @@ int migrate_track(const struct tern_config *config, const struct rig_source *sou
     uint32_t at = 0, later = 0;
     uint64_t ignored;
     int r = run_alone(config, sources, n, kernel, OFF, &at, &t.off, &t);
-    r = r ? r : run_alone(config, sources, n, kernel, ON, &at, &t.on, &t);
-    r = r ? r : run_alone(config, sources, n, kernel, HOT, &later, &ignored, &t);
+    if (r == 0) {
+        r = run_alone(config, sources, n, kernel, ON, &at, &t.on, &t);
+    }
+    if (r == 0) {
+        r = run_alone(config, sources, n, kernel, HOT, &later, &ignored, &t);
+    }
     if (!r) {
         *out = t;
     }
@@ -175,8 +191,12 @@ static int write_pages(struct tern_kmd *k, uint32_t every)
                                         .size = sizeof packet, .save = SAVE / TERN_PAGE, .paging = true};
     struct tern_indication i = {0};
     int r = tern_pkt_fill_pack(&f, packet);
-    r = r ? r : tern_hal_mem_write(k->hal, BUFFER, packet, sizeof packet);
-    r = r ? r : tern_kmd_submit(k, 0, &entry);
+    if (r == 0) {
+        r = tern_hal_mem_write(k->hal, BUFFER, packet, sizeof packet);
+    }
+    if (r == 0) {
+        r = tern_kmd_submit(k, 0, &entry);
+    }
     int got = 0;
     for (uint32_t passed = 0; !r && !got && passed < LATEST; passed += 1000000) {
         r = tern_kmd_wait(k, 1000000);
@@ -196,8 +216,12 @@ static int time_query(struct tern_kmd *k, uint64_t basis, uint64_t pages, uint8_
     const struct tern_basis_part all = {.range = TERN_BASIS_ALL};
     uint64_t before = 0, after = 0, found = 0;
     int r = tern_kmd_time(k, &before);
-    r = r ? r : tern_basis_query(k, basis, &all, true, bits, 0);
-    r = r ? r : tern_kmd_time(k, &after);
+    if (r == 0) {
+        r = tern_basis_query(k, basis, &all, true, bits, 0);
+    }
+    if (r == 0) {
+        r = tern_kmd_time(k, &after);
+    }
     if (r) {
         return fail(r);
     }
@@ -219,13 +243,19 @@ static int measure_queries(struct tern_kmd *k, bool full, uint8_t *bits, struct 
     struct migrate_query q = {0};
     uint64_t basis = 0;
     int r = tern_basis_create(k, &whole, 1, &basis);
-    r = r ? r : tern_basis_start(k, basis);
+    if (r == 0) {
+        r = tern_basis_start(k, basis);
+    }
     if (r) {
         return fail(r);
     }
     r = time_query(k, basis, 0, bits, &q.empty);
-    r = r ? r : write_pages(k, EVERY);
-    r = r ? r : time_query(k, basis, (PAGES + EVERY - 1) / EVERY, bits, &q.sparse);
+    if (r == 0) {
+        r = write_pages(k, EVERY);
+    }
+    if (r == 0) {
+        r = time_query(k, basis, (PAGES + EVERY - 1) / EVERY, bits, &q.sparse);
+    }
     r = r || !full ? r : write_pages(k, 1);
     r = r || !full ? r : time_query(k, basis, PAGES, bits, &q.full);
     if (!r) {
@@ -242,7 +272,9 @@ int migrate_query(const struct tern_config *config, bool full, struct migrate_qu
     uint8_t *const bits = calloc(PAGES / 8, 1);
     c.mem_bytes = MIGRATE_BYTES;
     int r = bits ? tern_hal_open(&c, &hal) : tern_error_memory("dirty bits");
-    r = r ? r : tern_kmd_probe(hal, &k);
+    if (r == 0) {
+        r = tern_kmd_probe(hal, &k);
+    }
     r = r ? fail(r) : 0;
     if (!r) {
         k.dirty_area = DIRTY_AREA;

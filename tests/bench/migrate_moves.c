@@ -99,7 +99,9 @@ static int compare(const struct migrate_process *a, const struct migrate_process
         for (uint32_t at = 0, n; !r && at < a->memory[i].pages; at += n) {
             n = a->memory[i].pages - at < PAGES ? a->memory[i].pages - at : PAGES;
             r = tern_content_read(a->memory[i].allocation->mem, at, n, of_a);
-            r = r ? r : tern_content_read(b->memory[i].allocation->mem, at, n, of_b);
+            if (r == 0) {
+                r = tern_content_read(b->memory[i].allocation->mem, at, n, of_b);
+            }
             for (uint32_t k = 0; !r && k < n; k++) {
                 *lost += memcmp(of_a + (size_t)k * TERN_PAGE, of_b + (size_t)k * TERN_PAGE, TERN_PAGE) != 0;
             }
@@ -131,7 +133,9 @@ static int hand_over(struct move *m, struct tern_saving *saving)
     struct run *x = m->run;
     struct migrate_process there;
     int r = follow(m->loading, &x->process, &there);
-    r = r ? r : compare(&x->process, &there, &x->out->lost);
+    if (r == 0) {
+        r = compare(&x->process, &there, &x->out->lost);
+    }
     if (r) {
         tern_migrate_drop(m->loading);
         tern_migrate_go_on(saving);
@@ -209,11 +213,17 @@ static int run(struct run *x, uint32_t times)
         stand(x, cycles, &x->alone[i]);
         r = move(x, 0, &x->beside[i]);
         cycles = x->beside[i].to - x->beside[i].from;
-        r = r ? r : move(x, 1, &ignored);
+        if (r == 0) {
+            r = move(x, 1, &ignored);
+        }
         progress_part(x->progress, (i + 1.0) / times);
     }
-    r = r ? r : migrate_work_end(&x->process, x->work, &x->out->lost);
-    r = r ? r : migrate_bystander_stop(&x->bystander, &x->out->wrong);
+    if (r == 0) {
+        r = migrate_work_end(&x->process, x->work, &x->out->lost);
+    }
+    if (r == 0) {
+        r = migrate_bystander_stop(&x->bystander, &x->out->wrong);
+    }
     for (uint32_t i = 0; !r && i < times; i++) {
         x->out->alone += migrate_bystander_ended(&x->bystander, x->alone[i].from, x->alone[i].to);
         x->out->alone_cycles += x->alone[i].to - x->alone[i].from;
@@ -237,7 +247,9 @@ static int open_side(struct run *x, uint32_t i)
         return r;
     }
     r = tern_partition_create(x->side[i].dev, &moves);
-    r = r ? r : tern_partition_create(x->side[i].dev, &stays);
+    if (r == 0) {
+        r = tern_partition_create(x->side[i].dev, &stays);
+    }
     return r ? fail(r, "a partition", tern_last_error()) : 0;
 }
 
@@ -274,9 +286,15 @@ int migrate_moves(const struct direct_program *program, const struct migrate_wor
     for (uint32_t i = 0; !r && i < DEVICES; i++) {
         r = open_side(x, i);
     }
-    r = r ? r : migrate_work_start(x->side[0].dev, MOVES, program, work, 0, &x->process);
-    r = r ? r : migrate_bystander_start(x->side[0].dev, STAYS, program, &x->bystander);
-    r = r ? r : run(x, times);
+    if (r == 0) {
+        r = migrate_work_start(x->side[0].dev, MOVES, program, work, 0, &x->process);
+    }
+    if (r == 0) {
+        r = migrate_bystander_start(x->side[0].dev, STAYS, program, &x->bystander);
+    }
+    if (r == 0) {
+        r = run(x, times);
+    }
     const int left = close_all(x);
     return r ? r : left;
 }

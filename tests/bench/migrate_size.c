@@ -81,7 +81,9 @@ static int fill(struct run *x)
         }
         has += piece(left);
         r = migrate_process_take(&x->process[x->processes - 1], piece(left));
-        r = r ? r : free_bytes(x, &left);
+        if (r == 0) {
+            r = free_bytes(x, &left);
+        }
     }
     return r;
 }
@@ -177,8 +179,12 @@ static int send(struct run *x, int (*how)(struct run *x, struct tern_saving **m)
     }
     migrate_link_finish(&x->link);
     const int read = migrate_reader_wait(&x->reader);
-    r = r ? r : read;
-    r = r ? r : compare(x);
+    if (r == 0) {
+        r = read;
+    }
+    if (r == 0) {
+        r = compare(x);
+    }
     if (m) {
         tern_migrate_go_on(m);
     }
@@ -211,10 +217,16 @@ int migrate_size(const struct direct_program *program, uint64_t bytes, bool full
     *out = (struct migrate_size){0};
     x->out = out;
     int r = begin(x, program, bytes);
-    r = r ? r : over_the_link(x, send_live);
-    r = r ? r : migrate_work_goes_on(&x->process[0]);
+    if (r == 0) {
+        r = over_the_link(x, send_live);
+    }
+    if (r == 0) {
+        r = migrate_work_goes_on(&x->process[0]);
+    }
     r = r || !full ? r : over_the_link(x, send_stopped);
-    r = r ? r : migrate_work_end(&x->process[0], &work, &out->lost);
+    if (r == 0) {
+        r = migrate_work_end(&x->process[0], &work, &out->lost);
+    }
     const int left = end(x);
     free(x);
     return r ? r : left;

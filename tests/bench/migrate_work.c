@@ -87,7 +87,9 @@ static int submit(struct migrate_process *p, const struct direct_process *from, 
         }
     }
     r = tern_context_create(p->proc, &desc, &p->context);
-    r = r ? r : tern_submit(p->context, call.packet, sizeof call.packet, "serve", &fence);
+    if (r == 0) {
+        r = tern_submit(p->context, call.packet, sizeof call.packet, "serve", &fence);
+    }
     return r ? fail(r, "the kernel") : 0;
 }
 
@@ -103,14 +105,22 @@ int migrate_work_start(struct tern_device *dev, const char *partition, const str
     }
     out->proc = d.proc;
     r = migrate_process_take(out, work->data_bytes);
-    r = r ? r : migrate_process_take(out, (uint64_t)work->hot_pages * PAGE);
-    r = r ? r : migrate_process_take(out, PAGE);
+    if (r == 0) {
+        r = migrate_process_take(out, (uint64_t)work->hot_pages * PAGE);
+    }
+    if (r == 0) {
+        r = migrate_process_take(out, PAGE);
+    }
     if (r) {
         rt_place_end(&d.parts);
     } else {
         r = tern_allocation_write(out->memory[STATE].allocation, 0, none, sizeof none);
-        r = r ? r : submit(out, &d, work, engine);
-        r = r ? r : migrate_work_goes_on(out);
+        if (r == 0) {
+            r = submit(out, &d, work, engine);
+        }
+        if (r == 0) {
+            r = migrate_work_goes_on(out);
+        }
     }
     if (r) {
         migrate_process_destroy(out);
@@ -131,7 +141,9 @@ int migrate_work_goes_on(const struct migrate_process *p)
     for (steps = first; !r && steps == first;) {
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         r = migrate_work_steps(p, &steps);
-        r = r ? r : tern_process_status(p->proc, NULL);
+        if (r == 0) {
+            r = tern_process_status(p->proc, NULL);
+        }
     }
     return r ? fail(r, "the kernel") : 0;
 }
@@ -161,7 +173,9 @@ static int compare(const struct migrate_process *p, const struct migrate_work *w
     const size_t bytes = (size_t)w->hot_pages * PAGE;
     uint32_t state[3] = {0}, *want = malloc(bytes), *got = malloc(bytes), wrong = 0;
     int r = want && got ? tern_allocation_read(p->memory[STATE].allocation, 0, state, sizeof state) : -ENOMEM;
-    r = r ? r : tern_allocation_read(p->memory[HOT].allocation, 0, got, bytes);
+    if (r == 0) {
+        r = tern_allocation_read(p->memory[HOT].allocation, 0, got, bytes);
+    }
     if (r) {
         fail(r, "the kernel's memory");
     } else {
@@ -187,7 +201,9 @@ int migrate_work_end(struct migrate_process *p, const struct migrate_work *work,
     /* An atomic operation in progress may write back the old word, so the word is written repeatedly. */
     while (r == -ETIMEDOUT) {
         r = tern_allocation_write(p->memory[STATE].allocation, 0, &end, sizeof end);
-        r = r ? r : tern_wait(p->context, 1, AGAIN_MS);
+        if (r == 0) {
+            r = tern_wait(p->context, 1, AGAIN_MS);
+        }
     }
     return r ? fail(r, "the kernel does not end") : compare(p, work, lost);
 }

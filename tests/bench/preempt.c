@@ -76,7 +76,9 @@ static int run_whole(struct rig *r, struct tern_indication *out)
 {
     uint32_t at;
     int e = rig_submit(r, 0, false, &at);
-    e = e ? e : rig_wait(r, 0, out);
+    if (e == 0) {
+        e = rig_wait(r, 0, out);
+    }
     if (!e && !finished(out)) {
         fprintf(stderr, "tern bench preempt: an engine stopped that nobody asked to\n");
         e = -EPROTO;
@@ -100,9 +102,13 @@ static int run_stopped(struct rig *r, struct progress *progress, struct result *
                 out->restore[out->n_restore++] = running - rung;
             }
             e = e || ended ? e : rig_pass(r, after);
-            e = e ? e : rig_preempt(r, engine, &asked);
+            if (e == 0) {
+                e = rig_preempt(r, engine, &asked);
+            }
         }
-        e = e ? e : rig_wait(r, engine, &i);
+        if (e == 0) {
+            e = rig_wait(r, engine, &i);
+        }
         if (e || finished(&i)) {
             return e;
         }
@@ -135,13 +141,19 @@ static int measure(struct rig *r, const struct preempt_case *c, const struct opt
         return e;
     }
     e = scene_reset(&s);
-    e = e ? e : run_whole(r, &i);
-    e = e ? e : scene_learn(&s);
+    if (e == 0) {
+        e = run_whole(r, &i);
+    }
+    if (e == 0) {
+        e = scene_learn(&s);
+    }
     int right = 1;
     while (!e && right == 1 && out->n < requests) {
         const uint32_t n = out->n;
         e = scene_reset(&s);
-        e = e ? e : run_stopped(r, o->progress, out, requests, &state);
+        if (e == 0) {
+            e = run_stopped(r, o->progress, out, requests, &state);
+        }
         right = e ? e : scene_compare(&s, c->kernel);
         if (right == 1 && out->n == n && ++out->runs > 100) {
             fprintf(stderr, "tern bench preempt: %s: it ends before it can be stopped\n", c->kernel);
@@ -171,19 +183,29 @@ static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
     uint64_t before = 0, after = 0;
     uint32_t next = 0, now = 0, at = 0;
     int e = scene_reset(s);
-    e = e ? e : busy(r, &before);
+    if (e == 0) {
+        e = busy(r, &before);
+    }
     if (!e && !period) {
         e = run_whole(r, &i);
     }
     for (bool resume = false; !e && !finished(&i); resume = true) {
         e = rig_submit(r, 0, resume, &at);
         next = resume ? next + period : at + period;
-        e = e ? e : rig_now(r, &now);
+        if (e == 0) {
+            e = rig_now(r, &now);
+        }
         e = e || (int32_t)(next - now) <= 0 ? e : rig_pass(r, next - now);
-        e = e ? e : rig_preempt(r, 0, &at);
-        e = e ? e : rig_wait(r, 0, &i);
+        if (e == 0) {
+            e = rig_preempt(r, 0, &at);
+        }
+        if (e == 0) {
+            e = rig_wait(r, 0, &i);
+        }
     }
-    e = e ? e : busy(r, &after);
+    if (e == 0) {
+        e = busy(r, &after);
+    }
     *out = after - before;
     return e;
 }
@@ -198,7 +220,9 @@ static int overhead(struct rig *r, struct progress *progress, double percent[2])
         return e;
     }
     e = run_periodic(&s, 0, &whole);
-    e = e ? e : scene_learn(&s);
+    if (e == 0) {
+        e = scene_learn(&s);
+    }
     for (unsigned i = 0; !e && right == 1 && i < 2; i++) {
         progress_part(progress, (1 + i) / 3.0);
         e = run_periodic(&s, periods[i], &cut);

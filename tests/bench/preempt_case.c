@@ -126,7 +126,9 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
     }
     preempt_fill(c, before);
     e = rig_write(r, r->data + s.bytes, before, s.bytes);
-    e = e ? e : rig_dispatch(r, k, &range, args, r->data + 2 * s.bytes);
+    if (e == 0) {
+        e = rig_dispatch(r, k, &range, args, r->data + 2 * s.bytes);
+    }
     free(before);
     if (e) {
         scene_close(&s);

@@ -111,7 +111,9 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
 {
     struct rig r = {0};
     int e = tern_hal_open(config, &r.hal);
-    e = e ? e : tern_kmd_probe(r.hal, &r.kmd);
+    if (e == 0) {
+        e = tern_kmd_probe(r.hal, &r.kmd);
+    }
     if (e) {
         fail(e, tern_last_error());
         goto close;
@@ -129,8 +131,12 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
         goto close;
     }
     e = map_all(&r);
-    e = e ? e : write_list(&r);
-    e = e ? e : rig_write(&r, CODE, r.image.data, r.image.filled);
+    if (e == 0) {
+        e = write_list(&r);
+    }
+    if (e == 0) {
+        e = rig_write(&r, CODE, r.image.data, r.image.filled);
+    }
     if (e) {
         goto image;
     }
@@ -262,7 +268,9 @@ static int submit(struct rig *r, uint32_t engine, uint32_t buffer, uint32_t size
     if (!e && (r->hal->ops->write32(r->hal, writes, sizeof writes / sizeof *writes) || r->hal->ops->flush(r->hal))) {
         e = fail(-EIO, "preparing a submission");
     }
-    e = e ? e : rig_now(r, at);
+    if (e == 0) {
+        e = rig_now(r, at);
+    }
     return e ? e : put(r, TERN_REG_ENGINE_SUB_DOORBELL(engine), 1);
 }
 
@@ -277,8 +285,12 @@ int rig_copy(struct rig *r, uint32_t dst, uint32_t src, uint32_t bytes)
     uint32_t packet[TERN_PKT_COPY_LINES * LINE / 4], at;
     struct tern_indication i;
     int e = tern_pkt_copy_pack(&p, packet) ? fail(-EINVAL, "a copy that cannot be packed") : 0;
-    e = e ? e : rig_write(r, COPY_BUFFER, packet, sizeof packet);
-    e = e ? e : submit(r, 0, COPY_BUFFER, sizeof packet, false, &at);
+    if (e == 0) {
+        e = rig_write(r, COPY_BUFFER, packet, sizeof packet);
+    }
+    if (e == 0) {
+        e = submit(r, 0, COPY_BUFFER, sizeof packet, false, &at);
+    }
     return e ? e : rig_wait(r, 0, &i);
 }
 
@@ -380,7 +392,9 @@ int rig_saved(struct rig *r, struct rig_saved *out)
     for (uint32_t i = 0; !e && i < 4; i++) {
         e = rig_read(r, save_line(r, i), line[i], LINE);
     }
-    e = e ? e : rig_read(r, BUFFER, packet, sizeof packet);
+    if (e == 0) {
+        e = rig_read(r, BUFFER, packet, sizeof packet);
+    }
     if (e) {
         return e;
     }

@@ -208,7 +208,9 @@ int sched_decision(unsigned contexts, double (*cost)(void), double *out)
         }
         b->now = LENGTH;
         r = tern_sched_run(&b->sched); /* This fills the engines. */
-        r = r ? r : run(b, cost, out);
+        if (r == 0) {
+            r = run(b, cost, out);
+        }
     }
     for (unsigned i = 0; job && i < 2 * contexts; i++) {
         free(job[i]);

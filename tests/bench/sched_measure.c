@@ -27,7 +27,9 @@ static int open_rig(struct measure_options *o, struct rig *r, const char *more, 
 /** Compares the results and closes the rig. */
 static int finish(struct rig *r, int e)
 {
-    e = e ? e : rig_check(r);
+    if (e == 0) {
+        e = rig_check(r);
+    }
     rig_close(r);
     return e;
 }
@@ -102,7 +104,9 @@ int measure_weights(struct measure_options *o, double *error)
         sum += weights[i];
     }
     /* Long enough for the lowest weight to get its quanta. */
-    e = e ? e : rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[n - 1]));
+    if (e == 0) {
+        e = rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[n - 1]));
+    }
     for (unsigned i = 0; !e && i < n; i++) {
         all += (double)got(&r.client[i]);
     }
@@ -127,7 +131,9 @@ int measure_focus(struct measure_options *o, double *share)
             rig_flood(c);
         }
     }
-    e = e ? e : rig_run(&r, 20 * o->quantum, 10ull * o->quanta * o->quantum);
+    if (e == 0) {
+        e = rig_run(&r, 20 * o->quantum, 10ull * o->quanta * o->quantum);
+    }
     for (unsigned i = 0; !e && i < r.clients; i++) {
         all += (double)got(&r.client[i]);
         normal += i < r.info.engines ? (double)got(&r.client[i]) : 0;
@@ -232,7 +238,9 @@ int measure_busy(struct measure_options *o, unsigned depth, double *share)
         c->user = &b;
         c->first = o->buffers;
         e = rig_start(&r);
-        e = e ? e : rig_drain(&r);
+        if (e == 0) {
+            e = rig_drain(&r);
+        }
     }
     *share = b.last > b.first ? (double)b.ran / (double)(b.last - b.first) : 0;
     return finish(&r, e);

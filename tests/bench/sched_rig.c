@@ -112,7 +112,9 @@ static int make(struct client *c, int engine)
                                            .user = c};
     struct tern_process *p = c->process->proc;
     int e = tern_allocation_create(p, RIG_WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &c->data);
-    e = e ? e : fill_data(c);
+    if (e == 0) {
+        e = fill_data(c);
+    }
     if (e) {
         return fail(e, "memory");
     }
@@ -178,7 +180,9 @@ int rig_start(struct rig *r)
     uint64_t fence;
     r->starting = true;
     int e = tern_submit_null(r->client[0].context, "start", &fence);
-    e = e ? e : tern_wait(r->client[0].context, fence, -1);
+    if (e == 0) {
+        e = tern_wait(r->client[0].context, fence, -1);
+    }
     return e ? fail(e, "the start") : 0;
 }
 
@@ -223,7 +227,9 @@ static int calibrate(struct rig *r)
     for (unsigned k = 0; k < RIG_KINDS; k++) {
         double low = 0, high = 0;
         int e = measure(r, k, SHORT, &low);
-        e = e ? e : measure(r, k, LONG, &high);
+        if (e == 0) {
+            e = measure(r, k, LONG, &high);
+        }
         if (e) {
             return e;
         }

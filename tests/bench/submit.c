@@ -95,8 +95,12 @@ static bool dispatches(struct rig *r, double *us, unsigned n)
         r->value++;
         cl_int err = clSetKernelArg(r->kernel, 1, sizeof r->value, &r->value);
         const double begin = host_seconds();
-        err = err ? err : clEnqueueNDRangeKernel(r->session.queue, r->kernel, 1, NULL, &one, &one, 0, NULL, NULL);
-        err = err ? err : clFinish(r->session.queue);
+        if (err == 0) {
+            err = clEnqueueNDRangeKernel(r->session.queue, r->kernel, 1, NULL, &one, &one, 0, NULL, NULL);
+        }
+        if (err == 0) {
+            err = clFinish(r->session.queue);
+        }
         us[i] = (host_seconds() - begin) * 1e6;
         if (session_failed(&r->session, err, "a dispatch")) {
             return false;

@@ -119,7 +119,9 @@ static int fake_open(const char *device, const char *xclbin, struct tern_xrt **o
         signal(SIGFPE, die);
     }
     x->api = dlsym(object, TERN_SIM_API_SYMBOL);
-    r = r ? r : x->api->create(&(struct tern_sim_config){.mem_bytes = MEMORY}, &x->sim);
+    if (r == 0) {
+        r = x->api->create(&(struct tern_sim_config){.mem_bytes = MEMORY}, &x->sim);
+    }
     if (r) {
         free(x);
         return r;
@@ -136,7 +138,9 @@ static int fake_read32(struct tern_xrt *x, uint32_t offset, uint32_t *value, cha
     if (offset == TERN_REG_DEV_IRQ_STATUS && !r && !is(x, "interrupts")) {
         r = x->api->step(x->sim, STEP, NULL);
     }
-    r = r ? r : x->api->read32(x->sim, offset, value);
+    if (r == 0) {
+        r = x->api->read32(x->sim, offset, value);
+    }
     pthread_mutex_unlock(&x->lock);
     if ((is(x, "ones") && x->calls >= x->at) || (is(x, "id") && offset == TERN_REG_DEV_ID) ||
         (is(x, "hash") && offset == TERN_REG_DEV_SPEC_HASH)) {
@@ -149,7 +153,9 @@ static int fake_write32(struct tern_xrt *x, uint32_t offset, uint32_t value, cha
 {
     int r = counted(x, why);
     pthread_mutex_lock(&x->lock);
-    r = r ? r : x->api->write32(x->sim, offset, value);
+    if (r == 0) {
+        r = x->api->write32(x->sim, offset, value);
+    }
     pthread_mutex_unlock(&x->lock);
     return r;
 }
@@ -169,8 +175,10 @@ static int fake_sync(struct tern_xrt *x, bool to_device, uint64_t offset, uint64
 {
     int r = counted(x, why);
     pthread_mutex_lock(&x->lock);
-    r = r ? r : to_device ? x->api->mem_write(x->sim, offset, x->map + offset, bytes)
-                             : x->api->mem_read(x->sim, offset, x->map + offset, bytes);
+    if (r == 0) {
+        r = to_device ? x->api->mem_write(x->sim, offset, x->map + offset, bytes)
+                      : x->api->mem_read(x->sim, offset, x->map + offset, bytes);
+    }
     pthread_mutex_unlock(&x->lock);
     return r;
 }

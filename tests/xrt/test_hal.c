@@ -64,15 +64,25 @@ static int use(struct tern_device *dev)
     uint64_t fence = 0;
     memset(data, 0x5a, sizeof data);
     int r = tern_process_create(dev, "use", &p);
-    r = r ? r : tern_context_create(p, &d, &c);
-    r = r ? r : tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a);
-    r = r ? r : tern_allocation_write(a, 0, data, sizeof data);
+    if (r == 0) {
+        r = tern_context_create(p, &d, &c);
+    }
+    if (r == 0) {
+        r = tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a);
+    }
+    if (r == 0) {
+        r = tern_allocation_write(a, 0, data, sizeof data);
+    }
     for (uint8_t i = 1; i <= 20 && !r; i++) {
         b.size = 0;
         work_fill(&b, tern_allocation_address(a), 128, i);
         r = tern_submit(c, b.w, b.size, "use", &fence);
-        r = r ? r : tern_wait(c, fence, -1);
-        r = r ? r : tern_allocation_read(a, 0, got, sizeof got);
+        if (r == 0) {
+            r = tern_wait(c, fence, -1);
+        }
+        if (r == 0) {
+            r = tern_allocation_read(a, 0, got, sizeof got);
+        }
         memset(data, i, 128);
         if (!r) {
             assert_memory_equal(got, data, sizeof data);
@@ -244,7 +254,9 @@ static void test_later(void **state)
                 impatient();
             }
             int r = tern_device_open("xrt", "small", &dev);
-            r = r ? r : use(dev);
+            if (r == 0) {
+                r = use(dev);
+            }
             if (dev) {
                 tern_device_close(dev);
             }
@@ -338,8 +350,12 @@ static int leave_open(void)
 {
     struct tern_process *p = NULL;
     int r = tern_process_create(opened(), "left", &p);
-    r = r ? r : tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &left);
-    r = r ? r : tern_allocation_make_resident(left);
+    if (r == 0) {
+        r = tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &left);
+    }
+    if (r == 0) {
+        r = tern_allocation_make_resident(left);
+    }
     return r ? r : pthread_create(&writer, NULL, write_on, NULL);
 }
 

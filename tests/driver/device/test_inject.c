@@ -135,10 +135,18 @@ static int use_context(struct tern_process *p, struct tern_context *c, struct te
     work_wait(&b, tern_fence_address(f), 5);
     work_signal(&b, tern_fence_address(f), 6);
     int r = tern_submit(c, b.w, b.size, "label", &fence);
-    r = r ? r : tern_fence_signal(f, 5);
-    r = r ? r : tern_fence_wait(f, 6, -1);
-    r = r ? r : tern_wait(c, fence, -1);
-    r = r ? r : tern_allocation_read(a, 0, back, sizeof back);
+    if (r == 0) {
+        r = tern_fence_signal(f, 5);
+    }
+    if (r == 0) {
+        r = tern_fence_wait(f, 6, -1);
+    }
+    if (r == 0) {
+        r = tern_wait(c, fence, -1);
+    }
+    if (r == 0) {
+        r = tern_allocation_read(a, 0, back, sizeof back);
+    }
     for (size_t i = 0; !r && i < sizeof back; i++) {
         assert_int_equal(back[i], 0x3c);
     }
@@ -154,17 +162,27 @@ static int use_process(struct tern_device *dev)
     struct tern_completion_queue *q = NULL;
     struct tern_completion done = {.size = sizeof done};
     int r = tern_completion_queue_create(dev, &q);
-    r = r ? r : tern_process_create(dev, "inject", &p);
+    if (r == 0) {
+        r = tern_process_create(dev, "inject", &p);
+    }
     if (r) {
         ok(tern_completion_queue_destroy(q));
         return r;
     }
     const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completions = q};
     r = tern_allocation_create(p, 3 * 4096, TERN_MEM_WRITE, 0, &a);
-    r = r ? r : tern_allocation_create(p, 9u << 20, TERN_MEM_WRITE, 0, &large);
-    r = r ? r : tern_fence_create(p, 1, &f);
-    r = r ? r : tern_context_create(p, &d, &c);
-    r = r ? r : use_context(p, c, a, f);
+    if (r == 0) {
+        r = tern_allocation_create(p, 9u << 20, TERN_MEM_WRITE, 0, &large);
+    }
+    if (r == 0) {
+        r = tern_fence_create(p, 1, &f);
+    }
+    if (r == 0) {
+        r = tern_context_create(p, &d, &c);
+    }
+    if (r == 0) {
+        r = use_context(p, c, a, f);
+    }
     assert_true(r || tern_completion_queue_take(q, &done, 1) == 1);
     tern_context_destroy(c);
     tern_fence_destroy(f);

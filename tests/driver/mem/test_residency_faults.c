@@ -47,28 +47,46 @@ static int live(struct tern_process *p)
     int r = 0;
     for (int i = 0; !r && i < 2; i++) {
         r = tern_context_create(p, &d, &c[i]);
-        r = r ? r : tern_allocation_create(p, 9 * MIB, TERN_MEM_WRITE, 0, &a[i]);
+        if (r == 0) {
+            r = tern_allocation_create(p, 9 * MIB, TERN_MEM_WRITE, 0, &a[i]);
+        }
         const uint32_t set = r ? 0 : tern_allocation_address(a[i]);
-        r = r ? r : tern_context_set_residency(c[i], &set, 1);
+        if (r == 0) {
+            r = tern_context_set_residency(c[i], &set, 1);
+        }
     }
     for (int i = 0; !r && i < 4; i++) {
         w.size = 0;
         work_fill(&w, tern_allocation_address(a[i % 2]), 9 * MIB, (uint8_t)(i + 1));
         r = tern_submit(c[i % 2], w.w, w.size, "fill", &fence[i % 2]);
-        r = r ? r : tern_allocation_read(a[(i + 1) % 2], MIB, got, 1);
+        if (r == 0) {
+            r = tern_allocation_read(a[(i + 1) % 2], MIB, got, 1);
+        }
     }
-    r = r ? r : tern_allocation_export(a[1], TERN_MEM_WRITE, handle);
-    r = r ? r : tern_allocation_import(p, handle, TERN_MEM_READ, 0, &again);
+    if (r == 0) {
+        r = tern_allocation_export(a[1], TERN_MEM_WRITE, handle);
+    }
+    if (r == 0) {
+        r = tern_allocation_import(p, handle, TERN_MEM_READ, 0, &again);
+    }
     r = r || !lends ? r : tern_allocation_import(p, lent, TERN_MEM_WRITE, 0, &other);
     r = r || !lends ? r : tern_allocation_write(other, 4096, "seen", 5);
-    r = r ? r : tern_allocation_make_resident(a[0]);
-    r = r ? r : tern_allocation_evict(a[0]);
+    if (r == 0) {
+        r = tern_allocation_make_resident(a[0]);
+    }
+    if (r == 0) {
+        r = tern_allocation_evict(a[0]);
+    }
     for (int i = 0; !r && i < 2; i++) {
         r = tern_wait(c[i], fence[i], -1);
-        r = r ? r : tern_allocation_read(a[i], 9 * MIB - 1, &got[i], 1);
+        if (r == 0) {
+            r = tern_allocation_read(a[i], 9 * MIB - 1, &got[i], 1);
+        }
         assert_true(r || got[i] == i + 3);
     }
-    r = r ? r : tern_allocation_read(again, 9 * MIB - 1, got, 1);
+    if (r == 0) {
+        r = tern_allocation_read(again, 9 * MIB - 1, got, 1);
+    }
     assert_true(r || got[0] == 4);
     tern_allocation_destroy(other);
     tern_allocation_destroy(again);

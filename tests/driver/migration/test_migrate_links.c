@@ -208,7 +208,9 @@ static int writer_lost(void *user, struct tern_stream *s, const char **why)
     g->generation++;
     pthread_cond_broadcast(&g->met);
     pthread_mutex_unlock(&g->lock);
-    r = r ? r : tern_stream_resume(s, g->relay.in.to, next);
+    if (r == 0) {
+        r = tern_stream_resume(s, g->relay.in.to, next);
+    }
     return r == -EPIPE ? 0 : r; /* -EPIPE: the new links are lost too, so this is called again */
 }
 

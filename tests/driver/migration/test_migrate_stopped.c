@@ -76,7 +76,9 @@ static void *loads(void *unused)
     struct tern_stream *in;
     loading = NULL;
     loads_as = tern_stream_read_fd(ends[1], &in);
-    loads_as = loads_as ? loads_as : tern_migrate_load(there, NULL, in, NULL, &loading);
+    if (loads_as == 0) {
+        loads_as = tern_migrate_load(there, NULL, in, NULL, &loading);
+    }
     tern_stream_close(in);
     return NULL;
 }

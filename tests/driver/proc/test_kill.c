@@ -232,29 +232,59 @@ static int live(struct tern_process *p)
     const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completions = queue};
     w.size = 0;
     int r = tern_allocation_create(p, sizeof data, TERN_MEM_WRITE, 0, &a);
-    r = r ? r : tern_context_create(p, &d, &c);
-    r = r ? r : tern_context_take_data(c);
-    r = r ? r : tern_fence_create(p, 1, &f);
-    r = r ? r : tern_context_create(p, &d, &second);
-    r = r ? r : tern_allocation_create(p, 5u << 20, TERN_MEM_WRITE, 0, &large);
+    if (r == 0) {
+        r = tern_context_create(p, &d, &c);
+    }
+    if (r == 0) {
+        r = tern_context_take_data(c);
+    }
+    if (r == 0) {
+        r = tern_fence_create(p, 1, &f);
+    }
+    if (r == 0) {
+        r = tern_context_create(p, &d, &second);
+    }
+    if (r == 0) {
+        r = tern_allocation_create(p, 5u << 20, TERN_MEM_WRITE, 0, &large);
+    }
     if (!r) {
         work_fill(&w, tern_allocation_address(large), 4u << 20, 0x5a);
         work_wait(&w, tern_fence_address(f), 2);
         r = tern_submit_data(c, w.w, w.size, data, sizeof data, "fill", &fence);
-        r = r ? r : tern_submit_null(second, "null", NULL);
-        r = r ? r : tern_allocation_write(a, 0, data, sizeof data);
-        r = r ? r : tern_fence_value(f, &value);
-        r = r ? r : tern_fence_wait(f, 2, 0) == -ETIMEDOUT ? 0 : -EIO;
-        r = r ? r : tern_context_set_priority(c, TERN_BAND_FOCUS, 7);
+        if (r == 0) {
+            r = tern_submit_null(second, "null", NULL);
+        }
+        if (r == 0) {
+            r = tern_allocation_write(a, 0, data, sizeof data);
+        }
+        if (r == 0) {
+            r = tern_fence_value(f, &value);
+        }
+        if (r == 0) {
+            r = tern_fence_wait(f, 2, 0) == -ETIMEDOUT ? 0 : -EIO;
+        }
+        if (r == 0) {
+            r = tern_context_set_priority(c, TERN_BAND_FOCUS, 7);
+        }
         tern_allocation_destroy(large); /* waits for the buffer */
         large = NULL;
-        r = r ? r : tern_fence_signal(f, 2);
-        r = r ? r : tern_wait(c, fence, -1);
-        r = r ? r : tern_allocation_read(a, 0, data, sizeof data);
+        if (r == 0) {
+            r = tern_fence_signal(f, 2);
+        }
+        if (r == 0) {
+            r = tern_wait(c, fence, -1);
+        }
+        if (r == 0) {
+            r = tern_allocation_read(a, 0, data, sizeof data);
+        }
         tern_context_destroy(second);
         second = NULL;
-        r = r ? r : tern_submit_null(c, "last", NULL);
-        r = r ? r : tern_wait(c, fence + 1, -1);
+        if (r == 0) {
+            r = tern_submit_null(c, "last", NULL);
+        }
+        if (r == 0) {
+            r = tern_wait(c, fence + 1, -1);
+        }
     }
     tern_fence_destroy(f);
     return r;

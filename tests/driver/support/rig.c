@@ -166,7 +166,9 @@ static int rig_wait(struct tern_hal *h, uint64_t cycles)
         rig.ends++;
         return 1;
     }
-    r = r ? r : rig.real->ops->wait(rig.real, cycles);
+    if (r == 0) {
+        r = rig.real->ops->wait(rig.real, cycles);
+    }
     return rig.mute && r > 0 ? 0 : r;
 }
 

@@ -79,8 +79,12 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
         return r;
     }
     r = b->api->read32(sim, TERN_REG_DEV_SPEC_HASH, &hash);
-    r = r ? r : b->api->read32(sim, TERN_REG_DEV_CONFIG0, &config0);
-    r = r ? r : b->api->read32(sim, TERN_REG_DEV_SAVE_LINES, &lines);
+    if (r == 0) {
+        r = b->api->read32(sim, TERN_REG_DEV_CONFIG0, &config0);
+    }
+    if (r == 0) {
+        r = b->api->read32(sim, TERN_REG_DEV_SAVE_LINES, &lines);
+    }
     b->api->destroy(sim);
     if (lines > SAVE_PAGES * PAGE / LINE) {
         fprintf(stderr, "tern verify: %s saves contexts of %u lines: there is no room for them\n", b->path, lines);
@@ -110,9 +114,15 @@ int pair_open(const char *model, const char *rtl, struct pair *out)
     struct pair p = {0};
     struct geometry g;
     int r = backend_open(model, &p.model);
-    r = r ? r : backend_open(rtl, &p.rtl);
-    r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
-    r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
+    if (r == 0) {
+        r = backend_open(rtl, &p.rtl);
+    }
+    if (r == 0) {
+        r = backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
+    }
+    if (r == 0) {
+        r = backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
+    }
     if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps ||
                    g.local_bytes != p.geometry.local_bytes || g.engines != p.geometry.engines)) {
         fprintf(stderr, "tern verify: %s has %u engines of %u lanes x %u warps, %s has %u of %u x %u: they cannot be "

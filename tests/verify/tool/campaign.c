@@ -128,7 +128,9 @@ static int write_coverage(const struct crew *w, uint32_t worker, const struct co
     snprintf(path, sizeof path, "%s/%u.json", w->o->coverage, worker);
     int r = cover_write(cover, path);
     snprintf(path, sizeof path, "%s/%u.dat", w->o->coverage, worker);
-    r = r ? r : w->p->rtl.api->create(&(struct tern_sim_config){.mem_bytes = VERIFY_MEMORY}, &sim);
+    if (r == 0) {
+        r = w->p->rtl.api->create(&(struct tern_sim_config){.mem_bytes = VERIFY_MEMORY}, &sim);
+    }
     if (sim) {
         r = w->p->rtl.api->coverage(sim, path);
         w->p->rtl.api->destroy(sim);
@@ -260,7 +262,9 @@ static int watch_crew(struct crew *w, const char *title, double begin)
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         for (uint32_t i = 0; i < w->o->jobs; i++) {
             int result = look(w, i);
-            r = r ? r : result;
+            if (r == 0) {
+                r = result;
+            }
         }
         double time = seconds_now();
         if (r || interrupted || (w->o->minutes > 0 && time - begin > w->o->minutes * 60)) {
@@ -352,8 +356,12 @@ int campaign_run(const struct options *o, const struct pair *p, const char *titl
     }
     int watched = watch_crew(&w, title, begin);
     sigaction(SIGINT, &old, NULL);
-    r = r ? r : watched;
-    r = r ? r : gather(&w, out);
+    if (r == 0) {
+        r = watched;
+    }
+    if (r == 0) {
+        r = gather(&w, out);
+    }
     out->seconds = seconds_now() - begin;
     out->cpu_seconds = cpu_of_children() - cpu;
     munmap(w.shared, sizeof *w.shared);

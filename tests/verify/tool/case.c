@@ -41,8 +41,12 @@ int case_compare(const struct test_case *c, const struct pair *p, struct cover *
         expected.before = NULL;
     }
     r = scene_run(&expected, &p->model, 0, NULL, &model.sim, &model.end);
-    r = r ? r : scene_run(&s, &p->rtl, p->mutant, cover ? &watch : NULL, &rtl.sim, &rtl.end);
-    r = r ? r : compare(&s, &model, &rtl, c->seed % EVERY_PAGE == 0, &d);
+    if (r == 0) {
+        r = scene_run(&s, &p->rtl, p->mutant, cover ? &watch : NULL, &rtl.sim, &rtl.end);
+    }
+    if (r == 0) {
+        r = compare(&s, &model, &rtl, c->seed % EVERY_PAGE == 0, &d);
+    }
     if (r == 0) {
         if (cover) {
             cover_case(cover, c, &s, &rtl.end);

@@ -192,7 +192,9 @@ static int compare_memory(const struct open *o, struct side *a, struct side *b, 
             continue;
         }
         r = a->backend->api->mem_read(a->sim, p * PAGE, x, PAGE);
-        r = r ? r : b->backend->api->mem_read(b->sim, p * PAGE, y, PAGE);
+        if (r == 0) {
+            r = b->backend->api->mem_read(b->sim, p * PAGE, y, PAGE);
+        }
         if (r || memcmp(x, y, PAGE) == 0) {
             continue;
         }

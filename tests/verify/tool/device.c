@@ -60,7 +60,9 @@ int device_indication(const struct tern_sim_api *api, struct tern_sim *sim, uint
     int r = 0;
     for (uint32_t i = 0; i < COUNT(at); i++) {
         int error = get(api, sim, at[i], &v[i]);
-        r = r ? r : error;
+        if (r == 0) {
+            r = error;
+        }
     }
     *out = (struct seen){
         .engine = e,
@@ -85,8 +87,12 @@ int device_ask(const struct tern_sim_api *api, struct tern_sim *sim, struct rng 
 {
     uint32_t first = rng_below(random, (uint32_t)(mem_bytes / PAGE)), count = 1 + rng_below(random, 8192);
     int r = api->write32(sim, TERN_REG_DIRTY_FIRST, first);
-    r = r ? r : api->write32(sim, TERN_REG_DIRTY_COUNT, count);
-    r = r ? r : api->write32(sim, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
+    if (r == 0) {
+        r = api->write32(sim, TERN_REG_DIRTY_COUNT, count);
+    }
+    if (r == 0) {
+        r = api->write32(sim, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
+    }
     return r ? r : api->write32(sim, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
 }
 
@@ -124,14 +130,20 @@ int device_dirty(const struct tern_sim_api *api, struct tern_sim *sim, uint64_t 
     for (uint32_t i = 0; i < sizeof writes / sizeof *writes && !r; i++) {
         r = api->write32(sim, writes[i][0], writes[i][1]);
     }
-    r = r ? r : dirty_status(api, sim, &v);
+    if (r == 0) {
+        r = dirty_status(api, sim, &v);
+    }
     r = r || !v ? r : v & TERN_DIRTY_STATUS_BUSY_MASK ? -ETIMEDOUT : -EIO;
-    r = r ? r : api->mem_read(sim, target, result, bytes);
+    if (r == 0) {
+        r = api->mem_read(sim, target, result, bytes);
+    }
     for (uint64_t p = 0; p < pages && !r; p++) {
         const uint64_t b = p / BLOCK_PAGES, at = p % BLOCK_PAGES;
         dirty[p] = result[b / 8] >> b % 8 & 1 && result[(names + b) * LINE + at / 8] >> at % 8 & 1;
     }
-    r = r ? r : api->mem_write(sim, target, old, bytes);
+    if (r == 0) {
+        r = api->mem_write(sim, target, old, bytes);
+    }
     free(old);
     return r;
 }
@@ -150,7 +162,9 @@ static int out_of_reset(const struct tern_sim_api *api, struct tern_sim *sim, ui
     }
     for (; !r && v & TERN_ENGINE_STATUS_INDICATIONS_MASK;) {
         r = api->write32(sim, TERN_REG_ENGINE_IND_POP(e), 1);
-        r = r ? r : get(api, sim, TERN_REG_ENGINE_STATUS(e), &v);
+        if (r == 0) {
+            r = get(api, sim, TERN_REG_ENGINE_STATUS(e), &v);
+        }
     }
     return r;
 }
@@ -180,11 +194,19 @@ int device_reset(const struct tern_sim_api *api, struct tern_sim *sim, const str
         if (stops) {
             r = api->write32(sim, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_PREEMPT_MASK |
                              granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
-            r = r ? r : api->step(sim, 1 + rng_below(&random, 1u << rng_below(&random, 10)), NULL);
+            if (r == 0) {
+                r = api->step(sim, 1 + rng_below(&random, 1u << rng_below(&random, 10)), NULL);
+            }
         }
-        r = r ? r : api->write32(sim, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);
-        r = r ? r : out_of_reset(api, sim, e);
+        if (r == 0) {
+            r = api->write32(sim, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);
+        }
+        if (r == 0) {
+            r = out_of_reset(api, sim, e);
+        }
     }
-    r = r ? r : device_counted(api, sim);
+    if (r == 0) {
+        r = device_counted(api, sim);
+    }
     return r ? r : restore(api, sim, s);
 }

@@ -58,9 +58,15 @@ int main(int argc, char **argv)
         return 2;
     }
     int r = tc_compile(source, size, "-cl-std=CL3.0", NULL, 0, &module, &log);
-    r = r ? r : tc_link(&module, 1, "", 0, &object, &log);
-    r = r ? r : tc_load(&object, EMBEDDED_BASE, &image, &log);
-    r = r ? r : write_image(argv[2], &image);
+    if (r == 0) {
+        r = tc_link(&module, 1, "", 0, &object, &log);
+    }
+    if (r == 0) {
+        r = tc_load(&object, EMBEDDED_BASE, &image, &log);
+    }
+    if (r == 0) {
+        r = write_image(argv[2], &image);
+    }
     if (r) {
         fprintf(stderr, "embed: %s: %s\n", argv[1], log ? log : "cannot be compiled");
     }

@@ -81,7 +81,9 @@ int explain(const struct pair *p, const char *path, struct study *out)
         return r;
     }
     r = run_both(&s, p, &model, &rtl, history, out);
-    r = r ? r : compare(&s, &model, &rtl, true, &out->difference);
+    if (r == 0) {
+        r = compare(&s, &model, &rtl, true, &out->difference);
+    }
     if (r == 0 && out->observed) {
         r = history_compare(&s, &history[0], &model.end, &history[1], &rtl.end, p->geometry.lanes, &out->parting);
     }
@@ -97,7 +99,9 @@ int explain(const struct pair *p, const char *path, struct study *out)
     }
     side_free(&model);
     side_free(&rtl);
-    r = r ? r : draw_waves(&s, p, path, out);
+    if (r == 0) {
+        r = draw_waves(&s, p, path, out);
+    }
     scene_free(&s);
     return r;
 }

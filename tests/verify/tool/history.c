@@ -290,7 +290,9 @@ int history_compare(const struct scene *s, const struct history *model, const st
     struct walk w = {.h = {model, rtl}, .end = {model_end, rtl_end}};
     struct steps a = {0}, b = {0};
     int r = steps_of(s, model, model_end, lanes, &a);
-    r = r ? r : steps_of(s, rtl, rtl_end, lanes, &b);
+    if (r == 0) {
+        r = steps_of(s, rtl, rtl_end, lanes, &b);
+    }
     for (uint32_t i = 0, j = 0; r == 0 && (i < a.count || j < b.count);) {
         int order = i >= a.count ? 1 : j >= b.count ? -1 : by_item(&a.step[i], &b.step[j]);
         uint32_t na = order <= 0 ? run_of(&a, i) : 0, nb = order >= 0 ? run_of(&b, j) : 0;

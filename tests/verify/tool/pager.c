@@ -79,9 +79,11 @@ static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
                                       .pte = (b->entry & ~TERN_PTE_VALID_MASK) | TERN_PTE_ABSENT_MASK}, words);
     /* an entry of the first level is for 1024 pages */
     const bool first = b->at / PAGE == root;
-    r = r ? r : tern_pkt_tlb_flush_pack(
-        &(struct tern_pkt_tlb_flush){.root = root, .first = all ? 0 : first ? b->va / PAGE & ~1023u : b->va / PAGE,
-                                     .count = all ? 0 : first ? 1024 : 1}, words + 16);
+    if (r == 0) {
+        r = tern_pkt_tlb_flush_pack(
+            &(struct tern_pkt_tlb_flush){.root = root, .first = all ? 0 : first ? b->va / PAGE & ~1023u : b->va / PAGE,
+                                         .count = all ? 0 : first ? 1024 : 1}, words + 16);
+    }
     p->taken += r == 0;
     return r ? 0 : 2;
 }

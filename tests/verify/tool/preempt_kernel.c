@@ -158,10 +158,14 @@ static int put_buffer(struct scene *s, const struct row *row, bool longer, const
     uint32_t words[64] = {0};
     int r = tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS, .value_lo = 1},
                                        words);
-    r = r ? r : packet(row, longer, g, words + 16);
+    if (r == 0) {
+        r = packet(row, longer, g, words + 16);
+    }
     uint32_t used = 16 + 16 * (words[16] >> 8 & 0xffu);
-    r = r ? r : tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS + 64,
-                                                                           .value_hi = 2}, words + used);
+    if (r == 0) {
+        r = tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS + 64,
+                                                                       .value_hi = 2}, words + used);
+    }
     used += 16;
     scene_put(s, BUFFER, words, 4ull * used);
     struct submit sub = {.buffer = DATA_VA + BUFFER, .fence = 5, .size = 4 * used, .root = ROOT / PAGE,
@@ -206,7 +210,9 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
         scene_put(s, CODE, embedded_data, embedded_size);
         scene_put(s, ARGS, args, sizeof args);
         r = put_buffer(s, row, longer, g);
-        r = r ? r : scene_foreign(s, g, FOREIGN);
+        if (r == 0) {
+            r = scene_foreign(s, g, FOREIGN);
+        }
     }
     if (r == 0 && row->what == A_KERNEL) {
         struct tern_pkt_dispatch p;

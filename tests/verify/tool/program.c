@@ -112,10 +112,12 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
                                page | v | rd | w | x | reserved, page | v | z};
     uint32_t absent = rng_next(r) & ~v; /* with or without the absent bit: the scene has no page for it */
     int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
-    result = result ? result : space_entry(a, REGION_BAD_FIRST, true,
-                                           first[rng_below(r, sizeof first / sizeof *first)]);
-    result = result ? result : space_entry(a, REGION_BAD_SECOND, false,
-                                           second[rng_below(r, sizeof second / sizeof *second)]);
+    if (result == 0) {
+        result = space_entry(a, REGION_BAD_FIRST, true, first[rng_below(r, sizeof first / sizeof *first)]);
+    }
+    if (result == 0) {
+        result = space_entry(a, REGION_BAD_SECOND, false, second[rng_below(r, sizeof second / sizeof *second)]);
+    }
     return result ? result : space_entry(a, REGION_BLACK, false,
                                          (beyond + (rng_below(r, 9) << TERN_PTE_PPN_SHIFT)) | v | rd | w | x);
 }
@@ -247,7 +249,9 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     out->stop_every = p.stop_every;
     out->roams = g->engines > 1;
     result = submit(out, a, &p, &r);
-    result = result ? result : scene_foreign(out, g, (uint64_t)space_pages(a, 2) * PAGE);
+    if (result == 0) {
+        result = scene_foreign(out, g, (uint64_t)space_pages(a, 2) * PAGE);
+    }
 end:
     space_free(a);
     free(pools);

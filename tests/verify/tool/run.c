@@ -10,8 +10,7 @@
  * on the other engine, if that is idle, and is not preempted there. The interval to the next preemption of a buffer
  * grows each time, because a save and a resume take time as well. In one case in four memory exerts back-pressure.
  *
- * Gates. Work that waits at a gate is preempted, at finer and finer granularity, until it is cut there. The gate is
- * then opened.
+ * Gates. Work that waits at a gate is preempted, ever more finely, until it is cut there. The gate is then opened.
  *
  * Page requests. A kernel that requests a page is preempted, and resumed after a paging buffer has brought the page
  * (pager.c). In such cases buffers are submitted only to an empty HW queue, two at once: a buffer that was submitted
@@ -507,7 +506,9 @@ static int run_before(struct runner *r)
         return 0;
     }
     int result = runner_make(&b, r->s->before, r->s->before_cycles);
-    result = result ? result : run_scene(&b);
+    if (result == 0) {
+        result = run_scene(&b);
+    }
     r->end.error = result || b.end.error ? b.end.error : device_reset(r->api, r->sim, r->s);
     runner_free(&b);
     return result;
@@ -520,7 +521,9 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
     struct runner r = {.backend = b, .api = b->api, .watch = watch};
     device_memory(s->seed, &config);
     int result = runner_make(&r, s, s->limit);
-    result = result ? result : b->api->create(&config, &r.sim);
+    if (result == 0) {
+        result = b->api->create(&config, &r.sim);
+    }
     if (result) {
         goto out;
     }

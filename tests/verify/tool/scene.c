@@ -95,8 +95,12 @@ static int build_remapped(const struct test_case *c, struct scene *s)
 int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
 {
     int r = build(c, g, out);
-    r = r ? r : build_before(c, g, out);
-    r = r ? r : build_remapped(c, out);
+    if (r == 0) {
+        r = build_before(c, g, out);
+    }
+    if (r == 0) {
+        r = build_remapped(c, out);
+    }
     if (r) {
         scene_free(out);
     }

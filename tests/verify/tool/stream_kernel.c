@@ -272,7 +272,9 @@ void stream_fresh_code(struct buffer *b, struct rng *r, uint32_t item)
         struct tern_pkt_dispatch d;
         stream_dispatch(b, r, item, AIM_GOOD, &d, &p);
         d.entry = c.dst_lo + d.entry % PAGE;
-        bad = bad ? bad : tern_pkt_dispatch_pack(&d, p.w);
+        if (bad == 0) {
+            bad = tern_pkt_dispatch_pack(&d, p.w);
+        }
         if (stream_admit(b, &p, false)) {
             stream_emit(b, p.w, p.lines);
             break;

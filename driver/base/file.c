@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,8 @@ static bool of_this_process(const char *path)
 static int too_large(const char *path, uint64_t most)
 {
     const bool mega = most >> 20 && !(most & ((1u << 20) - 1));
-    return tern_error(-EFBIG, "%s: is larger than %llu %s, which is the most that is read here", path,
-                      (unsigned long long)(mega ? most >> 20 : most), mega ? "MiB" : "bytes");
+    return tern_error(-EFBIG, "%s: is larger than %" PRIu64 " %s, which is the most that is read here", path,
+                      mega ? most >> 20 : most, mega ? "MiB" : "bytes");
 }
 
 int tern_file_open(const char *path, uint64_t most)

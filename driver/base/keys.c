@@ -2,6 +2,7 @@
 #include "base/keys.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,11 @@ int tern_key_number(const char *where, const char *text, bool suffix, uint64_t l
         }
     }
     if (!end || *end) {
-        return tern_error(-EINVAL, "%s: '%s' is not a number from %llu to %llu%s", where, text, (unsigned long long)low,
-                          (unsigned long long)high, suffix ? ", behind which K, M or G may stand" : "");
+        return tern_error(-EINVAL, "%s: '%s' is not a number from %" PRIu64 " to %" PRIu64 "%s", where, text, low,
+                          high, suffix ? ", behind which K, M or G may stand" : "");
     }
     if (errno || v > UINT64_MAX / scale || v * scale < low || v * scale > high) {
-        return tern_error(-EINVAL, "%s: %s is out of range, %llu to %llu", where, text, (unsigned long long)low,
-                          (unsigned long long)high);
+        return tern_error(-EINVAL, "%s: %s is out of range, %" PRIu64 " to %" PRIu64, where, text, low, high);
     }
     *out = v * scale;
     return 0;

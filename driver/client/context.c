@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Contexts of a client, and waits for their work. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
                                                : "the completion queue is of another device");
     }
     if (d.flags & ~(uint64_t)TERN_CONTEXT_ANY_THREAD) {
-        return tern_error(-EINVAL, "a context has no flags 0x%llx", (unsigned long long)d.flags);
+        return tern_error(-EINVAL, "a context has no flags 0x%" PRIx64, d.flags);
     }
     struct tern_context *c = calloc(1, sizeof *c);
     if (!c) {
@@ -153,8 +154,8 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     if (fence > c->submitted) {
-        r = tern_error(-EINVAL, "context '%s': fence %llu was never submitted, %llu is the last", c->name,
-                       (unsigned long long)fence, (unsigned long long)c->submitted);
+        r = tern_error(-EINVAL, "context '%s': fence %" PRIu64 " was never submitted, %" PRIu64 " is the last", c->name,
+                       fence, c->submitted);
     }
     while (!r && c->ended < fence) {
         r = dev->taking || atomic_load(&dev->gone) ? -EAGAIN
@@ -164,7 +165,7 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     const bool bad = !r && c->first_bad && fence >= c->first_bad;
     pthread_mutex_unlock(&dev->lock);
     if (r == -ETIMEDOUT) {
-        tern_error(r, "context '%s': fence %llu has not ended after %lld ms", c->name, (unsigned long long)fence,
+        tern_error(r, "context '%s': fence %" PRIu64 " has not ended after %lld ms", c->name, fence,
                    (long long)timeout_ms);
     }
     return bad ? tern_client_process_explain(c->proc, "") : r;

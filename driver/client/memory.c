@@ -4,6 +4,7 @@
  * time.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,8 +101,8 @@ uint64_t tern_client_allocation_size(const struct tern_allocation *a)
 static int check_range(const struct tern_allocation *a, uint64_t offset, size_t size)
 {
     return offset > a->size || size > a->size - offset
-        ? tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
-                     (unsigned long long)offset, size, (unsigned long long)a->size, a->address)
+        ? tern_error(-EFAULT, "bytes [%" PRIu64 ", +%zu) reach beyond the allocation of %" PRIu64 " bytes at 0x%08x",
+                     offset, size, a->size, a->address)
         : 0;
 }
 
@@ -249,7 +250,7 @@ int tern_client_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout
             usleep(1000);
         }
     } while (r == -ETIMEDOUT && left);
-    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value,
+    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %" PRIu64 " after %lld ms", value,
                                         (long long)timeout_ms)
                            : r;
 }

@@ -6,6 +6,7 @@
  * waiting for work. The amount of queued work is limited by this program's share of ternd's memory.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,9 +142,8 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
     pthread_mutex_lock(&dev->lock);
     const bool gone = atomic_load(&dev->gone), error = atomic_load(&c->proc->error);
     if (!gone && !error && cost > dev->queue_max - dev->queued) {
-        r = tern_error(-ENOMEM, "context '%s': %llu bytes of submissions that have not ended are queued in ternd, "
-                       "which keeps %llu for this program", c->name, (unsigned long long)dev->queued,
-                       (unsigned long long)dev->queue_max);
+        r = tern_error(-ENOMEM, "context '%s': %" PRIu64 " bytes of submissions that have not ended are queued in "
+                       "ternd, which keeps %" PRIu64 " for this program", c->name, dev->queued, dev->queue_max);
     } else if (!gone && !error) {
         e.fence = ++c->submitted;
         dev->queued += cost;

@@ -9,6 +9,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,8 @@ static int checked(struct hal_sim *h, int result)
     struct tern_sim_violation v;
     if (result == -EIO && !h->reported && h->api->violation(h->sim, &v)) {
         h->reported = true;
-        fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %llu\n", v.rule,
-                v.module, v.place, (unsigned long long)v.cycle);
+        fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %" PRIu64 "\n", v.rule,
+                v.module, v.place, v.cycle);
     }
     return result;
 }

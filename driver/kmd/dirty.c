@@ -5,6 +5,7 @@
  * blocks in the bitmap are valid, and only these are read.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -63,8 +64,8 @@ static int check_range(const struct tern_kmd *kmd, uint32_t first, uint32_t coun
 {
     const uint64_t pages = device_pages(kmd);
     if (first > pages || count > pages - first) {
-        return tern_error(-EINVAL, "dirty query of %u pages from page %u, but the device has %llu", count, first,
-                          (unsigned long long)pages);
+        return tern_error(-EINVAL, "dirty query of %u pages from page %u, but the device has %" PRIu64, count, first,
+                          pages);
     }
     return 0;
 }

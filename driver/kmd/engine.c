@@ -19,6 +19,7 @@
  * aborted by the reset (F3).
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -124,8 +125,8 @@ static bool is_returned(const struct tern_kmd *k, struct tern_kmd_engine *q, con
 static int account(const struct tern_kmd *k, struct tern_kmd_engine *q, uint32_t e, struct tern_indication *ind)
 {
     if (!q->n || ind->fence != q->queue[0]) {
-        return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e,
-                          (unsigned long long)ind->fence, q->n ? (unsigned long long)q->queue[0] : 0);
+        return tern_error(-EPROTO, "engine %u indicates fence %" PRIu64 ", but %" PRIu64 " is the oldest submitted", e,
+                          ind->fence, q->n ? q->queue[0] : 0);
     }
     if (is_returned(k, q, ind)) {
         ind->kind = TERN_KMD_RETURNED;

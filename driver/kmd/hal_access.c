@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Opening a device and device memory: functions of the hal for the layers above kmd/, which do not know the hal. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +69,7 @@ static void copy(void *to, const void *from, size_t size)
 
 static int failed(int r, uint64_t address, const char *what)
 {
-    return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, what,
-                      strerror(-r));
+    return tern_error(-EIO, "device memory at 0x%" PRIx64 " cannot be %s: %s", address, what, strerror(-r));
 }
 
 int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size)

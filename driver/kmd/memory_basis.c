@@ -3,6 +3,7 @@
 #include "kmd/memory_basis.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,17 +133,17 @@ static void free_base(struct tern_basis *b)
 static int check_range(const struct tern_kmd *kmd, const struct tern_basis_range *range, uint32_t i)
 {
     const uint64_t page = page_bytes(kmd), memory = device_pages(kmd) * page;
-    const unsigned long long address = range->address, bytes = range->bytes;
+    const uint64_t address = range->address, bytes = range->bytes;
     if (!bytes) {
         return tern_error(-EINVAL, "range %u of a memory basis is empty", i);
     }
     if (address % page || bytes % page) {
-        return tern_error(-EDOM, "range %u of a memory basis, %llu bytes at 0x%llx, is not of whole pages of %llu",
-                          i, bytes, address, (unsigned long long)page);
+        return tern_error(-EDOM, "range %u of a memory basis, %" PRIu64 " bytes at 0x%" PRIx64 ", is not of whole "
+                          "pages of %" PRIu64, i, bytes, address, page);
     }
     if (address >= memory || bytes > memory - address) {
-        return tern_error(-ERANGE, "range %u of a memory basis, %llu bytes at 0x%llx, is not in the %llu bytes of the "
-                                   "device", i, bytes, address, (unsigned long long)memory);
+        return tern_error(-ERANGE, "range %u of a memory basis, %" PRIu64 " bytes at 0x%" PRIx64 ", is not in the %"
+                          PRIu64 " bytes of the device", i, bytes, address, memory);
     }
     return 0;
 }
@@ -253,7 +254,7 @@ static struct tern_basis *find(struct tern_kmd *kmd, uint64_t id)
     }
     if (!b) {
         const char *why = id && id <= kmd->bases.last_id ? "was destroyed" : "was never made";
-        tern_error(-EBADF, "memory basis %llu %s", (unsigned long long)id, why);
+        tern_error(-EBADF, "memory basis %" PRIu64 " %s", id, why);
     }
     return b;
 }
@@ -266,8 +267,7 @@ int tern_basis_destroy(struct tern_kmd *kmd, uint64_t id)
         return -EBADF;
     }
     if (b->starts) {
-        return tern_error(-EBUSY, "memory basis %llu is started: stop it before it is destroyed",
-                          (unsigned long long)id);
+        return tern_error(-EBUSY, "memory basis %" PRIu64 " is started: stop it before it is destroyed", id);
     }
     struct tern_basis **at = &kmd->bases.first;
     while (*at != b) {
@@ -322,7 +322,7 @@ int tern_basis_start_late(struct tern_kmd *kmd, uint64_t id)
         return -EBADF;
     }
     if (b->starts) {
-        return tern_error(-EALREADY, "memory basis %llu is started already", (unsigned long long)id);
+        return tern_error(-EALREADY, "memory basis %" PRIu64 " is started already", id);
     }
     begin(b);
     return 0;
@@ -336,7 +336,7 @@ static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_basis **o
     if (!b) {
         return -EBADF;
     }
-    return *out ? 0 : tern_error(-ENOENT, "memory basis %llu is not started", (unsigned long long)id);
+    return *out ? 0 : tern_error(-ENOENT, "memory basis %" PRIu64 " is not started", id);
 }
 
 int tern_basis_stop(struct tern_kmd *kmd, uint64_t id)
@@ -363,17 +363,16 @@ static int resolve(const struct tern_kmd *kmd, const struct tern_basis *b, const
     const uint64_t page = page_bytes(kmd), offset = part->offset, bytes = part->bytes;
     const bool all = part->range == TERN_BASIS_ALL;
     if (!all && part->range >= b->n) {
-        return tern_error(-ENXIO, "range %u of memory basis %llu, which has %u", part->range,
-                          (unsigned long long)b->id, b->n);
+        return tern_error(-ENXIO, "range %u of memory basis %" PRIu64 ", which has %u", part->range, b->id, b->n);
     }
     if (offset % page || bytes % page) {
-        return tern_error(-EDOM, "a query of %llu bytes from offset %llu on is not of whole pages of %llu bytes",
-                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)page);
+        return tern_error(-EDOM, "a query of %" PRIu64 " bytes from offset %" PRIu64 " on is not of whole pages of %"
+                          PRIu64 " bytes", bytes, offset, page);
     }
     const uint64_t size = (all ? b->pages : b->piece[part->range].count) * page;
     if (offset > size || bytes > size - offset || (!bytes && offset == size)) {
-        return tern_error(-ERANGE, "a query of %llu bytes from offset %llu on ends beyond the %llu bytes that it is of",
-                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)size);
+        return tern_error(-ERANGE, "a query of %" PRIu64 " bytes from offset %" PRIu64 " on ends beyond the %" PRIu64
+                          " bytes that it is of", bytes, offset, size);
     }
     out->at = (all ? 0 : b->piece[part->range].at) + (uint32_t)(offset / page);
     out->count = (uint32_t)((bytes ? bytes : size - offset) / page);

@@ -4,6 +4,7 @@
  * completion for which the ring has no room waits in ternd's memory, which counts against limits.queue. The client
  * wakes the session's thread when there is room again.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -31,8 +32,7 @@ struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, 
     pthread_mutex_unlock(&s->done);
     if (!room) {
         free(e);
-        ternd_session_break(s, "it queues more bytes of submissions than its limit of %llu",
-                            (unsigned long long)s->limits.queue);
+        ternd_session_break(s, "it queues more bytes of submissions than its limit of %" PRIu64, s->limits.queue);
         return NULL;
     }
     return e;

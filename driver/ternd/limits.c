@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,8 +169,7 @@ static int number(struct reader *r, const char *at, const char *text, size_t key
         return bad(r, at, "'%s' is not a number%s", text, keys[key].suffix ? " (bytes, or with K, M or G)" : "");
     }
     if (errno || v > UINT64_MAX >> shift || v << shift < keys[key].low || v << shift > keys[key].high) {
-        return bad(r, at, "%s is out of range: %llu to %llu", text, (unsigned long long)keys[key].low,
-                   (unsigned long long)keys[key].high);
+        return bad(r, at, "%s is out of range: %" PRIu64 " to %" PRIu64, text, keys[key].low, keys[key].high);
     }
     *out = (uint64_t)v << shift;
     return 0;

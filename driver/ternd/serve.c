@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Requests of clients. The client can write its slot at any time. Therefore a request is a private copy, and values of
- * the slot are copied before they are checked; only data from and to the device are used in place. An object that does
- * not exist, or is of another kind, is an error of the call and not of the protocol, because another thread of the
- * client may have destroyed the object.
+ * the slot are copied before they are checked; only data from and to the device are used in place. An object that is
+ * missing or of another kind is an error of the call, not of the protocol: another thread may have destroyed it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static int allocation_export(struct request *r)
 {
     const uint64_t flags = r->q->value[0];
     if (flags > UINT32_MAX) {
-        return tern_error(-EINVAL, "export flags 0x%llx", (unsigned long long)flags);
+        return tern_error(-EINVAL, "export flags 0x%" PRIx64, flags);
     }
     return tern_os_allocation_export(r->object->it, (uint32_t)flags, (uint8_t *)r->reply->value);
 }
@@ -279,7 +279,7 @@ static int copy(struct request *r, bool write)
 {
     const uint64_t offset = r->q->value[0], size = r->q->value[1];
     if (size > TERN_WIRE_COPY) {
-        return tern_error(-EINVAL, "a copy of %llu bytes at once", (unsigned long long)size);
+        return tern_error(-EINVAL, "a copy of %" PRIu64 " bytes at once", size);
     }
     return write ? tern_os_allocation_write(r->object->it, offset, r->slot, size)
                  : tern_os_allocation_read(r->object->it, offset, r->slot, size);
@@ -408,8 +408,8 @@ static int context_residency(struct request *r)
     const uint64_t named = r->q->value[0], count = r->q->value[1];
     uint32_t *addresses = NULL;
     if (count > TERN_WIRE_SLOT / sizeof *addresses) {
-        return tern_error(-EINVAL, "a working set has at most %zu addresses, and %llu were given",
-                          TERN_WIRE_SLOT / sizeof *addresses, (unsigned long long)count);
+        return tern_error(-EINVAL, "a working set has at most %zu addresses, and %" PRIu64 " were given",
+                          TERN_WIRE_SLOT / sizeof *addresses, count);
     }
     if (named) {
         addresses = malloc(count ? count * sizeof *addresses : 1);
@@ -436,7 +436,7 @@ static int context_submit(struct request *r)
 {
     const uint64_t size = r->q->value[0];
     if (size > TERN_WIRE_SLOT) {
-        return tern_error(-EINVAL, "an entry of %llu bytes", (unsigned long long)size);
+        return tern_error(-EINVAL, "an entry of %" PRIu64 " bytes", size);
     }
     uint8_t *entry = malloc(size ? size : 1);
     if (!entry) {

@@ -11,6 +11,7 @@
  * not do this.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +34,7 @@ static int submit(struct ternd_session *s, const struct tern_wire_entry *e, cons
         return r;
     }
     if (e->fence != o->fence + 1) {
-        ternd_session_break(s, "it submits fence %llu after %llu", (unsigned long long)e->fence,
-                            (unsigned long long)o->fence);
+        ternd_session_break(s, "it submits fence %" PRIu64 " after %" PRIu64, e->fence, o->fence);
         goto put;
     }
     struct ternd_sent *sent = ternd_sent_add(o, e->fence, tern_wire_cost(e->size, e->data));
@@ -139,8 +139,7 @@ void ternd_submissions_take(struct ternd_session *s, bool drive)
         tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->head, &e, sizeof e);
         const uint32_t length = e.length;
         if (length < sizeof e || length > sizeof s->scratch || length > there || length % 8) {
-            ternd_session_break(s, "an entry of %u bytes, where %llu are in the ring", length,
-                                (unsigned long long)there);
+            ternd_session_break(s, "an entry of %u bytes, where %" PRIu64 " are in the ring", length, there);
             break;
         }
         tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->head, s->scratch, length);

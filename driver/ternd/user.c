@@ -3,6 +3,7 @@
  * Accounts of users: resources of all programs of a user together. An account is never freed, because users are few.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,9 +56,8 @@ static int take(const struct ternd_user *u, _Atomic uint64_t *count, uint64_t by
     uint64_t used = atomic_load(count);
     do {
         if (bytes > limit - used) {
-            return tern_error(-ENOSPC, "%llu KiB of %s would be more than user %u may have: %llu of %llu KiB are in "
-                              "use", (unsigned long long)bytes >> 10, what, (unsigned)u->uid,
-                              (unsigned long long)used >> 10, (unsigned long long)limit >> 10);
+            return tern_error(-ENOSPC, "%" PRIu64 " KiB of %s would be more than user %u may have: %" PRIu64 " of %"
+                              PRIu64 " KiB are in use", bytes >> 10, what, (unsigned)u->uid, used >> 10, limit >> 10);
         }
     } while (!atomic_compare_exchange_weak(count, &used, used + bytes));
     return 0;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +113,7 @@ static int run(struct tern_device *dev, struct restored *r, uint64_t cycles)
             break;
         }
         if (tell && looks % SAY_LOOKS == SAY_LOOKS - 1) {
-            fprintf(stderr, "\rtern restore: %llu cycles ", (unsigned long long)(tern_device_time_seen(dev) -
-                                                                                 r->began));
+            fprintf(stderr, "\rtern restore: %" PRIu64 " cycles ", tern_device_time_seen(dev) - r->began);
         }
     }
     r->ended = tern_device_time_seen(dev);

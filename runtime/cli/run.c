@@ -2,6 +2,7 @@
 /** tern run: its sequence of steps (run.h). Everything uses the OpenCL API, as an application does. */
 #include "run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,8 @@ static int memory_full(const struct run *r)
     }
     cl_ulong all = 0;
     clGetDeviceInfo(r->session.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
-    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %llu in all; the key mem of TERN_CONFIG "
-            "gives it more\n", sum, (unsigned long long)all);
+    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %" PRIu64 " in all; the key mem of "
+            "TERN_CONFIG gives it more\n", sum, all);
     return EXIT_FAILED;
 }
 
@@ -148,8 +149,8 @@ static int refused(const struct run *r, cl_int err)
         fprintf(stderr, "tern run: --global %s%s: ids must fit in 32 bits\n", global,
                 o->offset.dims ? " with this --offset" : "");
     } else if (err == CL_OUT_OF_RESOURCES && used > r->session.config.local_bytes) {
-        fprintf(stderr, "tern run: kernel '%s' uses %llu bytes of local memory, and the device has %u\n",
-                r->kernel_name, (unsigned long long)used, r->session.config.local_bytes);
+        fprintf(stderr, "tern run: kernel '%s' uses %" PRIu64 " bytes of local memory, and the device has %u\n",
+                r->kernel_name, used, r->session.config.local_bytes);
     } else if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         memory_full(r);
     } else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern run: output after the kernel has run. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,9 +125,9 @@ static void print_times(struct run *r)
         printf("of %-6zu runs       %.0f to %.0f cycles; figures are of the median\n", r->n_times, r->times[0].cycles,
                r->times[r->n_times - 1].cycles);
     }
-    printf("warp instructions    %llu, %.2f a cycle\n", (unsigned long long)c->issue,
+    printf("warp instructions    %" PRIu64 ", %.2f a cycle\n", c->issue,
            t->cycles > 0 ? (double)c->issue / t->cycles : 0);
-    printf("thread instructions  %llu, %.1f of %u lanes active\n", (unsigned long long)c->lanes_active,
+    printf("thread instructions  %" PRIu64 ", %.1f of %u lanes active\n", c->lanes_active,
            c->issue ? (double)c->lanes_active / (double)c->issue : 0, c->lanes);
     if (c->stall_use + c->stall_unit + c->stall_idle) { /* a backend that does not time stalls reports none */
         printf("issue lost           %.1f %% to operands, %.1f %% to busy units, %.1f %% with no warp ready\n",
@@ -134,8 +135,7 @@ static void print_times(struct run *r)
                percent((double)c->stall_idle, t->cycles));
     }
     if (c->l1_hit + c->l1_miss) {
-        printf("L1                   %llu hits, %llu misses\n", (unsigned long long)c->l1_hit,
-               (unsigned long long)c->l1_miss);
+        printf("L1                   %" PRIu64 " hits, %" PRIu64 " misses\n", c->l1_hit, c->l1_miss);
     }
     if (c->rd_lines + c->wr_lines) {
         printf("memory               %.0f bytes read, %.0f written\n", (double)c->rd_lines * LINE,
@@ -157,9 +157,8 @@ static cl_tern_queue_statistics statistics(const struct run *r)
 static void print_statistics(const struct run *r)
 {
     const cl_tern_queue_statistics s = statistics(r);
-    printf("scheduler            %llu buffers, preempted %llu times, moved %llu times; waited %llu cycles, "
-           "at most %llu\n", (unsigned long long)s.submitted, (unsigned long long)s.preempted,
-           (unsigned long long)s.moved, (unsigned long long)s.waited, (unsigned long long)s.longest_wait);
+    printf("scheduler            %" PRIu64 " buffers, preempted %" PRIu64 " times, moved %" PRIu64 " times; waited %"
+           PRIu64 " cycles, at most %" PRIu64 "\n", s.submitted, s.preempted, s.moved, s.waited, s.longest_wait);
 }
 
 static cJSON *time_json(const struct run_time *t)

@@ -6,6 +6,7 @@
  */
 #include "runtime/core/dispatch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,11 +234,10 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
                                  &d->hardware);
     error = rt_queue_reserve(queue, threads << d->stack_log2, d->image->image.prints);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
-        rt_context_refuse(queue->context, RT_REFUSED_PRIVATE,
-                          "no device memory for kernel %s: %u bytes of private memory for each of the %llu work-items "
-                          "that an engine holds, in powers of two, are %llu KiB: %s", kernel->code->name,
-                          kernel->code->stack, (unsigned long long)threads,
-                          (unsigned long long)(threads << d->stack_log2 >> 10), tern_last_error());
+        rt_context_refuse(queue->context, RT_REFUSED_PRIVATE, "no device memory for kernel %s: %u bytes of private "
+                          "memory for each of the %" PRIu64 " work-items that an engine holds, in powers of two, are %"
+                          PRIu64 " KiB: %s", kernel->code->name, kernel->code->stack, threads,
+                          threads << d->stack_log2 >> 10, tern_last_error());
         error = CL_OUT_OF_RESOURCES;
     }
     if (error != CL_SUCCESS) {

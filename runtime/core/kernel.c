@@ -2,6 +2,7 @@
 /** Kernels (kernel.h). */
 #include "runtime/core/kernel.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,10 +268,9 @@ cl_int rt_kernel_fits(cl_kernel k)
     const struct tc_kernel *code = k->code;
     const uint64_t local = rt_kernel_local(k, NULL);
     if (local > ctx->device->info.local_bytes) {
-        rt_context_refuse(ctx, RT_REFUSED_LOCAL,
-                          "kernel %s needs %llu bytes of local memory for a work-group (%u of its own variables, the "
-                          "rest of its arguments), and an engine has %u", code->name, (unsigned long long)local,
-                          code->local_static, ctx->device->info.local_bytes);
+        rt_context_refuse(ctx, RT_REFUSED_LOCAL, "kernel %s needs %" PRIu64 " bytes of local memory for a work-group "
+                          "(%u of its own variables, the rest of its arguments), and an engine has %u", code->name,
+                          local, code->local_static, ctx->device->info.local_bytes);
         return CL_OUT_OF_RESOURCES;
     }
     if (rt_kernel_stack_log2(k) > STACK_LOG2_MAX) {

@@ -15,6 +15,7 @@
  * a read of time_hi returns the half that was read then.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@
 #define TIMEOUT_DEFAULT_S 5u
 #define PAGE_BYTES 4096u
 #define LINE_BYTES 64u /* transfers end at lines, so that no aligned value of 8 bytes is in two of them */
-#define ADDRESSABLE_BYTES (1ull << 32) /* bytes of memory that addresses of the link can name */
+#define ADDRESSABLE_BYTES ((uint64_t)1 << 32) /* bytes of memory that addresses of the link can name */
 #define POLL_NS_MIN 50000u
 #define POLL_NS_MAX 2000000u
 
@@ -285,12 +286,12 @@ static int memory(struct hal_uart *h, const struct tern_config *config)
     }
     const uint64_t bytes = (uint64_t)pages * PAGE_BYTES;
     if (!bytes || bytes > ADDRESSABLE_BYTES) {
-        return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, and the link reaches %llu",
-                          (unsigned long long)bytes, (unsigned long long)ADDRESSABLE_BYTES);
+        return tern_error(-EPROTO, "the device says that it has %" PRIu64 " bytes of memory, and the link reaches %"
+                          PRIu64, bytes, ADDRESSABLE_BYTES);
     }
     if (config->mem_bytes && config->mem_bytes != bytes) {
-        return tern_error(-EINVAL, "configuration key 'mem': the device has %llu bytes, as its board was built: leave "
-                          "the key out", (unsigned long long)bytes);
+        return tern_error(-EINVAL, "configuration key 'mem': the device has %" PRIu64 " bytes, as its board was built: "
+                          "leave the key out", bytes);
     }
     h->bytes = bytes;
     return 0;

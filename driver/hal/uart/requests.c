@@ -2,6 +2,7 @@
 #include "hal/uart/requests.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,8 +289,8 @@ static int hello(struct tern_requests *q)
         r = tern_requests_wait(q);
     }
     if (r && q->received && !q->in.frames) {
-        return tern_error(-ETIMEDOUT, "the board does not answer: %llu bytes came from its serial port, but no frame. "
-                          "Is TERN_UART_BAUD the rate that the board was built for?", (unsigned long long)q->received);
+        return tern_error(-ETIMEDOUT, "the board does not answer: %" PRIu64 " bytes came from its serial port, but no "
+                          "frame. Is TERN_UART_BAUD the rate that the board was built for?", q->received);
     }
     if (r) {
         return tern_error(-ETIMEDOUT, "the board does not answer: %s. Is its bitstream loaded, and is TERN_UART its "

@@ -19,6 +19,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -390,13 +391,12 @@ static int memory(struct hal_xrt *h, const struct tern_config *config, const str
     }
     const uint64_t bytes = (uint64_t)k.at[2].value * PAGE_BYTES;
     if (!bytes || bytes > bank->bytes) {
-        return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, but the xclbin connects it to a "
-                          "bank of %llu: build the xclbin with the right MEM_PAGES",
-                          (unsigned long long)bytes, (unsigned long long)bank->bytes);
+        return tern_error(-EPROTO, "the device says that it has %" PRIu64 " bytes of memory, but the xclbin connects "
+                          "it to a bank of %" PRIu64 ": build the xclbin with the right MEM_PAGES", bytes, bank->bytes);
     }
     if (config->mem_bytes && config->mem_bytes != bytes) {
-        return tern_error(-EINVAL, "configuration key 'mem': the device has %llu bytes, as its xclbin was built: leave "
-                          "the key out", (unsigned long long)bytes);
+        return tern_error(-EINVAL, "configuration key 'mem': the device has %" PRIu64 " bytes, as its xclbin was "
+                          "built: leave the key out", bytes);
     }
     struct tern_call m = {.op = TERN_CALL_MEMORY, .bytes = bytes};
     r = tern_caller_call(h->caller, &m, OPEN_TIMEOUT_FACTOR * h->timeout_ms);
@@ -404,9 +404,8 @@ static int memory(struct hal_xrt *h, const struct tern_config *config, const str
         return tern_error(r, "%s: the device needs all of it (another program may use the card)", m.why);
     }
     if (m.address != bank->address) {
-        return tern_error(-EBUSY, "XRT gives the card's memory at 0x%llx, and the device's begins at 0x%llx: another "
-                          "program uses memory of this bank", (unsigned long long)m.address,
-                          (unsigned long long)bank->address);
+        return tern_error(-EBUSY, "XRT gives the card's memory at 0x%" PRIx64 ", and the device's begins at 0x%" PRIx64
+                          ": another program uses memory of this bank", m.address, bank->address);
     }
     h->map = m.map;
     h->bytes = bytes;

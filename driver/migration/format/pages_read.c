@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Reading of pages (pages.c says how they are written). */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -20,7 +21,7 @@ static const unsigned char *bitmap(struct tern_stream *s, const char *name, uint
         return NULL;
     }
     if (n != want || (count % 8 && bits[n - 1] >> count % 8)) {
-        tern_record_refuse(s, "field %s is no bitmap of %llu pages", name, (unsigned long long)count);
+        tern_record_refuse(s, "field %s is no bitmap of %" PRIu64 " pages", name, count);
         return NULL;
     }
     return bits;
@@ -78,7 +79,7 @@ int tern_get_pages(struct tern_stream *s, uint64_t most_memory, uint64_t most_pa
         p.same = bitmap(s, "same", p.count);
         for (uint64_t i = 0; i < p.count && !s->failed; i++) {
             if (bit(p.zero, i) && bit(p.same, i)) {
-                tern_record_refuse(s, "page %llu is zero and as it was before", (unsigned long long)(p.first + i));
+                tern_record_refuse(s, "page %" PRIu64 " is zero and as it was before", p.first + i);
             }
             others += !bit(p.zero, i) && !bit(p.same, i);
         }

@@ -3,6 +3,7 @@
 #include "migration/format/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@ static int over_link(struct tern_stream *s, void *to, size_t n, size_t *got)
     if (r) {
         return tern_stream_fail(s, true, r, "cannot be read: %s", why);
     }
-    return *got == n ? 0 : tern_stream_fail(s, true, -EIO, "the stream is cut off here, after %llu bytes",
-                                            (unsigned long long)s->links[s->current].bytes.bytes);
+    return *got == n ? 0 : tern_stream_fail(s, true, -EIO, "the stream is cut off here, after %" PRIu64 " bytes",
+                                            s->links[s->current].bytes.bytes);
 }
 
 /** Reads the header from a descriptor. The header says which of the links the descriptor is. */
@@ -114,8 +115,8 @@ static int read_record(struct tern_stream *s)
         return tern_stream_fail(s, true, -EPROTO, "%s", wrong);
     }
     if (s->head.number != l->next) {
-        return tern_stream_fail(s, true, -EPROTO, "its number is %llu: records are missing or repeated",
-                                (unsigned long long)s->head.number);
+        return tern_stream_fail(s, true, -EPROTO, "its number is %" PRIu64 ": records are missing or repeated",
+                                s->head.number);
     }
     if (!tern_record_name(s->head.type) && !(s->head.flags & TERN_HEAD_SKIPPABLE)) {
         return tern_stream_fail(s, true, -EPROTO, "type %u is unknown, and the record may not be left out",
@@ -276,8 +277,8 @@ uint64_t tern_get_u64(struct tern_stream *s, const char *name, uint64_t least, u
     const struct tern_field *f = get(s, name, TERN_FIELD_U64);
     if (f && (f->value < least || f->value > most)) {
         const bool low = f->value < least;
-        tern_stream_fail(s, true, -EPROTO, "field %s is %llu, at %s %llu", name, (unsigned long long)f->value,
-                         low ? "least" : "most", (unsigned long long)(low ? least : most));
+        tern_stream_fail(s, true, -EPROTO, "field %s is %" PRIu64 ", at %s %" PRIu64, name, f->value,
+                         low ? "least" : "most", low ? least : most);
         f = NULL;
     }
     return f ? f->value : least;

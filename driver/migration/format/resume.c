@@ -4,6 +4,7 @@
  * acknowledged, up to a limit. The reader tells the numbers of the records that it wants next over the next connection.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,13 +100,13 @@ int tern_get_numbers(struct tern_stream *answers, const struct tern_stream *writ
     const uint64_t id = known ? tern_get_u64(answers, "migration", 0, UINT64_MAX) : writer->header.id;
     const uint64_t *told = tern_get_u64s(answers, "next", TERN_STREAM_LINKS, &n);
     if (!tern_record_bad(answers) && (id != writer->header.id || n != writer->n)) {
-        return tern_record_refuse(answers, "it is of migration %016llx with %zu links, not of %016llx with %u",
-                                  (unsigned long long)id, n, (unsigned long long)writer->header.id, writer->n);
+        return tern_record_refuse(answers, "it is of migration %016" PRIx64 " with %zu links, not of %016" PRIx64
+                                  " with %u", id, n, writer->header.id, writer->n);
     }
     for (size_t i = 0; i < n && !tern_record_bad(answers); i++) {
         if (told[i] > (known ? writer->links[i].next : 0)) {
-            tern_record_refuse(answers, "the reader has record %llu of link %zu, which was not sent",
-                               (unsigned long long)told[i] - 1, i);
+            tern_record_refuse(answers, "the reader has record %" PRIu64 " of link %zu, which was not sent",
+                               told[i] - 1, i);
         }
     }
     if (!tern_record_bad(answers)) {
@@ -120,15 +121,15 @@ static int have_kept(const struct tern_stream *s, const uint64_t *next)
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t there = 0;
         if (next[i] > s->links[i].next) {
-            return tern_error(-EPROTO, "the migration's target has record %llu of link %u, which was not sent",
-                              (unsigned long long)next[i] - 1, i);
+            return tern_error(-EPROTO, "the migration's target has record %" PRIu64 " of link %u, which was not sent",
+                              next[i] - 1, i);
         }
         for (const struct tern_stream_kept *k = s->kept; k; k = k->next) {
             there += k->link == i && k->number >= next[i];
         }
         if (there != s->links[i].next - next[i]) {
-            return tern_error(-ESTALE, "records of link %u from %llu on are not kept any more: "
-                              "the migration must start anew", i, (unsigned long long)next[i]);
+            return tern_error(-ESTALE, "records of link %u from %" PRIu64 " on are not kept any more: "
+                              "the migration must start anew", i, next[i]);
         }
     }
     return 0;

@@ -3,6 +3,7 @@
 #include "migration/format/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,8 @@ int tern_stream_fail(struct tern_stream *s, bool of_record, int error, const cha
         size_t at = (size_t)snprintf(s->sentence, sizeof s->sentence, "migration stream: ");
         const char *name = tern_record_name(s->head.type);
         if (of_record) {
-            at += (size_t)snprintf(s->sentence + at, sizeof s->sentence - at, "record %llu",
-                                   (unsigned long long)s->links[s->current].next);
+            at += (size_t)snprintf(s->sentence + at, sizeof s->sentence - at, "record %" PRIu64,
+                                   s->links[s->current].next);
             at += s->n > 1 ? (size_t)snprintf(s->sentence + at, sizeof s->sentence - at, " of link %u", s->current) : 0;
             at += name ? (size_t)snprintf(s->sentence + at, sizeof s->sentence - at, " (%s)", name) : 0;
             at += (size_t)snprintf(s->sentence + at, sizeof s->sentence - at, ": ");

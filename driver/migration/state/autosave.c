@@ -3,6 +3,7 @@
 #include "migration/state/migrate.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,9 @@ static void save(struct tern_device *dev, const struct tern_autosave *a)
         fprintf(stderr, "tern: no checkpoint: %s\n", tern_last_error());
     } else {
         atomic_store(&taken, true);
-        fprintf(stderr, "tern: checkpoint %s at cycle %llu: %u process%s, %llu buffer%s that had not ended, %llu "
-                "bytes\n", a->file, (unsigned long long)dev->hold.time, f.processes, f.processes == 1 ? "" : "es",
-                f.buffers, f.buffers == 1 ? "" : "s", f.bytes);
+        fprintf(stderr, "tern: checkpoint %s at cycle %" PRIu64 ": %u process%s, %llu buffer%s that had not ended, "
+                "%llu bytes\n", a->file, dev->hold.time, f.processes, f.processes == 1 ? "" : "es", f.buffers,
+                f.buffers == 1 ? "" : "s", f.bytes);
     }
     if (a->ends && !r) {
         _exit(EXIT_SUCCESS);
@@ -132,16 +133,16 @@ void tern_autosave_close(struct tern_device *dev)
     pthread_mutex_lock(&dev->lock);
     a->stop = true;
     const struct tern_hold h = dev->hold;
-    const unsigned long long now = atomic_load(&dev->now);
+    const uint64_t now = atomic_load(&dev->now);
     pthread_cond_broadcast(&dev->changed);
     pthread_mutex_unlock(&dev->lock);
     pthread_join(a->thread, NULL);
     if (!h.reached && a->label) {
-        fprintf(stderr, "tern: no checkpoint: the device was closed at cycle %llu; of kernel '%s' there were %llu "
-                "launches\n", now, a->label, (unsigned long long)h.seen);
+        fprintf(stderr, "tern: no checkpoint: the device was closed at cycle %" PRIu64 "; of kernel '%s' there were %"
+                PRIu64 " launches\n", now, a->label, h.seen);
     } else if (!h.reached) {
-        fprintf(stderr, "tern: no checkpoint: the device was closed at cycle %llu, and the checkpoint was to be at "
-                "cycle %llu\n", now, (unsigned long long)a->cycle);
+        fprintf(stderr, "tern: no checkpoint: the device was closed at cycle %" PRIu64 ", and the checkpoint was to "
+                "be at cycle %" PRIu64 "\n", now, a->cycle);
     }
     dev->autosave = NULL;
     free_autosave(a);

@@ -4,6 +4,7 @@
  * memory grows with the bytes that were read, not with sizes that the stream announces.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,8 +282,7 @@ static int get_set(struct reader *v, struct tern_image_set *set)
     }
     for (; set->count < n; set->count++) {
         if (address[set->count] > UINT32_MAX) {
-            return tern_record_refuse(v->s, "a working set has address 0x%llx",
-                                      (unsigned long long)address[set->count]);
+            return tern_record_refuse(v->s, "a working set has address 0x%" PRIx64, address[set->count]);
         }
         set->address[set->count] = (uint32_t)address[set->count];
     }
@@ -320,7 +320,7 @@ static int get_chunks(struct reader *v, struct tern_image_context *c)
     for (size_t i = 0; i < n; i += TERN_IMAGE_CHUNK_WORDS, k += TERN_IMAGE_CHUNK_WORDS) {
         for (uint32_t w = 1; w < TERN_IMAGE_CHUNK_WORDS; w++) {
             if (k[w] > (w < 10 ? INT32_MAX : UINT32_MAX) && w != 7) {
-                return tern_record_refuse(v->s, "field chunks has %llu", (unsigned long long)k[w]);
+                return tern_record_refuse(v->s, "field chunks has %" PRIu64, k[w]);
             }
         }
         c->chunk[c->chunk_count++] = (struct tern_image_chunk){

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The target side: reads image and contents, checks them, makes objects and work; then commits or drops all of it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/completions.h"
@@ -56,14 +57,13 @@ static int read_pages(const struct tern_image *image, struct tern_stream *s)
     int r = tern_get_pages(s, image->slots - 1, TERN_VA_END, &pages);
     const uint32_t index = r ? 0 : image->index_of[pages.memory];
     if (!r && index == UINT32_MAX) {
-        return tern_record_refuse(s, "pages of memory %llu, which is gone", (unsigned long long)pages.memory);
+        return tern_record_refuse(s, "pages of memory %" PRIu64 ", which is gone", pages.memory);
     }
     while (!r && tern_pages_next(&pages, &run)) {
         struct tern_image_memory *m = &image->memories[index];
         if (run.first > m->pages || run.count > m->pages - run.first) {
-            return tern_record_refuse(s, "pages %llu and %llu more of memory %llu, which has %u",
-                                      (unsigned long long)run.first, (unsigned long long)run.count,
-                                      (unsigned long long)pages.memory, m->pages);
+            return tern_record_refuse(s, "pages %" PRIu64 " and %" PRIu64 " more of memory %" PRIu64 ", which has %u",
+                                      run.first, run.count, pages.memory, m->pages);
         }
         r = write_run(m, &run);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern migrate inspect: shows the records of a migration stream, and reports each place that is damaged. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +115,8 @@ static bool show_record(struct inspection *x, const struct tern_record_head *h)
     size_t got;
     const unsigned char *all = input_peek(&x->in, TERN_HEAD_BYTES + h->length, &got), *own = all + TERN_HEAD_BYTES;
     if (h->number != x->next) {
-        report(x, (struct trouble){.offset = r.offset}, "the record's number is %llu, after %llu records",
-               (unsigned long long)h->number, (unsigned long long)x->next);
+        report(x, (struct trouble){.offset = r.offset}, "the record's number is %" PRIu64 ", after %" PRIu64 " records",
+               h->number, x->next);
     }
     x->next = h->number + 1;
     if (got < TERN_HEAD_BYTES + h->length) {
@@ -127,15 +128,15 @@ static bool show_record(struct inspection *x, const struct tern_record_head *h)
     if (!tern_head_fits(h, own)) {
         const struct trouble t = {.offset = r.offset + TERN_HEAD_BYTES, .sums = true, .want = h->check,
                                   .found = XXH3_64bits(own, h->length)};
-        report(x, t, "the fields of record %llu (%s) are damaged", (unsigned long long)h->number, type_name(h->type));
+        report(x, t, "the fields of record %" PRIu64 " (%s) are damaged", h->number, type_name(h->type));
     } else {
         wrong = tern_fields_parse(own, h->length, fields, &r.count);
         r.fields = fields;
     }
     x->to->record(&r);
     if (wrong) {
-        report(x, (struct trouble){.offset = r.offset + TERN_HEAD_BYTES}, "record %llu (%s): %s",
-               (unsigned long long)h->number, type_name(h->type), wrong);
+        report(x, (struct trouble){.offset = r.offset + TERN_HEAD_BYTES}, "record %" PRIu64 " (%s): %s",
+               h->number, type_name(h->type), wrong);
     }
     count(x, &r);
     if (h->type == TERN_RECORD_END && r.fields) {
@@ -163,8 +164,8 @@ static bool search(struct inspection *x)
             return false;
         }
         if (!tern_head_unpack(bytes, &h) && h.number > 0 && h.number - x->next < input_offset(&x->in) - from) {
-            report(x, (struct trouble){.offset = from}, "%llu bytes are not understood",
-                   (unsigned long long)(input_offset(&x->in) - from));
+            report(x, (struct trouble){.offset = from}, "%" PRIu64 " bytes are not understood",
+                   input_offset(&x->in) - from);
             x->next = h.number;
             return true;
         }
@@ -184,8 +185,7 @@ static void inspect_records(struct inspection *x)
         }
         const char *wrong = tern_head_unpack(bytes, &h);
         if (wrong) {
-            report(x, (struct trouble){.offset = input_offset(&x->in)}, "record %llu: %s",
-                   (unsigned long long)x->next, wrong);
+            report(x, (struct trouble){.offset = input_offset(&x->in)}, "record %" PRIu64 ": %s", x->next, wrong);
         }
         more = wrong ? search(x) : show_record(x, &h);
     }

@@ -2,6 +2,7 @@
 #include "os/device/tdr.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,8 @@ void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_proces
 {
     tern_assert_held(&dev->lock);
     tern_offence_note(proc);
-    tern_fault_say(proc, job, TERN_FAULT_TIMEOUT, &proc->fault,
-                   "did not let engine %u stop within %llu cycles, so that the engine was reset; %s", engine,
-                   (unsigned long long)dev->sched.config.timeout, dev->tdr.dump[engine].said);
+    tern_fault_say(proc, job, TERN_FAULT_TIMEOUT, &proc->fault, "did not let engine %u stop within %" PRIu64 " cycles, "
+                   "so that the engine was reset; %s", engine, dev->sched.config.timeout, dev->tdr.dump[engine].said);
 }
 
 bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
@@ -35,8 +35,8 @@ bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
     if (d->stop == stop) {
         return false;
     }
-    snprintf(why, sizeof why, "Engine %u was asked to stop and has not answered within %llu cycles.", engine,
-             (unsigned long long)dev->sched.config.timeout);
+    snprintf(why, sizeof why, "Engine %u was asked to stop and has not answered within %" PRIu64 " cycles.", engine,
+             dev->sched.config.timeout);
     d->stop = stop;
     d->text = tern_crash_compose(dev, engine, why);
     if (!d->text) {
@@ -201,9 +201,8 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         }
         struct tern_process *proc = TERN_PROCESS_OF(job->context->process);
         struct tern_fault f;
-        tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f,
-                       "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the "
-                       "configuration allows more", (unsigned long long)dev->policy.limit);
+        tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f, "ran longer than %" PRIu64 " cycles; TERN_LIMIT_CYCLES or the "
+                       "key limit of the configuration allows more", dev->policy.limit);
         job->result = TERN_FAULTED;
         tern_process_fail(proc, &f);
         next = 0;

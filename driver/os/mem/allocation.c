@@ -434,9 +434,8 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     struct tern_device *dev = a->proc->dev;
     int r = 0;
     if (offset > tern_os_allocation_size(a) || size > tern_os_allocation_size(a) - offset) {
-        return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
-                          (unsigned long long)offset, size, (unsigned long long)tern_os_allocation_size(a),
-                          tern_os_allocation_address(a));
+        return tern_error(-EFAULT, "bytes [%" PRIu64 ", +%zu) reach beyond the allocation of %" PRIu64 " bytes at "
+                          "0x%08x", offset, size, tern_os_allocation_size(a), tern_os_allocation_address(a));
     }
     if (a->imported && !(a->flags & (write ? TERN_MEM_WRITE : TERN_MEM_READ | TERN_MEM_WRITE))) {
         return tern_error(-EACCES, "the memory at 0x%08x was imported without the right to %s it",

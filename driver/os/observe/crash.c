@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +57,12 @@ static void show_packets(FILE *out, const struct tern_chunk *s, uint32_t last)
 static void show_chunk(FILE *out, const struct tern_chunk *s, const struct tern_kmd_running *running)
 {
     if (s->context->process->system) {
-        fprintf(out, "paging (%s), fence %llu", s->job->label ? s->job->label : "without label",
-                (unsigned long long)s->id);
+        fprintf(out, "paging (%s), fence %" PRIu64, s->job->label ? s->job->label : "without label", s->id);
     } else {
         const struct tern_context *c = TERN_CONTEXT_OF(s->context);
-        fprintf(out, "process '%s', context '%s' (%u), buffer %llu (%s), fence %llu, save area at page %u",
-                c->proc->name, c->name, c->id, (unsigned long long)s->job->fence, s->job->label ? s->job->label
-                : "without label", (unsigned long long)s->id, c->save[0].page);
+        fprintf(out, "process '%s', context '%s' (%u), buffer %" PRIu64 " (%s), fence %" PRIu64 ", save area at page "
+                "%u", c->proc->name, c->name, c->id, s->job->fence, s->job->label ? s->job->label : "without label",
+                s->id, c->save[0].page);
     }
     fprintf(out, ", bytes %u to %u of %u%s\n", s->start, s->start + s->size, s->job->size,
             s->resume ? ", resumed" : "");
@@ -83,9 +83,9 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
         strftime(when, sizeof when, "%F %T %z", &tm);
     }
     fprintf(out, "Tern crash dump\n%s\n\ndate         %s\nprocess      %ld (%s)\ndevice       %s, %s, version "
-            "%u.%u.%u\ndevice time  %llu\n\n", why, when, (long)getpid(), program_invocation_short_name,
+            "%u.%u.%u\ndevice time  %" PRIu64 "\n\n", why, when, (long)getpid(), program_invocation_short_name,
             dev->info.backend, dev->info.config, dev->info.version >> 16 & 0xff, dev->info.version >> 8 & 0xff,
-            dev->info.version & 0xff, (unsigned long long)dev->sched.now);
+            dev->info.version & 0xff, dev->sched.now);
     int r = tern_kmd_dump(&dev->kmd, engine, out, &running);
     if (r) {
         fprintf(out, "the registers cannot be read any further: %s\n", strerror(-r));

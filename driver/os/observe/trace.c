@@ -18,6 +18,7 @@
  */
 #include "os/observe/trace.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static uint64_t nanoseconds(const struct tern_trace *t, uint64_t cycles)
 static struct stamp microseconds(uint64_t ns, const char *more)
 {
     struct stamp s;
-    snprintf(s.text, sizeof s.text, "%llu.%03u%s", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000), more);
+    snprintf(s.text, sizeof s.text, "%" PRIu64 ".%03u%s", ns / 1000, (unsigned)(ns % 1000), more);
     return s;
 }
 
@@ -180,18 +181,17 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_ctx *w)
 static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time,
                   const struct tern_trace_ctx *w, uint64_t job)
 {
-    tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08llx\",\"pid\":%u,"
-                   "\"tid\":%u,\"ts\":%s%s}", phase, (w->system ? 0x80000000u : 0) | w->context_id,
-                   (unsigned long long)(job & 0xffffffffu), pid, tid, at(t, time).text,
-                   phase == 'f' ? ",\"bp\":\"e\"" : "");
+    tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08" PRIx64
+                   "\",\"pid\":%u,\"tid\":%u,\"ts\":%s%s}", phase, (w->system ? 0x80000000u : 0) | w->context_id,
+                   job & 0xffffffffu, pid, tid, at(t, time).text, phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
 static void count(struct tern_trace *t, uint64_t time)
 {
     t->last_count = time > t->last_count ? time : t->last_count;
     tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"tid\":%u,\"ts\":%s,"
-                   "\"args\":{\"buffers\":%llu}}", GROUP_ENGINES, engine_track(0), at(t, t->last_count).text,
-                   (unsigned long long)t->queued);
+                   "\"args\":{\"buffers\":%" PRIu64 "}}", GROUP_ENGINES, engine_track(0), at(t, t->last_count).text,
+                   t->queued);
 }
 
 /** Writes the begin of the state. Marks and arrows of the state must come behind it. */
@@ -257,8 +257,8 @@ static void mend(struct tern_trace *t, uint64_t time)
     for (uint32_t i = 0; i <= TERN_ENGINES_MAX; i++) {
         mend_track(t, &t->system[i], time);
     }
-    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"%llu events are missing before "
-                   "this\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", (unsigned long long)dropped, GROUP_ENGINES,
+    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"%" PRIu64 " events are missing before "
+                   "this\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", dropped, GROUP_ENGINES,
                    engine_track(0), at(t, time).text);
     count(t, time);
 }
@@ -273,8 +273,8 @@ static void submitted(struct tern_trace *t, const struct tern_sched_event *e, co
     k->submitted = e->job;
     change(t, k, w, k->state == IDLE ? (k->waiting ? WAITING : QUEUED) : k->state, e->time);
     const uint64_t time = e->time > k->last ? e->time : k->last;
-    snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%llu,\"cycle\":%llu",
-             tern_trace_escape(label, text, sizeof text), (unsigned long long)e->job, (unsigned long long)e->time);
+    snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%" PRIu64 ",\"cycle\":%" PRIu64,
+             tern_trace_escape(label, text, sizeof text), e->job, e->time);
     settle(t, k, w);
     mark(t, "submit", group(w), track_of(w), time, args);
     arrow(t, 's', group(w), track_of(w), time, w, e->job);
@@ -299,13 +299,13 @@ static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e,
     tern_trace_put(t->out,
                    "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"run\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"dur\":%s,"
                    "\"args\":{\"process\":\"%s\",\"context\":\"%s\",\"id\":%u,\"band\":\"%s\",\"weight\":%u,"
-                   "\"buffer\":%llu,\"offset\":%u,\"begin\":%llu,\"cycles\":%llu,\"resumed\":%s,\"ended\":\"%s\"}}",
+                   "\"buffer\":%" PRIu64 ",\"offset\":%u,\"begin\":%" PRIu64 ",\"cycles\":%" PRIu64 ",\"resumed\":%s,"
+                   "\"ended\":\"%s\"}}",
                    tern_trace_escape(label, name, sizeof name), GROUP_ENGINES, engine_track(e->engine), begin.text,
                    length.text, tern_trace_escape(w->process, process, sizeof process),
                    tern_trace_escape(w->context, context, sizeof context), w->context_id,
-                   band_names[e->band < TERN_BANDS ? e->band : 0], w->weight, (unsigned long long)e->job, e->offset,
-                   (unsigned long long)k->begun, (unsigned long long)(end - k->begun), k->resumed ? "true"
-                   : "false", why);
+                   band_names[e->band < TERN_BANDS ? e->band : 0], w->weight, e->job, e->offset, k->begun,
+                   end - k->begun, k->resumed ? "true" : "false", why);
 }
 
 static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
@@ -343,8 +343,8 @@ static void asked(struct tern_trace *t, const struct tern_sched_event *e, const 
 {
     char args[96];
     stopped(t, e, w, k, label, "page request");
-    snprintf(args, sizeof args, "\"address\":\"0x%08x\",\"buffer\":%llu,\"engine\":%u", e->address,
-             (unsigned long long)e->job, e->engine);
+    snprintf(args, sizeof args, "\"address\":\"0x%08x\",\"buffer\":%" PRIu64 ",\"engine\":%u", e->address,
+             e->job, e->engine);
     settle(t, k, w);
     mark(t, "page request", group(w), track_of(w), e->time > k->last ? e->time : k->last, args);
 }
@@ -353,8 +353,8 @@ static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, co
 {
     char context[96], args[160] = "";
     if (w) {
-        snprintf(args, sizeof args, "\"context\":\"%s\",\"id\":%u,\"buffer\":%llu",
-                 tern_trace_escape(w->context, context, sizeof context), w->context_id, (unsigned long long)e->job);
+        snprintf(args, sizeof args, "\"context\":\"%s\",\"id\":%u,\"buffer\":%" PRIu64,
+                 tern_trace_escape(w->context, context, sizeof context), w->context_id, e->job);
     }
     mark(t, e->kind == TERN_EV_RESET ? "engine reset" : "asked to stop", GROUP_ENGINES, engine_track(e->engine),
          e->time, args);

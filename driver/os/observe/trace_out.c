@@ -3,6 +3,7 @@
 #include "os/observe/trace_out.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -432,8 +433,8 @@ static void end_array(struct tern_trace_out *o)
     int n = 0;
     if (o->dropped_in_all) {
         n = snprintf(c->text + c->used, OBJECT_MAX - 8,
-                     "%s{\"ph\":\"M\",\"name\":\"dropped_events\",\"pid\":1,\"tid\":1,\"args\":{\"events\":%llu}}",
-                     o->any ? ",\n" : "[\n", (unsigned long long)o->dropped_in_all);
+                     "%s{\"ph\":\"M\",\"name\":\"dropped_events\",\"pid\":1,\"tid\":1,\"args\":{\"events\":%" PRIu64
+                     "}}", o->any ? ",\n" : "[\n", o->dropped_in_all);
         o->any = true;
     }
     c->used += (size_t)n;
@@ -449,8 +450,8 @@ static void finish(struct tern_trace_out *o)
         o->closing = true;
         pthread_cond_signal(&o->work);
         if (o->dropped_in_all) {
-            fprintf(stderr, "tern: the trace %s lacks %llu events: what it is written to was too slow for them\n",
-                    o->path, (unsigned long long)o->dropped_in_all);
+            fprintf(stderr, "tern: the trace %s lacks %" PRIu64 " events: what it is written to was too slow for "
+                    "them\n", o->path, o->dropped_in_all);
         }
     }
     while (!o->done && !atomic_load(&o->abandoned)) {

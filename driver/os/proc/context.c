@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Contexts and submission. */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,7 @@ int tern_context_make(struct tern_process *proc, const struct tern_context_desc 
                                                    : "the completion queue is of another device");
     }
     if (desc->flags & ~(uint64_t)TERN_CONTEXT_ANY_THREAD) {
-        return tern_error(-EINVAL, "a context has no flags 0x%llx", (unsigned long long)desc->flags);
+        return tern_error(-EINVAL, "a context has no flags 0x%" PRIx64, desc->flags);
     }
     if (desc->engine < -1 || desc->engine >= (int32_t)dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine,
@@ -345,14 +346,14 @@ int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     if (fence > c->submitted) {
-        r = tern_error(-EINVAL, "context '%s': fence %llu was never submitted, %llu is the last", c->name,
-                       (unsigned long long)fence, (unsigned long long)c->submitted);
+        r = tern_error(-EINVAL, "context '%s': fence %" PRIu64 " was never submitted, %" PRIu64 " is the last", c->name,
+                       fence, c->submitted);
     }
     while (!r && c->ended < fence) {
         r = tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until);
     }
     if (r == -ETIMEDOUT) {
-        tern_error(r, "context '%s': fence %llu has not ended after %lld ms", c->name, (unsigned long long)fence,
+        tern_error(r, "context '%s': fence %" PRIu64 " has not ended after %lld ms", c->name, fence,
                    (long long)timeout_ms);
     } else if (!r && c->first_bad && fence >= c->first_bad) {
         r = tern_error(-EIO, "%s", c->proc->fault.message);

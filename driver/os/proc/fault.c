@@ -5,6 +5,7 @@
  * The device names a work-item by group, warp and lane. The work-item's global id is computed from the dispatch packet,
  * of which the job has a copy. The text does not depend on the engine or the backend.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,7 +153,7 @@ void tern_fault_say(const struct tern_process *proc, const struct tern_job *job,
     va_list list;
     say_work(&f, proc, job, alone && dispatch_at(job, 0, &d));
     if (!alone) {
-        say(&f, "buffer %llu ", (unsigned long long)job->fence);
+        say(&f, "buffer %" PRIu64 " ", job->fence);
     }
     const size_t at = strlen(f.message);
     va_start(list, format);
@@ -197,7 +198,7 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
     if (ran) {
         say(&f, " (pc 0x%08x)", f.pc);
     } else {
-        say(&f, " (packet at byte %u of buffer %llu)", f.offset, (unsigned long long)f.fence);
+        say(&f, " (packet at byte %u of buffer %" PRIu64 ")", f.offset, f.fence);
     }
     *out = f;
 }

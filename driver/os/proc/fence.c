@@ -10,6 +10,7 @@
  *   - the process goes into error, in a run of the scheduler.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -98,7 +99,7 @@ int tern_os_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
     }
     dev->fence_waiters--;
     pthread_mutex_unlock(&dev->lock);
-    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value,
+    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %" PRIu64 " after %lld ms", value,
                                         (long long)timeout_ms)
                            : r;
 }

@@ -6,6 +6,7 @@
  * time stands still while no engine works.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,16 +60,14 @@ static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *
 int tern_offence_admit(struct tern_device *dev, const struct tern_process *proc)
 {
     tern_assert_held(&dev->lock);
-    const uint64_t now = tern_clock_ns();
+    const uint64_t now = tern_clock_ns(), within = TERN_OFFENCE_NS;
     const struct tern_offender *o = look_up(&dev->tdr, proc, now);
     if (!o || o->n < TERN_OFFENCES) {
         return 0;
     }
-    return tern_error(-EACCES,
-                      "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times "
-                      "within %llu s", proc->name,
-                      (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u + 1), o->n,
-                      (unsigned long long)(TERN_OFFENCE_NS / 1000000000u));
+    return tern_error(-EACCES, "process '%.40s' is refused for another %" PRIu64 " s: its work has made an engine be "
+                      "reset %u times within %" PRIu64 " s", proc->name,
+                      (within - (now - o->at[0])) / 1000000000u + 1, o->n, within / 1000000000u);
 }
 
 void tern_offence_note(struct tern_process *proc)

@@ -13,6 +13,7 @@
 
 #include "base/children.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/sized.h"
 #include "base/thread.h"
 #include "base/wait.h"
@@ -234,7 +235,7 @@ static uint64_t saw(struct tern_device *dev, uint64_t time)
     uint64_t now = atomic_load(&dev->now);
     while (now < time && !atomic_compare_exchange_weak(&dev->now, &now, time)) {
     }
-    return now < time ? time : now;
+    return tern_max_u64(now, time);
 }
 
 static uint64_t ask(struct tern_device *dev, uint32_t op)

@@ -4,15 +4,10 @@
 
 #define GOOD 64u /* target number of work-items of a group */
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /** The largest divisor of n that is at most `limit`. */
 static uint32_t divisor(uint32_t n, uint32_t limit)
 {
-    uint32_t d = least(n, limit);
+    uint32_t d = n < limit ? n : limit;
     while (n % d != 0) {
         d--;
     }
@@ -23,7 +18,7 @@ static uint32_t divisor(uint32_t n, uint32_t limit)
  *  none: with `uniform` the largest divisor, else 64, so that the last group is smaller. */
 static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 {
-    const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);
+    const uint32_t target = GOOD < lanes ? lanes : GOOD, good = target < max ? target : max;
     if (n <= good) {
         return n;
     }
@@ -43,13 +38,14 @@ static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 void rt_group_choose(uint32_t lanes, uint32_t max, unsigned dims, bool uniform, const uint32_t global[3],
                      uint32_t local[3])
 {
+    const uint32_t good = GOOD < max ? GOOD : max;
     local[0] = choose_x(lanes, max, uniform, global[0]);
     local[1] = 1;
     local[2] = 1;
     for (unsigned i = 1; i < dims; i++) {
         const uint32_t so_far = local[0] * local[1];
         if (so_far < GOOD) {
-            local[i] = divisor(global[i], least(GOOD, max) / so_far);
+            local[i] = divisor(global[i], good / so_far);
         }
     }
 }

@@ -74,6 +74,12 @@ struct space {
     struct tlb_entry tlb[TLB_SIZE];
 };
 
+/** Returns the smaller number, where it has 32 bits. */
+static inline uint32_t least(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
 /** Wraps an address: virtual ones have 32 bits, physical ones 34. */
 static inline uint64_t space_wrap(const struct space *s, uint64_t va)
 {

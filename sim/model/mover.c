@@ -7,11 +7,6 @@ static uint64_t wide(uint32_t lo, uint32_t hi)
     return lo | (uint64_t)hi << 32;
 }
 
-static uint32_t least(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
 /* A box may be large, so it is done in pieces, between which it can be cut. */
 
 /** Advances by `bytes` of a row, and at the end of the row to the next one. */

@@ -141,11 +141,6 @@ static void jump(struct core *c, struct warp *w, const struct op *o, uint32_t pc
     }
 }
 
-static uint32_t least(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
 /** Returns the number of instructions of a block that may run before lanes or warps must be chosen again. */
 static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t limit)
 {

@@ -22,6 +22,7 @@
 
 #include "base/completions.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/thread.h"
 #include "base/wait.h"
 #include "os/device/device.h"
@@ -46,7 +47,7 @@
 static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t step_cycles)
 {
     const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? step_cycles : dev->fence_waiters ? STEP_MAX : left;
-    return left < most ? left : most;
+    return tern_min_u64(left, most);
 }
 
 /**

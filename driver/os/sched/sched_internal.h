@@ -3,6 +3,7 @@
 #ifndef TERN_OS_SCHED_INTERNAL_H
 #define TERN_OS_SCHED_INTERNAL_H
 
+#include "base/minmax.h"
 #include "os/sched/sched.h"
 
 #define TERN_RESET_POLL 1024u /* cycles between two checks whether a reset is over */
@@ -56,8 +57,7 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine);
  *  what the last save of the chunk took, so that saving and restoring stay a small part. */
 static inline uint64_t tern_sched_quantum(const struct tern_sched *s, const struct tern_chunk *chunk)
 {
-    uint64_t quantum = s->config.band[chunk->context->band].quantum, least = 4 * chunk->save_cycles;
-    return quantum > least ? quantum : least;
+    return tern_max_u64(s->config.band[chunk->context->band].quantum, 4 * chunk->save_cycles);
 }
 /** Cycles since the front began. */
 static inline uint64_t tern_sched_front_ran(const struct tern_sched *s, const struct tern_sched_engine *e)

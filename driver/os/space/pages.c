@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
+
 #define BITMAP_LEVELS 4u /* 64^4 pages of 4 KiB are 64 GiB */
 #define INDEX_NONE UINT32_MAX
 #define ORDER_MAX (TERN_PAGES_ORDERS - 1)
@@ -136,8 +138,7 @@ static void insert_block(struct tern_pages *p, struct block b)
 /** The order of the largest block of at most `count` pages. */
 static uint32_t order_within(uint32_t count)
 {
-    const uint32_t order = 31u - (uint32_t)__builtin_clz(count);
-    return order < ORDER_MAX ? order : ORDER_MAX;
+    return tern_min_u32(31u - (uint32_t)__builtin_clz(count), ORDER_MAX);
 }
 
 static void insert_range(struct tern_pages *p, uint32_t page, uint32_t count)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 #define INSTRUCTION TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION
 #define MOCK_CONTEXT(c) ((m)->of ? (m)->of(c) : TERN_LIST_ENTRY(c, struct mock_context, sched))
 
@@ -15,11 +17,6 @@ static void check(bool ok, const char *what)
         fprintf(stderr, "mock engine: %s\n", what);
         abort();
     }
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static struct mock_work *work_of(const struct mock_queue *q)
@@ -178,7 +175,7 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         return most;
     }
     if (q->saving) {
-        uint64_t n = least(most, q->saving);
+        uint64_t n = tern_min_u64(most, q->saving);
         q->saving -= n;
         if (!q->saving) {
             stopped(m, engine, now + n);
@@ -196,7 +193,7 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         begin_chunk(m, engine, now);
     }
     if (q->restoring) {
-        uint64_t n = least(most, q->restoring);
+        uint64_t n = tern_min_u64(most, q->restoring);
         q->restoring -= n;
         return n;
     }
@@ -206,9 +203,11 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         asked(m, engine, now);
         return 0;
     }
-    uint64_t n = least(most, q->left);
-    n = m->lacks && work_of(q)->group ? least(n, work_of(q)->group) : n; /* each work-group checks for its page */
-    n = q->stopping ? least(n, until_stop(q)) : n;
+    uint64_t n = tern_min_u64(most, q->left);
+    if (m->lacks && work_of(q)->group) { /* each work-group checks for its page */
+        n = tern_min_u64(n, work_of(q)->group);
+    }
+    n = q->stopping ? tern_min_u64(n, until_stop(q)) : n;
     q->left -= q->left == MOCK_HANG ? 0 : n;
     q->busy += n;
     if (!q->left) {
@@ -244,14 +243,14 @@ uint64_t mock_next(const struct mock *m)
             return 0;
         }
         if (q->stopping && (!q->n || q->saving || until_stop(q) != UINT64_MAX)) {
-            at = least(at, q->saving + (q->n && !q->saving ? until_stop(q) : 0) + 1);
+            at = tern_min_u64(at, q->saving + (q->n && !q->saving ? until_stop(q) : 0) + 1);
         }
         if (q->n && q->chunk[0].job->null) {
-            at = least(at, 1);
+            at = tern_min_u64(at, 1);
         } else if (q->n && w->cost != MOCK_HANG) {
             uint64_t begun = q->running ? q->left + (q->chunk[0].packets - q->at - 1) * w->cost
                                         : q->chunk[0].packets * w->cost;
-            at = least(at, q->restoring + (w->asks ? 0 : begun) + 1);
+            at = tern_min_u64(at, q->restoring + (w->asks ? 0 : begun) + 1);
         }
     }
     return at;

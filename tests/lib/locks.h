@@ -3,7 +3,8 @@
  * Tests that a function ends the process if it is called without the lock that it needs (base/lock.h). Each call is
  * made in a child. A function that takes its lock itself, and asserts it in functions below, is tested by leaving the
  * lock out: LEAVE_OUT_LOCKS defines wrappers of pthread_mutex_lock and pthread_mutex_unlock that do nothing in the
- * child, for one lock or for all, and the test is linked with --wrap for both.
+ * child, for one lock or for all, and the test is linked with --wrap for both. A ticket lock is left out by its mutex:
+ * when the thread that takes it unlocks the mutex, the thread no longer counts as the holder.
  */
 #ifndef TERN_TEST_LOCKS_H
 #define TERN_TEST_LOCKS_H
@@ -17,8 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/ticket_lock.h"
+
 static bool locks_left_out;
 static const pthread_mutex_t *locks_only; /* the lock that is left out; NULL: all */
+static struct tern_ticket_lock *locks_ticket; /* the ticket lock that is left out; NULL: none */
 
 #define LEAVE_OUT_LOCKS \
     int __real_pthread_mutex_lock(pthread_mutex_t *m); \
@@ -31,6 +35,9 @@ static const pthread_mutex_t *locks_only; /* the lock that is left out; NULL: al
     } \
     int __wrap_pthread_mutex_unlock(pthread_mutex_t *m) \
     { \
+        if (locks_left_out && locks_ticket && m == &locks_ticket->lock) { \
+            locks_ticket->holder = 0; \
+        } \
         return locks_left_out && (!locks_only || locks_only == m) ? 0 : __real_pthread_mutex_unlock(m); \
     }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions of ternd and of its clients end the process if they run without the lock that they need. Functions that
- * other files call are called without it; those of one file by a function that takes the lock, which is left out. In
- * every build: the end of a session destroys no process that a migration uses.
+ * Functions of ternd, of its migrations and of its clients end the process if they run without the lock that they need.
+ * Functions that other files call are called without it; those of one file by a function that takes the lock, which is
+ * left out. In every build: the end of a session destroys no process that a migration uses.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "base/completions.h"
+#include "base/thread.h"
 #include "client/client.h"
+#include "migration/session/internal.h"
 #include "ternd/server.h"
 #include "tests/lib/locks.h"
 
@@ -22,6 +25,43 @@ LEAVE_OUT_LOCKS
 
 static struct ternd server;
 static struct ternd_user user;
+
+int __real_tern_thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
+int __wrap_tern_thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
+int __real_ternd_client_moves(struct ternd *t, int fd);
+int __wrap_ternd_client_moves(struct ternd *t, int fd);
+int __real_ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
+int __wrap_ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
+int __real_tern_os_device_query_in(struct tern_device *d, const char *partition, struct tern_device_info *out);
+int __wrap_tern_os_device_query_in(struct tern_device *d, const char *partition, struct tern_device_info *out);
+
+static void *idle(void *unused)
+{
+    pause();
+    return unused;
+}
+
+/* In a child without locks, the threads of connections do nothing, and each migration begins. */
+
+int __wrap_tern_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    return __real_tern_thread_start(thread, locks_left_out ? idle : run, arg);
+}
+
+int __wrap_ternd_client_moves(struct ternd *t, int fd)
+{
+    return locks_left_out ? 0 : __real_ternd_client_moves(t, fd);
+}
+
+int __wrap_ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
+{
+    return locks_left_out ? 0 : __real_ternd_move_begin(m, how);
+}
+
+int __wrap_tern_os_device_query_in(struct tern_device *d, const char *partition, struct tern_device_info *out)
+{
+    return locks_left_out ? 0 : __real_tern_os_device_query_in(d, partition, out);
+}
 
 #ifdef TERN_CHECK_LOCKS
 static struct ternd_silent silent;
@@ -96,6 +136,21 @@ static void submissions_do(void)
     ternd_submissions_do(&session, (const uint8_t *)"", 0, NULL);
 }
 
+static void clients_own(void)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) == 0) {
+        ternd_client_begin(&server, fds[0]);
+        ternd_clients_own(&session, true);
+    }
+}
+
+static void move_send(void)
+{
+    tern_list_append(&server.sessions, &session.node);
+    ternd_moves.send(&server, -1, "");
+}
+
 static const struct locks_case of_ternd[] = {
     {take_held, "ternd_user_take_held needs &t->lock", NULL},
     {places_left, "ternd_places_left needs &t->lock", NULL},
@@ -110,12 +165,15 @@ static const struct locks_case of_ternd[] = {
     {flush, "flush needs &s->done", NULL},
     {tell_first, "tell_first needs &context->session->done", NULL},
     {submissions_do, "ternd_submissions_do needs &s->ring", NULL},
+    {clients_own, "is_of needs &s->lock", &session.lock},
+    {move_send, "concerns needs &m->t->lock", NULL},
 };
 
 static void test_ternd(void **unused)
 {
     (void)unused;
     tern_list_init(&server.sessions);
+    tern_list_init(&server.clients);
     tern_list_init(&server.users);
     tern_list_init(&server.silent);
     tern_list_init(&session.processes);

@@ -13,14 +13,14 @@ import threading
 import time
 import unittest
 
-from far_moving import Far
 from moving import MIGRATE, PATIENCE, TERN, TERND
+from proxy_moving import ByProxy
 
 LITTLE, MUCH = 15, 600  # Seconds: an answer comes within LITTLE, even on a busy host.
 UNKNOWN = "does not answer; whether the programs have moved is not known"
 
 
-class Silent(Far):
+class Silent(ByProxy):
     def patient(self, seconds):
         """Sets TERND_PATIENCE for all programs started after this."""
         self.plain["TERND_PATIENCE"] = str(seconds)
@@ -99,12 +99,12 @@ class Silent(Far):
         here, there = self.daemon("a"), self.daemon("b")
         a, said_a = self.fake("fake a", here)
         b, said_b = self.fake("fake b", there)
-        far = f"exec:exec {MIGRATE} serve --to {there.socket}"
-        for target, signals in ((b, 1), (b, 2), (far, 1), (far, 2)):
+        proxy = f"exec:exec {MIGRATE} serve --to {there.socket}"
+        for target, signals in ((b, 1), (b, 2), (proxy, 1), (proxy, 2)):
             said_a.clear()
             said_b.clear()
             p = self.migrate(a, target)
-            self.assertTrue(said_a.wait(PATIENCE) and (target == far or said_b.wait(PATIENCE)))
+            self.assertTrue(said_a.wait(PATIENCE) and (target == proxy or said_b.wait(PATIENCE)))
             with self.assertRaises(subprocess.TimeoutExpired):
                 p.wait(0.3)
             for _ in range(signals):
@@ -155,7 +155,7 @@ class Silent(Far):
         self.assertEqual(here.end(), 0, here.said())
 
 
-del Far
+del ByProxy
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,11 +3,11 @@
 import pathlib
 import subprocess
 
-from far_wire import Wire
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERN, Moving
+from proxy_wire import Wire
 
 
-class Far(Moving):
+class ByProxy(Moving):
     def popen(self, args, env=None, **more):
         p = subprocess.Popen(args, text=True, env={**self.plain, **(env or {})},
                              **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})

@@ -5,7 +5,7 @@ Cut before the programs are the target's, they go on at the source; GO is lost; 
 ternd gone. Frames of both sides are forged, and completions belong to another context, come too early or twice, or are
 more than a ring has room for. Nothing is left. Only the session's user, with its token, may connect to the proxy.
 
-    test_migrate_far_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
+    test_migrate_proxy_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
 import os
 import random
@@ -16,9 +16,9 @@ import time
 import unittest
 
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
-from far_moving import Far  # pylint: disable=wrong-import-position
-from far_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wrong-import-position
 from moving import PATIENCE  # pylint: disable=wrong-import-position
+from proxy_moving import ByProxy  # pylint: disable=wrong-import-position
+from proxy_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wrong-import-position
 
 BEFORE, AFTER, FORGERIES, SILENT = 4, 4, 16, 70
 LITTLE = 30  # Seconds: a reply never takes this long, even on a busy host.
@@ -27,7 +27,7 @@ STREAM, DESCRIPTOR, SUBMISSIONS, REQUEST, OPENED, COMPLETIONS, REPLY = 3, 5, 7, 
 OF_SOURCE, OF_TARGET = (START, SUBMISSIONS, REQUEST, DESCRIPTOR), (COMPLETIONS, REPLY, OPENED)
 
 
-class Cut(Far):
+class Cut(ByProxy):
     def both_end(self, source, target):
         """Waits until both proxies end by themselves. Returns their exit statuses and messages."""
         said = [p.communicate(timeout=PATIENCE)[1] for p in (source, target)]
@@ -258,7 +258,7 @@ class Cut(Far):
         self.all_end((here, there), empty)
 
 
-del Far
+del ByProxy
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,7 +6,7 @@ ternd.
 Programs, proxies and ternd are killed; the target refuses, or has users and limits. The files of killed proxies are
 removed, and no others.
 
-    test_migrate_far.py TERND TERN CLIENT ICD MOVE_CLIENT
+    test_migrate_proxy.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
 import os
 import re
@@ -16,9 +16,9 @@ import threading
 import time
 import unittest
 
-from far_moving import Far
-from far_wire import FROM_TARGET, RESULT
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERND
+from proxy_moving import ByProxy
+from proxy_wire import FROM_TARGET, RESULT
 
 REFUSALS = 10
 
@@ -27,7 +27,7 @@ def openssl(folder, *args):
     subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
 
 
-class Programs(Far):
+class Programs(ByProxy):
     def test_programs_go_on(self):
         """Two programs move. When they have ended, the proxies end too."""
         here, there, empty = self.pair()
@@ -299,7 +299,7 @@ class Programs(Far):
         self.all_end((here, there), empty)
 
 
-del Far
+del ByProxy
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,7 +7,7 @@
 // wait reads memory again POLL cycles after each answer.
 // Preemption: no state is saved; a resumed wait begins anew.
 module cp_fence #(
-    parameter int POLL = 32  // Cycles from an answer to the next read; a power of two.
+    parameter int POLL = 32  // Cycles from an answer to the next read; a power of two, at least 2.
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -32,6 +32,12 @@ module cp_fence #(
 );
   // States. ASK makes the request, ANSWER waits for memory, COMPARE looks at the value, PAUSE waits for POLL cycles.
   localparam logic [2:0] S_IDLE = 3'd0, S_ASK = 3'd1, S_ANSWER = 3'd2, S_COMPARE = 3'd3, S_PAUSE = 3'd4;
+
+  generate
+    if (POLL < 2 || (POLL & (POLL - 1)) != 0) begin : g_check
+      $error("cp_fence: POLL is a power of two, at least 2");
+    end
+  endgenerate
 
   logic [2:0] state_q;
   logic wait_q, done_q, stopped_q, fault_q;

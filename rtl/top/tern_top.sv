@@ -89,8 +89,41 @@ module tern_top #(
   localparam int SAVE_LINES = STATE_LINES + (STATE_LINES > 64 ? (STATE_LINES - 64 + 1022) / 1023 : 0);
 
   generate
-    if (ENGINES < 1 || ENGINES > 8) begin : g_check
-      $error("tern_top: ENGINES out of range");
+    if (ENGINES < 1 || ENGINES > 8) begin : g_engines
+      $error("tern_top: ENGINES is 1 to 8");
+    end
+    if (LANES != 0 && LANES != 4 && LANES != 8 && LANES != 16 && LANES != 32) begin : g_lanes
+      $error("tern_top: LANES is 0, 4, 8, 16 or 32");
+    end
+    if (LANES != 0 && WARPS != 4 && WARPS != 8 && WARPS != 16 && WARPS != 32) begin : g_warps
+      $error("tern_top: WARPS is 4, 8, 16 or 32");
+    end
+    if (LANES != 0 && WARPS > 4 * LANES) begin : g_threads
+      $error("tern_top: WARPS is at most four times LANES");
+    end
+    if (LANES != 0 && (LMEM_KIB < 1 || LMEM_KIB > 64 || (LMEM_KIB & (LMEM_KIB - 1)) != 0)) begin : g_lmem
+      $error("tern_top: LMEM_KIB is a power of two, 1 to 64");
+    end
+    if (LANES != 0 && (DIVIDERS < 1 || LANES % (DIVIDERS < 1 ? 1 : DIVIDERS) != 0)) begin : g_dividers
+      $error("tern_top: DIVIDERS divides LANES");
+    end
+    if (MEM_PAGES < 1 || MEM_PAGES > 1 << 22) begin : g_pages
+      $error("tern_top: MEM_PAGES is 1 to 2^22");
+    end
+    if (PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_page
+      $error("tern_top: PAGE_LOG2 is 12 to 30");
+    end
+    if (ID_W < 6) begin : g_id
+      $error("tern_top: ID_W is at least 6");
+    end
+    if (CLOCK_HZ < 1) begin : g_clock
+      $error("tern_top: CLOCK_HZ is at least 1");
+    end
+    if (PORTS != 1 && PORTS != 2 && PORTS != 4) begin : g_ports
+      $error("tern_top: PORTS is 1, 2 or 4");
+    end
+    if (HASH_W < 2 || HASH_W > 20) begin : g_hash
+      $error("tern_top: HASH_W is 2 to 20");
     end
   endgenerate
 

@@ -58,6 +58,8 @@ module tern_regs #(
     input  logic                  dirty_bus_error_i,
     input  logic [          31:0] dirty_found_i
 );
+  // S_WAIT has no effect: the blocks of the engines answer addr_q in the same cycle, which S_DO samples. Without this
+  // state each access would take a cycle less, and all baselines of the benches would change.
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
   localparam logic [2:0] SETTLE = 3'd4;  // Cycles from a write to its effect on the interrupt line.
   localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0

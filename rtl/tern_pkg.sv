@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that the modules of rtl/ share and that are not part of the hardware/software interface (tern_spec_pkg has
-// that interface). docs/hardware/interfaces.md describes the channels that use them.
+// Constants and types that the modules of rtl/ share and that are not part of the hardware/software interface
+// (tern_spec_pkg has that interface). docs/hardware/interfaces.md describes the channels that use them.
 // In comments of rtl/ a letter with a number, such as C7 or A5, is a rule of docs/rules.md.
 
 package tern_pkg;
@@ -29,6 +29,34 @@ package tern_pkg;
   localparam int LINE_W = 28;   // Bits of a line address: bits [33:6] of a physical or virtual byte address.
   localparam int DATA_W = 512;  // Data bits of a line.
   localparam int BE_W = 64;     // Bytes of a line: one byte enable for each.
+
+  // A buffer in the HW queue of an engine (registers sub_*).
+  typedef struct packed {
+    logic        is_null;  // Completion is indicated, and nothing runs.
+    logic        resume;
+    logic        paging;
+    logic [21:0] save;     // Page number of the first page of the context-save area.
+    logic [21:0] root;     // Page number of the root page table.
+    logic [31:0] size;     // Bytes of the DMA buffer.
+    logic [63:0] buffer;   // Address of the DMA buffer.
+    logic [63:0] fence;
+  } submission_t;
+
+  // The end of a buffer (registers ind_*).
+  typedef struct packed {
+    logic [95:0] group;
+    logic [63:0] end_time;    // Device time in cycles, as begin_time.
+    logic [63:0] begin_time;
+    logic [31:0] offset;
+    logic [31:0] pc;
+    logic [31:0] va;
+    logic [63:0] fence;
+    logic [5:0]  warp;
+    logic [5:0]  lane;
+    logic [7:0]  fault;
+    logic [1:0]  access;
+    logic [1:0]  kind;
+  } indication_t;
 
   /* verilator lint_on UNUSEDPARAM */
 

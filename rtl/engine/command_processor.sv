@@ -22,84 +22,69 @@ module command_processor #(
     parameter int SAVE_LINES = 200,  // Lines of the largest context-save area.
     parameter bit SIMT = 1'b1        // The engine has a SIMT executor.
 ) (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic [  63:0] time_i,  // Device time in cycles.
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic [63:0]           time_i,          // Device time in cycles.
     // Submission at the head of the HW queue. Root and paging also go to the MMU.
-    input  logic          head_valid_i,
-    input  logic [  63:0] head_buffer_i,  // Address of the DMA buffer.
-    input  logic [  31:0] head_size_i,    // Bytes of the DMA buffer.
-    input  logic [  21:0] head_root_i,    // Page number of the root page table.
-    input  logic [  21:0] head_save_i,    // Page number of the first page of the context-save area.
-    input  logic          head_paging_i,
-    input  logic          head_resume_i,
-    input  logic          head_null_i,
+    input  logic                  head_valid_i,
+    input  tern_pkg::submission_t head_i,
     // Indication. ind_valid_o is a pulse, which also pops the head.
-    output logic          ind_valid_o,
-    output logic [   1:0] ind_kind_o,
-    output logic [   1:0] ind_access_o,
-    output logic [   7:0] ind_fault_o,
-    output logic [   5:0] ind_lane_o,
-    output logic [   5:0] ind_warp_o,
-    output logic [  95:0] ind_group_o,
-    output logic [  31:0] ind_va_o,
-    output logic [  31:0] ind_pc_o,
-    output logic [  31:0] ind_offset_o,
-    output logic [  63:0] ind_begin_o,  // Device time at which the buffer began.
+    output logic                  ind_valid_o,
+    output tern_pkg::indication_t ind_o,
     // Preemption.
-    input  logic          stop_i,  // Level: stop at granularity stop_gran_i.
-    input  logic [   1:0] stop_gran_i,
-    output logic          busy_o,
+    input  logic                  stop_i,          // Level: stop at granularity stop_gran_i.
+    input  logic [1:0]            stop_gran_i,
+    output logic                  busy_o,
     // Executors: bit 0 SIMT, bit 1 mover, bit 2 user.
-    output logic [   2:0] exec_active_o,    // Executor that runs a packet.
-    output logic [   2:0] exec_select_o,    // Executor whose memory channel is open.
-    output logic [   2:0] exec_rst_o,
-    output logic [   2:0] exec_start_o,
-    input  logic [   2:0] exec_ready_i,
-    output logic [1023:0] exec_packet_o,
-    output logic          exec_resume_o,
-    output logic          exec_scrub_o,
-    output logic          exec_flush_o,
-    output logic [   2:0] exec_stop_o,
-    input  logic          exec_done_i,
-    input  logic          exec_stopped_i,
-    input  logic          exec_request_i,   // With stopped: a page is absent; exec_fault_* name the access.
-    input  logic          exec_fault_i,
-    input  logic [   7:0] exec_fault_code_i,
-    input  logic [   1:0] exec_fault_access_i,
-    input  logic [  31:0] exec_fault_va_i,
-    input  logic [  31:0] exec_fault_pc_i,
-    input  logic [   5:0] exec_fault_warp_i,
-    input  logic [  95:0] exec_fault_group_i,
-    input  logic [   5:0] exec_fault_lane_i,
-    input  logic          save_valid_i,
-    output logic          save_ready_o,
-    input  logic [ 511:0] save_data_i,
-    input  logic          save_last_i,
-    output logic          restore_valid_o,
-    input  logic          restore_ready_i,
-    output logic [ 511:0] restore_data_o,
-    output logic          restore_last_o,
+    output logic [2:0]            exec_active_o,   // Executor that runs a packet.
+    output logic [2:0]            exec_select_o,   // Executor whose memory channel is open.
+    output logic [2:0]            exec_rst_o,
+    output logic [2:0]            exec_start_o,
+    input  logic [2:0]            exec_ready_i,
+    output logic [1023:0]         exec_packet_o,
+    output logic                  exec_resume_o,
+    output logic                  exec_scrub_o,
+    output logic                  exec_flush_o,
+    output logic [2:0]            exec_stop_o,
+    input  logic                  exec_done_i,
+    input  logic                  exec_stopped_i,
+    input  logic                  exec_request_i,  // With stopped: a page is absent; exec_fault_* name the access.
+    input  logic                  exec_fault_i,
+    input  logic [7:0]            exec_fault_code_i,
+    input  logic [1:0]            exec_fault_access_i,
+    input  logic [31:0]           exec_fault_va_i,
+    input  logic [31:0]           exec_fault_pc_i,
+    input  logic [5:0]            exec_fault_warp_i,
+    input  logic [95:0]           exec_fault_group_i,
+    input  logic [5:0]            exec_fault_lane_i,
+    input  logic                  save_valid_i,
+    output logic                  save_ready_o,
+    input  logic [511:0]          save_data_i,
+    input  logic                  save_last_i,
+    output logic                  restore_valid_o,
+    input  logic                  restore_ready_i,
+    output logic [511:0]          restore_data_o,
+    output logic                  restore_last_o,
     // Flush of translations in the MMU.
-    output logic          flush_valid_o,
-    input  logic          flush_ready_i,
-    output logic          flush_all_o,
-    output logic [  21:0] flush_root_o,
-    output logic [  19:0] flush_first_o,
-    output logic [  20:0] flush_count_o,
+    output logic                  flush_valid_o,
+    input  logic                  flush_ready_i,
+    output logic                  flush_all_o,
+    output logic [21:0]           flush_root_o,
+    output logic [19:0]           flush_first_o,
+    output logic [20:0]           flush_count_o,
     // Memory channel. req_phys_o: the address is physical, whatever the address space of the buffer.
-    output logic          req_valid_o,
-    input  logic          req_ready_i,
-    output logic [   1:0] req_op_o,
-    output logic          req_phys_o,
-    output logic [  27:0] req_line_o,
-    output logic [ 511:0] req_wdata_o,
-    output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,
-    input  logic          rsp_valid_i,
-    input  logic [   7:0] rsp_tag_i,
-    input  logic [ 511:0] rsp_data_i,
-    input  logic [   7:0] rsp_fault_i
+    output logic                  req_valid_o,
+    input  logic                  req_ready_i,
+    output logic [1:0]            req_op_o,
+    output logic                  req_phys_o,
+    output logic [27:0]           req_line_o,
+    output logic [511:0]          req_wdata_o,
+    output logic [63:0]           req_be_o,
+    output logic [7:0]            req_tag_o,
+    input  logic                  rsp_valid_i,
+    input  logic [7:0]            rsp_tag_i,
+    input  logic [511:0]          rsp_data_i,
+    input  logic [7:0]            rsp_fault_i
 );
   localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
   // States. BEGIN checks the submission, and LOAD reads the header of its save area. BOUNDARY is between two packets.
@@ -135,10 +120,10 @@ module command_processor #(
 
   assign cut = stop_i && |stop_gran_i;
   assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
-  assign here = head_buffer_i[33:0] + {2'b0, offset_q};
+  assign here = head_i.buffer[33:0] + {2'b0, offset_q};
   assign operand = packet[65:32];  // Words 1 and 2: the address, in packets that have one.
   assign next_offset = offset_q + {23'b0, packet[tern_spec_pkg::PKT_LINES_LSB+:3], 6'b0};
-  assign fits_two = offset_q + 32'd64 != head_size_i;
+  assign fits_two = offset_q + 32'd64 != head_i.size;
 
   // A fault of the packet itself has no address; every other fault has one.
   task automatic refuse(input logic [7:0] code);
@@ -152,12 +137,12 @@ module command_processor #(
     va_q <= va;
   endtask
   task automatic refuse_save(input logic [7:0] code, input logic [1:0] what);
-    refuse_access(code, what, {head_save_i[19:0], 12'b0});
+    refuse_access(code, what, {head_i.save[19:0], 12'b0});
   endtask
   task automatic packet_ended();
     offset_q <= next_offset;
     state_q <= S_BOUNDARY;
-    if (next_offset == head_size_i) begin
+    if (next_offset == head_i.size) begin
       kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED;
       state_q <= S_INDICATE;
     end
@@ -177,14 +162,14 @@ module command_processor #(
         if (head_valid_i) state_q <= stop_i ? S_INDICATE : S_BEGIN;
       end
       S_BEGIN:
-      if (head_null_i) begin
+      if (head_i.is_null) begin
         kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED;
         state_q <= S_INDICATE;
-      end else if (head_size_i == '0 || |head_size_i[5:0] || |head_buffer_i[5:0] || |head_buffer_i[63:34] ||
-          (!head_paging_i && |head_buffer_i[33:32]))
+      end else if (head_i.size == '0 || |head_i.size[5:0] || |head_i.buffer[5:0] || |head_i.buffer[63:34] ||
+          (!head_i.paging && |head_i.buffer[33:32]))
         refuse(tern_spec_pkg::FAULT_BUFFER_MALFORMED);
       else begin
-        state_q <= head_resume_i ? S_LOAD : S_BOUNDARY;
+        state_q <= head_i.resume ? S_LOAD : S_BOUNDARY;
         begins_q <= 1'b1;
       end
       S_LOAD:
@@ -192,7 +177,7 @@ module command_processor #(
         if (ctx_code == tern_spec_pkg::FAULT_CONTEXT_INVALID) refuse(ctx_code);
         else refuse_save(ctx_code, 2'd0);
       end else if (!begins_q && ctx_done) begin
-        if (|ctx_offset[5:0] || ctx_offset >= head_size_i) refuse(tern_spec_pkg::FAULT_CONTEXT_INVALID);
+        if (|ctx_offset[5:0] || ctx_offset >= head_i.size) refuse(tern_spec_pkg::FAULT_CONTEXT_INVALID);
         else begin
           offset_q <= ctx_offset;
           restores_q <= |ctx_executor;
@@ -284,16 +269,21 @@ module command_processor #(
 
   assign busy_o = state_q != S_IDLE;
   assign ind_valid_o = state_q == S_INDICATE && x_settled;
-  assign ind_kind_o = kind_q;
-  assign ind_access_o = access_q;
-  assign ind_fault_o = fault_q;
-  assign ind_lane_o = lane_q;
-  assign ind_warp_o = warp_q;
-  assign ind_group_o = group_q;
-  assign ind_va_o = va_q;
-  assign ind_pc_o = pc_q;
-  assign ind_offset_o = offset_q;
-  assign ind_begin_o = begin_q;
+  always_comb begin
+    ind_o = '0;
+    ind_o.kind = kind_q;
+    ind_o.access = access_q;
+    ind_o.fault = fault_q;
+    ind_o.lane = lane_q;
+    ind_o.warp = warp_q;
+    ind_o.fence = head_i.fence;
+    ind_o.va = va_q;
+    ind_o.pc = pc_q;
+    ind_o.offset = offset_q;
+    ind_o.begin_time = begin_q;
+    ind_o.end_time = time_i;
+    ind_o.group = group_q;
+  end
 
   assign exec_packet_o = packet;
   assign exec_flush_o = flush_q;
@@ -361,56 +351,153 @@ module command_processor #(
   end
 
   cp_fetch u_fetch (
-      .clk_i, .rst_i, .start_i(begins_q && state_q == S_FETCH), .line_i(here[33:6]), .second_i(fits_two),
-      .done_o(fetch_done), .packet_o(packet), .fault_o(fetch_fault), .req_valid_o(fetch_valid), .req_ready_i,
-      .req_line_o(fetch_line), .req_tag_o(fetch_tag), .rsp_valid_i(unit_rsp && state_q == S_FETCH),
-      .rsp_tag_i(rsp_tag_i[0]), .rsp_data_i, .rsp_fault_i
+      .clk_i,
+      .rst_i,
+      .start_i(begins_q && state_q == S_FETCH),
+      .line_i(here[33:6]),
+      .second_i(fits_two),
+      .done_o(fetch_done),
+      .packet_o(packet),
+      .fault_o(fetch_fault),
+      .req_valid_o(fetch_valid),
+      .req_ready_i,
+      .req_line_o(fetch_line),
+      .req_tag_o(fetch_tag),
+      .rsp_valid_i(unit_rsp && state_q == S_FETCH),
+      .rsp_tag_i(rsp_tag_i[0]),
+      .rsp_data_i,
+      .rsp_fault_i
   );
   cp_check #(.SIMT(SIMT)) u_check (
-      .clk_i, .check_i(state_q == S_CHECK), .packet_i(packet), .paging_i(head_paging_i), .fits_two_i(fits_two),
-      .second_fault_i(fetch_fault[15:8]), .done_o(check_done), .fault_o(check_fault), .second_o(check_second),
+      .clk_i,
+      .check_i(state_q == S_CHECK),
+      .packet_i(packet),
+      .paging_i(head_i.paging),
+      .fits_two_i(fits_two),
+      .second_fault_i(fetch_fault[15:8]),
+      .done_o(check_done),
+      .fault_o(check_fault),
+      .second_o(check_second),
       .executor_o(number)
   );
   cp_fence u_fence (
-      .clk_i, .rst_i, .start_i(begins_q && state_q == S_FENCE), .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),
-      .address_i(operand[33:3]), .value_i(opcode == tern_spec_pkg::PKT_TIMESTAMP ? time_i :
-                                    packet[tern_spec_pkg::PKT_FENCE_SIGNAL_VALUE_LO_LSB+:64]),
-      .stop_i(cut), .done_o(fence_done), .stopped_o(fence_stopped), .fault_o(fence_fault), .fault_code_o(fence_code),
-      .req_valid_o(fence_valid), .req_ready_i, .req_write_o(fence_write), .req_line_o(fence_line),
-      .req_wdata_o(fence_wdata), .req_be_o(fence_be), .rsp_valid_i(unit_rsp && state_q == S_FENCE), .rsp_data_i,
+      .clk_i,
+      .rst_i,
+      .start_i(begins_q && state_q == S_FENCE),
+      .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),
+      .address_i(operand[33:3]),
+      .value_i(opcode == tern_spec_pkg::PKT_TIMESTAMP ? time_i :
+          packet[tern_spec_pkg::PKT_FENCE_SIGNAL_VALUE_LO_LSB+:64]),
+      .stop_i(cut),
+      .done_o(fence_done),
+      .stopped_o(fence_stopped),
+      .fault_o(fence_fault),
+      .fault_code_o(fence_code),
+      .req_valid_o(fence_valid),
+      .req_ready_i,
+      .req_write_o(fence_write),
+      .req_line_o(fence_line),
+      .req_wdata_o(fence_wdata),
+      .req_be_o(fence_be),
+      .rsp_valid_i(unit_rsp && state_q == S_FENCE),
+      .rsp_data_i,
       .rsp_fault_i
   );
   cp_pte u_pte (
-      .clk_i, .rst_i, .start_i(begins_q && state_q == S_PTE), .table_i(operand[33:2]),
+      .clk_i,
+      .rst_i,
+      .start_i(begins_q && state_q == S_PTE),
+      .table_i(operand[33:2]),
       .count_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11]),
       .pte_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_PTE_LSB+:32]),
-      .step_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_STEP_LSB+:32]), .done_o(pte_done), .fault_o(pte_fault),
-      .fault_code_o(pte_code), .fault_va_o(pte_va), .req_valid_o(pte_valid), .req_ready_i, .req_line_o(pte_line),
-      .req_wdata_o(pte_wdata), .req_be_o(pte_be), .req_tag_o(pte_tag), .rsp_valid_i(unit_rsp && state_q == S_PTE),
-      .rsp_tag_i(rsp_tag_i[5:0]), .rsp_fault_i
+      .step_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_STEP_LSB+:32]),
+      .done_o(pte_done),
+      .fault_o(pte_fault),
+      .fault_code_o(pte_code),
+      .fault_va_o(pte_va),
+      .req_valid_o(pte_valid),
+      .req_ready_i,
+      .req_line_o(pte_line),
+      .req_wdata_o(pte_wdata),
+      .req_be_o(pte_be),
+      .req_tag_o(pte_tag),
+      .rsp_valid_i(unit_rsp && state_q == S_PTE),
+      .rsp_tag_i(rsp_tag_i[5:0]),
+      .rsp_fault_i
   );
   cp_context #(.SAVE_LINES(SAVE_LINES - LIST_LINES)) u_context (
-      .clk_i, .rst_i, .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
+      .clk_i,
+      .rst_i,
+      .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
       .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
-      .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_save_i),
-      .offset_i(offset_q), .executor_i(|x_lines ? number : '0), .lines_i(x_lines), .done_o(ctx_done),
-      .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset), .executor_o(ctx_executor),
-      .lines_o(ctx_lines), .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line),
-      .req_wdata_o(ctx_wdata), .rsp_valid_i(unit_rsp), .rsp_data_i, .rsp_fault_i
+      .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_i.save),
+      .offset_i(offset_q),
+      .executor_i(|x_lines ? number : '0),
+      .lines_i(x_lines),
+      .done_o(ctx_done),
+      .fault_o(ctx_fault),
+      .fault_code_o(ctx_code),
+      .offset_o(ctx_offset),
+      .executor_o(ctx_executor),
+      .lines_o(ctx_lines),
+      .req_valid_o(ctx_valid),
+      .req_ready_i,
+      .req_write_o(ctx_write),
+      .req_line_o(ctx_line),
+      .req_wdata_o(ctx_wdata),
+      .rsp_valid_i(unit_rsp),
+      .rsp_data_i,
+      .rsp_fault_i
   );
   cp_execute #(.LIST_LINES(LIST_LINES)) u_execute (
-      .clk_i, .rst_i, .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
-      .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i),
-      .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
-      .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}), .paging_i(head_paging_i),
+      .clk_i,
+      .rst_i,
+      .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
+      .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))),
+      .page_i(head_i.save),
+      .lines_i(ctx_lines),
+      .start_i(begins_q && state_q == S_EXEC),
+      .resume_i(restores_q),
+      .root_i(head_i.root),
+      .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}),
+      .paging_i(head_i.paging),
       .forget_i(flush_valid_o && (flush_all_o || flush_count_o == '0)),
-      .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost),
-      .dropped_o(x_dropped), .settled_o(x_settled), .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines),
-      .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o), .select_o(exec_select_o), .exec_rst_o, .exec_start_o,
-      .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o, .exec_ended_i(exec_done_i || exec_fault_i),
-      .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,
-      .restore_data_o, .restore_last_o, .req_valid_o(x_valid), .req_ready_i(x_ready), .req_write_o(x_write),
-      .req_line_o(x_line), .req_wdata_o(x_wdata), .req_tag_o(x_tag), .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
-      .rsp_tag_i({rsp_tag_i[7], rsp_tag_i[5:0]}), .rsp_data_i, .rsp_fault_i
+      .clear_i(state_q == S_INDICATE || state_q == S_IDLE),
+      .saved_o(x_saved),
+      .lost_o(x_lost),
+      .dropped_o(x_dropped),
+      .settled_o(x_settled),
+      .bad_o(x_bad),
+      .code_o(x_code),
+      .lines_o(x_lines),
+      .stop_i(stop_i && stop_gran_i[1]),
+      .active_o(exec_active_o),
+      .select_o(exec_select_o),
+      .exec_rst_o,
+      .exec_start_o,
+      .exec_ready_i,
+      .exec_resume_o,
+      .exec_scrub_o,
+      .exec_stop_o,
+      .exec_ended_i(exec_done_i || exec_fault_i),
+      .exec_stopped_i,
+      .save_valid_i,
+      .save_ready_o,
+      .save_data_i,
+      .save_last_i,
+      .restore_valid_o,
+      .restore_ready_i,
+      .restore_data_o,
+      .restore_last_o,
+      .req_valid_o(x_valid),
+      .req_ready_i(x_ready),
+      .req_write_o(x_write),
+      .req_line_o(x_line),
+      .req_wdata_o(x_wdata),
+      .req_tag_o(x_tag),
+      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
+      .rsp_tag_i({rsp_tag_i[7], rsp_tag_i[5:0]}),
+      .rsp_data_i,
+      .rsp_fault_i
   );
 endmodule

@@ -19,40 +19,38 @@ module engine #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic [     63:0] time_i,       // Device time in cycles.
-    input  logic [     22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
+    input  logic [63:0]      time_i,       // Device time in cycles.
+    input  logic [22:0]      mem_pages_i,  // Device memory in pages of 4 KiB.
     input  logic             reg_write_i,
-    input  logic [      9:0] reg_addr_i,
-    input  logic [     31:0] reg_wdata_i,
-    output logic [     31:0] reg_rdata_o,
+    input  logic [9:0]       reg_addr_i,
+    input  logic [31:0]      reg_wdata_i,
+    output logic [31:0]      reg_rdata_o,
     output logic             irq_o,
     output logic             idle_o,
-    input  logic             ev_rd_i,  // Pulse: memory has read a line for this engine.
-    input  logic             ev_wr_i,  // Pulse: memory has written a line for this engine.
+    input  logic             ev_rd_i,      // Pulse: memory has read a line for this engine.
+    input  logic             ev_wr_i,      // Pulse: memory has written a line for this engine.
     output logic             mem_req_valid_o,
     input  logic             mem_req_ready_i,
-    output logic [      1:0] mem_req_op_o,
-    output logic [      3:0] mem_req_amo_o,
-    output logic [     27:0] mem_req_line_o,
-    output logic [    511:0] mem_req_wdata_o,
-    output logic [     63:0] mem_req_be_o,
+    output logic [1:0]       mem_req_op_o,
+    output logic [3:0]       mem_req_amo_o,
+    output logic [27:0]      mem_req_line_o,
+    output logic [511:0]     mem_req_wdata_o,
+    output logic [63:0]      mem_req_be_o,
     output logic [TAG_W-1:0] mem_req_tag_o,
     input  logic             mem_rsp_valid_i,
     input  logic [TAG_W-1:0] mem_rsp_tag_i,
-    input  logic [    511:0] mem_rsp_data_i,
-    input  logic [      7:0] mem_rsp_fault_i
+    input  logic [511:0]     mem_rsp_data_i,
+    input  logic [7:0]       mem_rsp_fault_i
 );
   localparam int CLIENT_TAG_W = TAG_W - 1;  // 8 bits of the client, 2 bits for its number.
-  localparam int SUB_W = 207;
-  localparam int IND_W = 416;
 
   // Registers, HW queue and indications.
   logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid,
     ind_head_valid;
   logic [1:0] granularity, queued;
   logic [2:0] pending;
-  logic [SUB_W-1:0] submission, head, second;
-  logic [IND_W-1:0] ind, ind_head;
+  tern_pkg::submission_t submission, head, second;
+  tern_pkg::indication_t ind, ind_head;
   logic [4:0] counter_select;
   logic [63:0] counter;
   logic stop, page_request;
@@ -60,51 +58,90 @@ module engine #(
   logic [5:0] dbg_warp;
   logic [31:0] dbg_pc, dbg_lanes;
 
-  logic [63:0] head_fence, head_buffer;
-  logic [31:0] head_size;
-  logic [21:0] head_root, head_save;
-  logic head_null, head_resume, head_paging;
-  assign {head_null, head_resume, head_paging, head_save, head_root, head_size, head_buffer, head_fence} = head;
-
-  engine_regs #(.IND_W(IND_W)) u_regs (
-      .clk_i, .rst_i, .write_i(reg_write_i), .addr_i(reg_addr_i), .wdata_i(reg_wdata_i), .rdata_o(reg_rdata_o),
-      .doorbell_o(doorbell), .submission_o(submission), .reset_o(reset_request), .preempt_o(preempt),
-      .granularity_o(granularity), .pop_o(pop), .queued_i(queued), .busy_i(busy), .stopping_i(stop),
-      .resetting_i(resetting), .refused_i(refused), .indications_i(pending), .ind_i(ind_head),
-      .run_fence_i(head_valid ? head_fence : '0), .run_offset_i(ind_offset), .run_packet_i(packet[31:0]),
-      .next_fence_i(queued[1] ? second[63:0] : '0), .dbg_warp_o(dbg_warp), .dbg_pc_i(dbg_pc), .dbg_lanes_i(dbg_lanes),
-      .counter_o(counter_select), .counter_i(counter)
+  engine_regs u_regs (
+      .clk_i,
+      .rst_i,
+      .write_i(reg_write_i),
+      .addr_i(reg_addr_i),
+      .wdata_i(reg_wdata_i),
+      .rdata_o(reg_rdata_o),
+      .doorbell_o(doorbell),
+      .submission_o(submission),
+      .reset_o(reset_request),
+      .preempt_o(preempt),
+      .granularity_o(granularity),
+      .pop_o(pop),
+      .queued_i(queued),
+      .busy_i(busy),
+      .stopping_i(stop),
+      .resetting_i(resetting),
+      .refused_i(refused),
+      .indications_i(pending),
+      .ind_i(ind_head),
+      .run_fence_i(head_valid ? head.fence : '0),
+      .run_offset_i(ind.offset),
+      .run_packet_i(packet[31:0]),
+      .next_fence_i(queued[1] ? second.fence : '0),
+      .dbg_warp_o(dbg_warp),
+      .dbg_pc_i(dbg_pc),
+      .dbg_lanes_i(dbg_lanes),
+      .counter_o(counter_select),
+      .counter_i(counter)
   );
-  hw_queue #(.WIDTH(SUB_W)) u_queue (
-      .clk_i, .rst_i(queue_rst), .closed_i(resetting), .doorbell_i(doorbell), .data_i(submission), .pending_i(pending),
-      .refused_o(refused), .count_o(queued), .head_valid_o(head_valid), .head_o(head), .second_o(second),
+  hw_queue u_queue (
+      .clk_i,
+      .rst_i(queue_rst),
+      .closed_i(resetting),
+      .doorbell_i(doorbell),
+      .data_i(submission),
+      .pending_i(pending),
+      .refused_o(refused),
+      .count_o(queued),
+      .head_valid_o(head_valid),
+      .head_o(head),
+      .second_o(second),
       .pop_i(ind_valid)
   );
-  indication_fifo #(.WIDTH(IND_W)) u_indications (
-      .clk_i, .rst_i, .push_i(ind_valid), .data_i(ind), .count_o(pending), .head_valid_o(ind_head_valid),
-      .head_o(ind_head), .pop_i(pop)
+  indication_fifo #(.WIDTH($bits(ind))) u_indications (
+      .clk_i,
+      .rst_i,
+      .push_i(ind_valid),
+      .data_i(ind),
+      .count_o(pending),
+      .head_valid_o(ind_head_valid),
+      .head_o(ind_head),
+      .pop_i(pop)
   );
   assign irq_o = ind_head_valid;
 
   engine_stop u_stop (
-      .clk_i, .rst_i(queue_rst), .preempt_i(preempt), .gran_i(granularity), .request_i(|exec_stopped && page_request),
-      .queued_i(|queued), .stop_o(stop), .gran_o(stop_gran)
+      .clk_i,
+      .rst_i(queue_rst),
+      .preempt_i(preempt),
+      .gran_i(granularity),
+      .request_i(|exec_stopped && page_request),
+      .queued_i(|queued),
+      .stop_o(stop),
+      .gran_o(stop_gran)
   );
 
   // Reset of the engine alone, or with the device.
   logic mmu_busy, block;
   engine_reset u_reset (
-      .clk_i, .rst_i, .request_i(reset_request), .drain_busy_i(mmu_busy), .block_o(block), .rst_o(queue_rst),
+      .clk_i,
+      .rst_i,
+      .request_i(reset_request),
+      .drain_busy_i(mmu_busy),
+      .block_o(block),
+      .rst_o(queue_rst),
       .busy_o(resetting)
   );
 
   // Command processor.
-  logic [1:0] ind_kind, ind_access, cp_op;
-  logic [7:0] ind_fault, rsp_fault;
-  logic [5:0] ind_lane, ind_warp;
+  logic [1:0] cp_op;
+  logic [7:0] rsp_fault;
   logic [7:0] cp_tag;
-  logic [31:0] ind_va, ind_pc, ind_offset, ind_info;
-  logic [63:0] ind_begin, cp_be;
+  logic [63:0] cp_be;
   logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
     exec_stopped;
   logic [2:0] save_valid, save_last, restore_ready;
@@ -126,38 +163,67 @@ module engine #(
   logic [95:0] fault_va;
   logic [31:0] fault_pc;
   logic [5:0] fault_warp, fault_lane;
-  logic [95:0] fault_group, ind_group;
-
-  assign ind_info = {2'b0, ind_warp, 2'b0, ind_lane, ind_fault, 4'b0, ind_access, ind_kind};
-  assign ind = {ind_group, time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
+  logic [95:0] fault_group;
 
   assign ind_valid = cp_ind_valid && !queue_rst;  // A reset drops the running buffer even in its last cycle.
   command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
-      .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
-      .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
-      .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(cp_ind_valid), .ind_kind_o(ind_kind),
-      .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp),
-      .ind_group_o(ind_group), .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin),
-      .stop_i(stop), .stop_gran_i(stop_gran), .busy_o(busy), .exec_active_o(exec_active), .exec_select_o(exec_select),
-      .exec_rst_o(exec_rst), .exec_start_o(exec_start), .exec_ready_i(exec_ready), .exec_packet_o(packet),
-      .exec_resume_o(resume), .exec_scrub_o(scrub), .exec_flush_o(flush), .exec_stop_o(exec_stop),
-      .exec_done_i(|exec_done), .exec_stopped_i(|exec_stopped), .exec_request_i(page_request),
+      .clk_i,
+      .rst_i(queue_rst),
+      .time_i,
+      .head_valid_i(head_valid),
+      .head_i(head),
+      .ind_valid_o(cp_ind_valid),
+      .ind_o(ind),
+      .stop_i(stop),
+      .stop_gran_i(stop_gran),
+      .busy_o(busy),
+      .exec_active_o(exec_active),
+      .exec_select_o(exec_select),
+      .exec_rst_o(exec_rst),
+      .exec_start_o(exec_start),
+      .exec_ready_i(exec_ready),
+      .exec_packet_o(packet),
+      .exec_resume_o(resume),
+      .exec_scrub_o(scrub),
+      .exec_flush_o(flush),
+      .exec_stop_o(exec_stop),
+      .exec_done_i(|exec_done),
+      .exec_stopped_i(|exec_stopped),
+      .exec_request_i(page_request),
       .exec_fault_i(|exec_fault),
       .exec_fault_code_i(exec_active[0] ? fault_code[7:0] : exec_active[1] ? fault_code[15:8] : fault_code[23:16]),
       .exec_fault_access_i(exec_active[0] ? fault_access[1:0] : exec_active[1] ? fault_access[3:2] : fault_access[5:4]),
       .exec_fault_va_i(exec_active[0] ? fault_va[31:0] : exec_active[1] ? fault_va[63:32] : fault_va[95:64]),
-      .exec_fault_pc_i(exec_active[0] ? fault_pc : '0), .exec_fault_warp_i(exec_active[0] ? fault_warp : '0),
+      .exec_fault_pc_i(exec_active[0] ? fault_pc : '0),
+      .exec_fault_warp_i(exec_active[0] ? fault_warp : '0),
       .exec_fault_group_i(exec_active[0] ? fault_group : '0),
       .exec_fault_lane_i(exec_active[0] ? fault_lane : '0),
-      .save_valid_i(|(save_valid & exec_active)), .save_ready_o(save_ready),
+      .save_valid_i(|(save_valid & exec_active)),
+      .save_ready_o(save_ready),
       .save_data_i(exec_active[0] ? save_data[511:0] : exec_active[1] ? save_data[1023:512] : save_data[1535:1024]),
-      .save_last_i(|(save_last & exec_active)), .restore_valid_o(restore_valid),
-      .restore_ready_i(|(restore_ready & exec_active)), .restore_data_o(restore_data), .restore_last_o(restore_last),
-      .flush_valid_o(tlb_valid), .flush_ready_i(tlb_ready),
-      .flush_all_o(tlb_all), .flush_root_o(tlb_root), .flush_first_o(tlb_first), .flush_count_o(tlb_count),
-      .req_valid_o(cp_valid), .req_ready_i(c_ready[0]), .req_op_o(cp_op), .req_phys_o(cp_phys), .req_line_o(cp_line),
-      .req_wdata_o(cp_wdata), .req_be_o(cp_be), .req_tag_o(cp_tag), .rsp_valid_i(c_rsp_valid[0]),
-      .rsp_tag_i(rsp_tag[7:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
+      .save_last_i(|(save_last & exec_active)),
+      .restore_valid_o(restore_valid),
+      .restore_ready_i(|(restore_ready & exec_active)),
+      .restore_data_o(restore_data),
+      .restore_last_o(restore_last),
+      .flush_valid_o(tlb_valid),
+      .flush_ready_i(tlb_ready),
+      .flush_all_o(tlb_all),
+      .flush_root_o(tlb_root),
+      .flush_first_o(tlb_first),
+      .flush_count_o(tlb_count),
+      .req_valid_o(cp_valid),
+      .req_ready_i(c_ready[0]),
+      .req_op_o(cp_op),
+      .req_phys_o(cp_phys),
+      .req_line_o(cp_line),
+      .req_wdata_o(cp_wdata),
+      .req_be_o(cp_be),
+      .req_tag_o(cp_tag),
+      .rsp_valid_i(c_rsp_valid[0]),
+      .rsp_tag_i(rsp_tag[7:0]),
+      .rsp_data_i(rsp_data),
+      .rsp_fault_i(rsp_fault)
   );
 
   logic pass;  // The MMU will carry out the request of pass_tag.
@@ -165,7 +231,8 @@ module engine #(
 
   // Executors.
   logic unused;
-  assign unused = &{1'b0, second[SUB_W-1:64]};
+  assign unused = &{1'b0, second.is_null, second.resume, second.paging, second.save, second.root, second.size,
+                    second.buffer};
   logic [3:1] x_valid;
   logic [5:0] x_op;
   logic [3:0] simt_amo;
@@ -182,27 +249,70 @@ module engine #(
     // An idle executor changes its state only at a flush. A pulse of its own ends at the clock edge at which the
     // command processor samples it, and the clock still runs there.
     logic simt_clk;
-    clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
+    clock_gate #(.GATE(GATE)) u_gate (
+        .clk_i,
+        .enable_i(queue_rst || flush || exec_active[0]),
+        .clk_o(simt_clk)
+    );
 
     simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS)) u_simt (
-        .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]),
-        .start_ready_o(exec_ready[0]), .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume),
-        .done_valid_o(exec_done[0]), .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]),
-        .fault_access_o(fault_access[1:0]), .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc),
-        .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
-        .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
-        .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]), .page_request_o(page_request),
-        .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
-        .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]),
-        .restore_ready_o(restore_ready[0]), .restore_data_i(restore_data), .restore_last_i(restore_last),
-        .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),
-        .req_amo_o(simt_amo), .req_exec_o(simt_exec), .req_line_o(x_line[27:0]), .req_wdata_o(x_wdata[511:0]),
-        .req_be_o(x_be[63:0]), .req_tag_o(x_tag[7:0]), .rsp_valid_i(c_rsp_valid[1]), .rsp_tag_i(rsp_tag[7:0]),
-        .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .pass_i(pass && pass_tag[9:8] == 2'd1),
+        .clk_i(simt_clk),
+        .rst_i(queue_rst || exec_rst[0]),
+        .time_i,
+        .start_valid_i(exec_start[0]),
+        .start_ready_o(exec_ready[0]),
+        .start_packet_i(packet),
+        .start_scrub_i(scrub),
+        .start_resume_i(resume),
+        .done_valid_o(exec_done[0]),
+        .fault_valid_o(exec_fault[0]),
+        .fault_code_o(fault_code[7:0]),
+        .fault_access_o(fault_access[1:0]),
+        .fault_va_o(fault_va[31:0]),
+        .fault_pc_o(fault_pc),
+        .fault_group_o(fault_group),
+        .fault_warp_o(fault_warp),
+        .fault_lane_o(fault_lane),
+        .dbg_warp_i(dbg_warp),
+        .dbg_pc_o(dbg_pc),
+        .dbg_lanes_o(dbg_lanes),
+        .stop_req_i(exec_stop[0]),
+        .stop_gran_i(stop_gran),
+        .stopped_valid_o(exec_stopped[0]),
+        .page_request_o(page_request),
+        .save_valid_o(save_valid[0]),
+        .save_ready_i(save_ready && exec_active[0]),
+        .save_data_o(save_data[511:0]),
+        .save_last_o(save_last[0]),
+        .restore_valid_i(restore_valid && exec_active[0]),
+        .restore_ready_o(restore_ready[0]),
+        .restore_data_i(restore_data),
+        .restore_last_i(restore_last),
+        .flush_i(flush),
+        .req_valid_o(x_valid[1]),
+        .req_ready_i(c_ready[1]),
+        .req_op_o(x_op[1:0]),
+        .req_amo_o(simt_amo),
+        .req_exec_o(simt_exec),
+        .req_line_o(x_line[27:0]),
+        .req_wdata_o(x_wdata[511:0]),
+        .req_be_o(x_be[63:0]),
+        .req_tag_o(x_tag[7:0]),
+        .rsp_valid_i(c_rsp_valid[1]),
+        .rsp_tag_i(rsp_tag[7:0]),
+        .rsp_data_i(rsp_data),
+        .rsp_fault_i(rsp_fault),
+        .pass_i(pass && pass_tag[9:8] == 2'd1),
         .pass_tag_i(pass_tag[7:0]),
-        .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
-        .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
-        .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
+        .ev_issue_o(ev_issue),
+        .ev_lanes_o(ev_lanes),
+        .ev_stall_use_o(ev_stall_use),
+        .ev_stall_unit_o(ev_stall_unit),
+        .ev_stall_idle_o(ev_stall_idle),
+        .ev_fma_o(ev_fma),
+        .ev_l1_hit_o(ev_l1_hit),
+        .ev_l1_miss_o(ev_l1_miss),
+        .ev_ic_miss_o(ev_ic_miss)
     );
   end else begin : g_none  // cp_check refuses every dispatch, so none is started.
     assign {x_valid[1], x_op[1:0], simt_amo, simt_exec, x_line[27:0], x_wdata[511:0], x_be[63:0], x_tag[7:0]} = '0;
@@ -216,30 +326,74 @@ module engine #(
                            c_ready[1], c_rsp_valid[1]};
   end
   mover u_mover (
-      .clk_i, .rst_i(queue_rst || exec_rst[1]), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]),
-      .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[1]), .stop_gran_i(stop_gran),
+      .clk_i,
+      .rst_i(queue_rst || exec_rst[1]),
+      .start_valid_i(exec_start[1]),
+      .start_ready_o(exec_ready[1]),
+      .start_packet_i(packet),
+      .start_resume_i(resume),
+      .stop_req_i(exec_stop[1]),
+      .stop_gran_i(stop_gran),
       .stopped_valid_o(exec_stopped[1]),
-      .save_valid_o(save_valid[1]), .save_ready_i(save_ready && exec_active[1]), .save_data_o(save_data[1023:512]),
-      .save_last_o(save_last[1]), .restore_valid_i(restore_valid && exec_active[1]), .restore_ready_o(restore_ready[1]),
-      .restore_data_i(restore_data), .restore_last_i(restore_last),
-      .done_valid_o(exec_done[1]), .fault_valid_o(exec_fault[1]), .fault_code_o(fault_code[15:8]),
-      .fault_access_o(fault_access[3:2]), .fault_va_o(fault_va[63:32]), .req_valid_o(x_valid[2]),
-      .req_ready_i(c_ready[2]), .req_op_o(x_op[3:2]), .req_line_o(x_line[55:28]), .req_wdata_o(x_wdata[1023:512]),
-      .req_be_o(x_be[127:64]), .req_tag_o(x_tag[15:8]), .rsp_valid_i(c_rsp_valid[2]), .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
+      .save_valid_o(save_valid[1]),
+      .save_ready_i(save_ready && exec_active[1]),
+      .save_data_o(save_data[1023:512]),
+      .save_last_o(save_last[1]),
+      .restore_valid_i(restore_valid && exec_active[1]),
+      .restore_ready_o(restore_ready[1]),
+      .restore_data_i(restore_data),
+      .restore_last_i(restore_last),
+      .done_valid_o(exec_done[1]),
+      .fault_valid_o(exec_fault[1]),
+      .fault_code_o(fault_code[15:8]),
+      .fault_access_o(fault_access[3:2]),
+      .fault_va_o(fault_va[63:32]),
+      .req_valid_o(x_valid[2]),
+      .req_ready_i(c_ready[2]),
+      .req_op_o(x_op[3:2]),
+      .req_line_o(x_line[55:28]),
+      .req_wdata_o(x_wdata[1023:512]),
+      .req_be_o(x_be[127:64]),
+      .req_tag_o(x_tag[15:8]),
+      .rsp_valid_i(c_rsp_valid[2]),
+      .rsp_tag_i(rsp_tag[7:0]),
+      .rsp_data_i(rsp_data),
+      .rsp_fault_i(rsp_fault)
   );
   user_executors u_user (
-      .clk_i, .rst_i(queue_rst || exec_rst[2]), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]),
-      .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[2]), .stop_gran_i(stop_gran),
+      .clk_i,
+      .rst_i(queue_rst || exec_rst[2]),
+      .start_valid_i(exec_start[2]),
+      .start_ready_o(exec_ready[2]),
+      .start_packet_i(packet),
+      .start_resume_i(resume),
+      .stop_req_i(exec_stop[2]),
+      .stop_gran_i(stop_gran),
       .stopped_valid_o(exec_stopped[2]),
-      .save_valid_o(save_valid[2]), .save_ready_i(save_ready && exec_active[2]), .save_data_o(save_data[1535:1024]),
-      .save_last_o(save_last[2]), .restore_valid_i(restore_valid && exec_active[2]), .restore_ready_o(restore_ready[2]),
-      .restore_data_i(restore_data), .restore_last_i(restore_last),
-      .done_valid_o(exec_done[2]), .fault_valid_o(exec_fault[2]), .fault_code_o(fault_code[23:16]),
-      .fault_access_o(fault_access[5:4]), .fault_va_o(fault_va[95:64]), .req_valid_o(x_valid[3]),
-      .req_ready_i(c_ready[3]), .req_op_o(x_op[5:4]), .req_line_o(x_line[83:56]), .req_wdata_o(x_wdata[1535:1024]),
-      .req_be_o(x_be[191:128]), .req_tag_o(x_tag[23:16]), .rsp_valid_i(c_rsp_valid[3]), .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
+      .save_valid_o(save_valid[2]),
+      .save_ready_i(save_ready && exec_active[2]),
+      .save_data_o(save_data[1535:1024]),
+      .save_last_o(save_last[2]),
+      .restore_valid_i(restore_valid && exec_active[2]),
+      .restore_ready_o(restore_ready[2]),
+      .restore_data_i(restore_data),
+      .restore_last_i(restore_last),
+      .done_valid_o(exec_done[2]),
+      .fault_valid_o(exec_fault[2]),
+      .fault_code_o(fault_code[23:16]),
+      .fault_access_o(fault_access[5:4]),
+      .fault_va_o(fault_va[95:64]),
+      .req_valid_o(x_valid[3]),
+      .req_ready_i(c_ready[3]),
+      .req_op_o(x_op[5:4]),
+      .req_line_o(x_line[83:56]),
+      .req_wdata_o(x_wdata[1535:1024]),
+      .req_be_o(x_be[191:128]),
+      .req_tag_o(x_tag[23:16]),
+      .rsp_valid_i(c_rsp_valid[3]),
+      .rsp_tag_i(rsp_tag[7:0]),
+      .rsp_data_i(rsp_data),
+      .rsp_fault_i(rsp_fault)
   );
 
   // Memory.
@@ -252,40 +406,109 @@ module engine #(
   logic [CLIENT_TAG_W-1:0] m_tag;
 
   client_mux u_mux (
-      .select_i(exec_select), .paging_i(head_paging), .phys_i(cp_phys), .c_req_valid_i({x_valid, cp_valid}),
-      .c_req_ready_o(c_ready), .c_req_op_i({x_op, cp_op}), .c_req_amo_i(simt_amo), .c_req_exec_i(simt_exec),
-      .c_req_line_i({x_line, cp_line}), .c_req_wdata_i({x_wdata, cp_wdata}), .c_req_be_i({x_be, cp_be}),
-      .c_req_tag_i({x_tag, cp_tag}), .c_rsp_valid_o(c_rsp_valid), .req_valid_o(m_valid), .req_ready_i(m_ready),
-      .req_bypass_o(m_bypass), .req_op_o(m_op), .req_amo_o(m_amo), .req_exec_o(m_exec), .req_line_o(m_line),
-      .req_wdata_o(m_wdata), .req_be_o(m_be), .req_tag_o(m_tag), .rsp_valid_i(rsp_valid), .rsp_client_i(rsp_tag[9:8])
+      .select_i(exec_select),
+      .paging_i(head.paging),
+      .phys_i(cp_phys),
+      .c_req_valid_i({x_valid, cp_valid}),
+      .c_req_ready_o(c_ready),
+      .c_req_op_i({x_op, cp_op}),
+      .c_req_amo_i(simt_amo),
+      .c_req_exec_i(simt_exec),
+      .c_req_line_i({x_line, cp_line}),
+      .c_req_wdata_i({x_wdata, cp_wdata}),
+      .c_req_be_i({x_be, cp_be}),
+      .c_req_tag_i({x_tag, cp_tag}),
+      .c_rsp_valid_o(c_rsp_valid),
+      .req_valid_o(m_valid),
+      .req_ready_i(m_ready),
+      .req_bypass_o(m_bypass),
+      .req_op_o(m_op),
+      .req_amo_o(m_amo),
+      .req_exec_o(m_exec),
+      .req_line_o(m_line),
+      .req_wdata_o(m_wdata),
+      .req_be_o(m_be),
+      .req_tag_o(m_tag),
+      .rsp_valid_i(rsp_valid),
+      .rsp_client_i(rsp_tag[9:8])
   );
   mmu #(.TAG_W(CLIENT_TAG_W)) u_mmu (
-      .clk_i, .rst_i(queue_rst), .root_ppn_i(head_root), .bypass_i(m_bypass), .block_i(block),
-      .hold_absent_i(exec_select[0]), .mem_pages_i,
-      .busy_o(mmu_busy), .ev_hit_o(ev_tlb_hit), .ev_miss_o(ev_tlb_miss), .flush_valid_i(tlb_valid),
-      .flush_ready_o(tlb_ready), .flush_all_i(tlb_all), .flush_root_i(tlb_root), .flush_first_i(tlb_first),
-      .flush_count_i(tlb_count), .req_valid_i(m_valid), .req_ready_o(m_ready), .req_op_i(m_op), .req_amo_i(m_amo),
-      .req_exec_i(m_exec), .req_line_i(m_line), .req_wdata_i(m_wdata), .req_be_i(m_be), .req_tag_i(m_tag),
-      .pass_o(pass), .pass_tag_o(pass_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
+      .clk_i,
+      .rst_i(queue_rst),
+      .root_ppn_i(head.root),
+      .bypass_i(m_bypass),
+      .block_i(block),
+      .hold_absent_i(exec_select[0]),
+      .mem_pages_i,
+      .busy_o(mmu_busy),
+      .ev_hit_o(ev_tlb_hit),
+      .ev_miss_o(ev_tlb_miss),
+      .flush_valid_i(tlb_valid),
+      .flush_ready_o(tlb_ready),
+      .flush_all_i(tlb_all),
+      .flush_root_i(tlb_root),
+      .flush_first_i(tlb_first),
+      .flush_count_i(tlb_count),
+      .req_valid_i(m_valid),
+      .req_ready_o(m_ready),
+      .req_op_i(m_op),
+      .req_amo_i(m_amo),
+      .req_exec_i(m_exec),
+      .req_line_i(m_line),
+      .req_wdata_i(m_wdata),
+      .req_be_i(m_be),
+      .req_tag_i(m_tag),
+      .pass_o(pass),
+      .pass_tag_o(pass_tag),
+      .rsp_valid_o(rsp_valid),
+      .rsp_tag_o(rsp_tag),
+      .rsp_data_o(rsp_data),
       .rsp_fault_o(rsp_fault),
-      .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o,
-      .mem_req_be_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
+      .mem_req_valid_o,
+      .mem_req_ready_i,
+      .mem_req_op_o,
+      .mem_req_amo_o,
+      .mem_req_line_o,
+      .mem_req_wdata_o,
+      .mem_req_be_o,
+      .mem_req_tag_o,
+      .mem_rsp_valid_i,
+      .mem_rsp_tag_i,
+      .mem_rsp_data_i,
+      .mem_rsp_fault_i
   );
 
   engine_counters u_counters (
-      .clk_i, .rst_i, .ev_busy_i(busy), .ev_issue_i(ev_issue), .ev_lanes_i(ev_lanes), .ev_stall_use_i(ev_stall_use),
-      .ev_stall_unit_i(ev_stall_unit), .ev_stall_idle_i(ev_stall_idle), .ev_fma_i(ev_fma), .ev_l1_hit_i(ev_l1_hit),
-      .ev_l1_miss_i(ev_l1_miss), .ev_ic_miss_i(ev_ic_miss), .ev_tlb_hit_i(ev_tlb_hit), .ev_tlb_miss_i(ev_tlb_miss),
-      .ev_rd_i, .ev_wr_i, .select_i(counter_select), .read_o(counter)
+      .clk_i,
+      .rst_i,
+      .ev_busy_i(busy),
+      .ev_issue_i(ev_issue),
+      .ev_lanes_i(ev_lanes),
+      .ev_stall_use_i(ev_stall_use),
+      .ev_stall_unit_i(ev_stall_unit),
+      .ev_stall_idle_i(ev_stall_idle),
+      .ev_fma_i(ev_fma),
+      .ev_l1_hit_i(ev_l1_hit),
+      .ev_l1_miss_i(ev_l1_miss),
+      .ev_ic_miss_i(ev_ic_miss),
+      .ev_tlb_hit_i(ev_tlb_hit),
+      .ev_tlb_miss_i(ev_tlb_miss),
+      .ev_rd_i,
+      .ev_wr_i,
+      .select_i(counter_select),
+      .read_o(counter)
   );
   assign idle_o = !head_valid && !busy && !mmu_busy && !resetting && !doorbell && !reset_request;
 
   // Rules of the executor interface (docs/hardware/interfaces.md). The restore stream has no check_channel, since a
   // stop withdraws a line that is on offer.
   check_channel #(.WIDTH(513)) u_check_save (
-      .clk_i, .rst_i(queue_rst || |exec_rst), .valid_i(|(save_valid & exec_active)), .ready_i(save_ready),
-      .data_i({|(save_last & exec_active), exec_active[0] ? save_data[511:0] :
-               exec_active[1] ? save_data[1023:512] : save_data[1535:1024]})
+      .clk_i,
+      .rst_i(queue_rst || |exec_rst),
+      .valid_i(|(save_valid & exec_active)),
+      .ready_i(save_ready),
+      .data_i({|(save_last & exec_active), exec_active[0] ? save_data[511:0] : exec_active[1] ? save_data[1023:512] :
+          save_data[1535:1024]})
   );
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // A reset has been seen.

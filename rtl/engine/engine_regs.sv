@@ -5,57 +5,85 @@
 // write to an ro register has no effect; wo registers and unused addresses read zero. A command leaves as a pulse, one
 // cycle after the write. The doorbell submits the values that the submission registers have; they keep them.
 // Preemption: no state is saved. A reset of the engine does not change the writable registers.
-module engine_regs #(
-    parameter int IND_W = 416  // Bits of an indication: thirteen words.
-) (
-    input  logic             clk_i,
-    input  logic             rst_i,
-    input  logic             write_i,
-    input  logic [      9:0] addr_i,  // Byte offset in the block.
-    input  logic [     31:0] wdata_i,
-    output logic [     31:0] rdata_o,
-    // Submission: {null, resume, paging, save, root, size, buffer, fence}. Commands are pulses.
-    output logic             doorbell_o,
-    output logic [    206:0] submission_o,
-    output logic             reset_o,
-    output logic             preempt_o,
-    output logic [      1:0] granularity_o,
-    output logic             pop_o,
+module engine_regs (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic                  write_i,
+    input  logic [9:0]            addr_i,      // Byte offset in the block.
+    input  logic [31:0]           wdata_i,
+    output logic [31:0]           rdata_o,
+    output logic                  doorbell_o,  // This and the commands are pulses.
+    output tern_pkg::submission_t submission_o,
+    output logic                  reset_o,
+    output logic                  preempt_o,
+    output logic [1:0]            granularity_o,
+    output logic                  pop_o,
     // Values of the register status.
-    input  logic [      1:0] queued_i,
-    input  logic             busy_i,
-    input  logic             stopping_i,
-    input  logic             resetting_i,
-    input  logic             refused_i,
-    input  logic [      2:0] indications_i,
-    // Oldest indication: {group, end, begin, offset, pc, va, fence, info}.
-    input  logic [IND_W-1:0] ind_i,
+    input  logic [1:0]            queued_i,
+    input  logic                  busy_i,
+    input  logic                  stopping_i,
+    input  logic                  resetting_i,
+    input  logic                  refused_i,
+    input  logic [2:0]            indications_i,
+    input  tern_pkg::indication_t ind_i,       // The oldest.
     // Registers for a crash dump; a fence of zero: no buffer.
-    input  logic [     63:0] run_fence_i,
-    input  logic [     31:0] run_offset_i,
-    input  logic [     31:0] run_packet_i,
-    input  logic [     63:0] next_fence_i,
-    output logic [      5:0] dbg_warp_o,
-    input  logic [     31:0] dbg_pc_i,
-    input  logic [     31:0] dbg_lanes_i,
-    output logic [      4:0] counter_o,  // Number of the counter that counter_i has.
-    input  logic [     63:0] counter_i
+    input  logic [63:0]           run_fence_i,
+    input  logic [31:0]           run_offset_i,
+    input  logic [31:0]           run_packet_i,
+    input  logic [63:0]           next_fence_i,
+    output logic [5:0]            dbg_warp_o,
+    input  logic [31:0]           dbg_pc_i,
+    input  logic [31:0]           dbg_lanes_i,
+    output logic [4:0]            counter_o,   // Number of the counter that counter_i has.
+    input  logic [63:0]           counter_i
 );
   logic [63:0] fence_q, buffer_q;
   logic [31:0] size_q, root_q, context_q, save_q, flags_q;
-  logic doorbell_q, reset_q, preempt_q, pop_q;
+  tern_spec_pkg::reg_engine_sub_flags_t flags;
+  tern_spec_pkg::reg_engine_command_t command;
+  tern_spec_pkg::reg_engine_status_t status;
+  tern_spec_pkg::reg_engine_ind_info_t info;
+  logic doorbell_q, reset_q, preempt_q, pop_q, unused;
   logic [1:0] granularity_q;
   logic [5:0] dbg_warp_q;
   logic [13:0] addr;
+  logic [319:0] low_words;
   logic [511:0] words;  // Indication, in the order of its registers.
 
   assign addr = {4'b0, addr_i};
+  assign command = wdata_i;
+  assign flags = flags_q;
+  assign unused = &{1'b0, command.reserved_4, flags.reserved_3};
+  always_comb begin
+    status = '0;
+    status.queued = queued_i;
+    status.busy = busy_i;
+    status.stopping = stopping_i;
+    status.reset = resetting_i;
+    status.refused = refused_i;
+    status.indications = indications_i;
+  end
+  always_comb begin
+    info = '0;
+    info.warp = ind_i.warp;
+    info.lane = ind_i.lane;
+    info.fault = ind_i.fault;
+    info.access = ind_i.access;
+    info.kind = ind_i.kind;
+  end
   assign doorbell_o = doorbell_q;
   assign reset_o = reset_q;
   assign preempt_o = preempt_q;
   assign granularity_o = granularity_q;
   assign pop_o = pop_q;
-  assign submission_o = {flags_q[2:0], save_q[21:0], root_q[21:0], size_q, buffer_q, fence_q};
+  assign submission_o.is_null = flags.null_;
+  assign submission_o.resume = flags.resume;
+  assign submission_o.paging = flags.paging;
+  assign submission_o.save = save_q[21:0];
+  assign submission_o.root = root_q[21:0];
+  assign submission_o.size = size_q;
+  assign submission_o.buffer = buffer_q;
+  assign submission_o.fence = fence_q;
   assign counter_o = addr_i[7:3];
   assign dbg_warp_o = dbg_warp_q;
 
@@ -67,9 +95,9 @@ module engine_regs #(
     if (write_i) begin
       case (addr)
         tern_spec_pkg::REG_ENGINE_COMMAND: begin
-          reset_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_RESET_LSB];
-          preempt_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_PREEMPT_LSB];
-          granularity_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_LSB+:2];
+          reset_q <= command.reset;
+          preempt_q <= command.preempt;
+          granularity_q <= command.granularity;
         end
         tern_spec_pkg::REG_ENGINE_SUB_FENCE_LO: fence_q[31:0] <= wdata_i;
         tern_spec_pkg::REG_ENGINE_SUB_FENCE_HI: fence_q[63:32] <= wdata_i;
@@ -93,7 +121,9 @@ module engine_regs #(
     end
   end
 
-  assign words = {64'b0, ind_i[415:320], 32'b0, ind_i[319:0]};
+  // Register ind_pop, which reads zero, lies between the times and the work-group.
+  assign low_words = {ind_i.end_time, ind_i.begin_time, ind_i.offset, ind_i.pc, ind_i.va, ind_i.fence, info};
+  assign words = {64'b0, ind_i.group, 32'b0, low_words};
 
   always_comb begin
     rdata_o = '0;
@@ -103,14 +133,7 @@ module engine_regs #(
       if (|indications_i) rdata_o = words[{addr_i[5:2], 5'b0}+:32];
     end else
       case (addr)
-        tern_spec_pkg::REG_ENGINE_STATUS: begin
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_QUEUED_LSB+:2] = queued_i;
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_BUSY_LSB] = busy_i;
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_STOPPING_LSB] = stopping_i;
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_RESET_LSB] = resetting_i;
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_REFUSED_LSB] = refused_i;
-          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_INDICATIONS_LSB+:3] = indications_i;
-        end
+        tern_spec_pkg::REG_ENGINE_STATUS: rdata_o = status;
         tern_spec_pkg::REG_ENGINE_SUB_FENCE_LO: rdata_o = fence_q[31:0];
         tern_spec_pkg::REG_ENGINE_SUB_FENCE_HI: rdata_o = fence_q[63:32];
         tern_spec_pkg::REG_ENGINE_SUB_BUFFER_LO: rdata_o = buffer_q[31:0];

@@ -9,24 +9,23 @@
 // Preemption: no state is saved; a preemption pops all entries. A reset of the engine discards them.
 // The queue is a shift register and not a ring, so the head needs no multiplexer.
 module hw_queue #(
-    parameter int WIDTH       = 8,  // Bits of a submission.
-    parameter int INDICATIONS = 4   // Entries of the indication FIFO.
+    parameter int INDICATIONS = 4  // Entries of the indication FIFO.
 ) (
-    input  logic             clk_i,
-    input  logic             rst_i,
-    input  logic             closed_i,      // Every doorbell is refused.
-    input  logic             doorbell_i,
-    input  logic [WIDTH-1:0] data_i,
-    input  logic [      2:0] pending_i,  // Indications that have not been popped.
-    output logic             refused_o,
-    output logic [      1:0] count_o,
-    output logic             head_valid_o,
-    output logic [WIDTH-1:0] head_o,
-    output logic [WIDTH-1:0] second_o,      // Valid if count_o is 2.
-    input  logic             pop_i
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic                  closed_i,   // Every doorbell is refused.
+    input  logic                  doorbell_i,
+    input  tern_pkg::submission_t data_i,
+    input  logic [2:0]            pending_i,  // Indications that have not been popped.
+    output logic                  refused_o,
+    output logic [1:0]            count_o,
+    output logic                  head_valid_o,
+    output tern_pkg::submission_t head_o,
+    output tern_pkg::submission_t second_o,   // Valid if count_o is 2.
+    input  logic                  pop_i
 );
   logic [1:0] count_q;
-  logic [WIDTH-1:0] head_q, second_q;
+  tern_pkg::submission_t head_q, second_q;
   logic refused_q;
   logic room, push, pop;
 

@@ -3,27 +3,28 @@
 // indications, and the command processor itself, of which the units are left out (the proof cuts them:
 // whatever they answer, whenever).
 //
-// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the driver, the
-// units and the executors do: at most two are queued; indications come in order and each exactly once; a pop finds
-// room; a buffer is indicated preempted only if somebody asked or a page was absent, and unbegun only if it never ran;
-// what waited when a request came is cancelled; a request holds until nothing is queued, at the finest granularity
-// asked for; a reset loses what is queued, and nothing else, and ends soon after memory has answered.
+// The fences of submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the
+// driver, the units and the executors do: at most two are queued; indications come in order and each exactly once; a
+// pop finds room; a buffer is indicated preempted only if somebody asked or a page was absent, and unbegun only if it
+// never ran; what waited when a request came is cancelled; a request holds until nothing is queued, at the finest
+// granularity asked for; a reset loses what is queued, and nothing else, and ends soon after memory has answered.
 module engine_order (
-    input logic         clk_i,
-    input logic         rst_i,
-    input logic         doorbell_i,
-    input logic [206:0] submission_i,  // but for its number
-    input logic         preempt_i,
-    input logic [  1:0] gran_i,
-    input logic         reset_i,
-    input logic         read_i,        // the driver takes an indication
-    input logic         drain_busy_i,  // memory owes answers
-    input logic         exec_done_i,
-    input logic         request_i,     // an executor stops because a page is absent
-    input logic         exec_fault_i
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic                  doorbell_i,
+    input  tern_pkg::submission_t submission_i,  // but for its number
+    input  logic                  preempt_i,
+    input  logic [1:0]            gran_i,
+    input  logic                  reset_i,
+    input  logic                  read_i,        // the driver takes an indication
+    input  logic                  drain_busy_i,  // memory owes answers
+    input  logic                  exec_done_i,
+    input  logic                  request_i,     // an executor stops because a page is absent
+    input  logic                  exec_fault_i
 );
   logic [3:0] number_q, next_ind_q, ind_head;
-  logic [206:0] head, second;
+  tern_pkg::submission_t submission, head, second;
+  tern_pkg::indication_t ind;
   logic [15:0] entries;
   logic [1:0] count, kind, gran;
   logic [2:0] pending;
@@ -36,31 +37,85 @@ module engine_order (
   logic started_q = 1'b0, fresh_q = 1'b1;  // fresh: the cycle behind the device's reset, in which the engine follows
 
   engine_reset u_reset (
-      .clk_i, .rst_i, .request_i(reset_i), .drain_busy_i, .block_o(block), .rst_o(queue_rst), .busy_o(resetting)
+      .clk_i,
+      .rst_i,
+      .request_i(reset_i),
+      .drain_busy_i,
+      .block_o(block),
+      .rst_o(queue_rst),
+      .busy_o(resetting)
   );
-  hw_queue #(.WIDTH(207), .INDICATIONS(4)) u_queue (
-      .clk_i, .rst_i(queue_rst), .closed_i(resetting), .doorbell_i, .data_i({submission_i[206:4], number_q}),
-      .pending_i(pending), .refused_o(refused), .count_o(count), .head_valid_o(head_valid), .head_o(head),
-      .second_o(second), .pop_i(ending)
+  always_comb begin
+    submission = submission_i;
+    submission.fence[3:0] = number_q;
+  end
+  hw_queue #(.INDICATIONS(4)) u_queue (
+      .clk_i,
+      .rst_i(queue_rst),
+      .closed_i(resetting),
+      .doorbell_i,
+      .data_i(submission),
+      .pending_i(pending),
+      .refused_o(refused),
+      .count_o(count),
+      .head_valid_o(head_valid),
+      .head_o(head),
+      .second_o(second),
+      .pop_i(ending)
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
-      .clk_i, .rst_i, .push_i(ending), .data_i(head[3:0]), .count_o(pending), .head_valid_o(ind_valid),
-      .head_o(ind_head), .pop_i(read_i)
+      .clk_i,
+      .rst_i,
+      .push_i(ending),
+      .data_i(head.fence[3:0]),
+      .count_o(pending),
+      .head_valid_o(ind_valid),
+      .head_o(ind_head),
+      .pop_i(read_i)
   );
   engine_stop u_stop (
-      .clk_i, .rst_i(queue_rst), .preempt_i, .gran_i, .request_i, .queued_i(|count), .stop_o(stop), .gran_o(gran)
+      .clk_i,
+      .rst_i(queue_rst),
+      .preempt_i,
+      .gran_i,
+      .request_i,
+      .queued_i(|count),
+      .stop_o(stop),
+      .gran_o(gran)
   );
   command_processor u_cp (
-      .clk_i, .rst_i(queue_rst), .time_i(64'd1), .head_valid_i(head_valid), .head_buffer_i(head[127:64]),
-      .head_size_i(head[159:128]), .head_root_i(head[181:160]), .head_save_i(head[203:182]), .head_paging_i(head[204]),
-      .head_resume_i(head[205]), .head_null_i(head[206]), .ind_valid_o(cp_ind_valid), .ind_kind_o(kind),
-      .ind_offset_o(offset), .ind_begin_o(begin_time), .stop_i(stop), .stop_gran_i(gran), .busy_o(busy),
-      .exec_ready_i('0), .exec_done_i, .exec_stopped_i(request_i), .exec_request_i(request_i), .exec_fault_i,
+      .clk_i,
+      .rst_i(queue_rst),
+      .time_i(64'd1),
+      .head_valid_i(head_valid),
+      .head_i(head),
+      .ind_valid_o(cp_ind_valid),
+      .ind_o(ind),
+      .stop_i(stop),
+      .stop_gran_i(gran),
+      .busy_o(busy),
+      .exec_ready_i('0),
+      .exec_done_i,
+      .exec_stopped_i(request_i),
+      .exec_request_i(request_i),
+      .exec_fault_i,
       .exec_fault_code_i('0),
-      .exec_fault_access_i('0), .exec_fault_va_i('0), .exec_fault_pc_i('0), .exec_fault_warp_i('0),
-      .exec_fault_group_i('0), .exec_fault_lane_i('0), .save_valid_i(1'b0), .save_data_i('0), .save_last_i(1'b0),
-      .restore_ready_i(1'b0), .flush_ready_i(1'b1), .req_ready_i(1'b0), .rsp_valid_i(1'b0), .rsp_tag_i('0),
-      .rsp_data_i('0), .rsp_fault_i('0)
+      .exec_fault_access_i('0),
+      .exec_fault_va_i('0),
+      .exec_fault_pc_i('0),
+      .exec_fault_warp_i('0),
+      .exec_fault_group_i('0),
+      .exec_fault_lane_i('0),
+      .save_valid_i(1'b0),
+      .save_data_i('0),
+      .save_last_i(1'b0),
+      .restore_ready_i(1'b0),
+      .flush_ready_i(1'b1),
+      .req_ready_i(1'b0),
+      .rsp_valid_i(1'b0),
+      .rsp_tag_i('0),
+      .rsp_data_i('0),
+      .rsp_fault_i('0)
   );
   (* hierconn *) logic [15:0] \u_ind.f_entries ;
   (* hierconn *) logic [3:0] \u_cp.state_q ;
@@ -77,6 +132,9 @@ module engine_order (
   assign executing = state == 4'd9;
   assign saving = state == 4'd14;
   assign indicating = state == 4'd15;
+  assign kind = ind.kind;
+  assign offset = ind.offset;
+  assign begin_time = ind.begin_time;
   assign ending = cp_ind_valid && !queue_rst;
 
   // The rules, said again: room in the queue and for the indication, and no reset under way.
@@ -127,8 +185,8 @@ module engine_order (
       // every number between the two ends is in exactly one place, in order
       assert (number_q - next_ind_q == {1'b0, pending} + {2'b0, count});
       if (ind_valid) assert (ind_head == next_ind_q);
-      if (head_valid) assert (head[3:0] == next_ind_q + {1'b0, pending});
-      if (count == 2) assert (second[3:0] == next_ind_q + {1'b0, pending} + 4'd1);
+      if (head_valid) assert (head.fence[3:0] == next_ind_q + {1'b0, pending});
+      if (count == 2) assert (second.fence[3:0] == next_ind_q + {1'b0, pending} + 4'd1);
       for (int i = 0; i < 4; i++)
         if (i < pending) assert (entries[4*i+:4] == next_ind_q + 4'(i));
       if (doorbell_q) assert (refused == !taken_q);
@@ -146,7 +204,7 @@ module engine_order (
           assert (asked_q);
           if (begin_time != '0) assert (asked_gran_q != 2'd0);
         end else assert (begin_time != '0);
-        if (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED && !head[206]) assert (offset == head[159:128]);
+        if (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED && !head.is_null) assert (offset == head.size);
       end
       // what holds inside the command processor, so that the above goes on by itself
       if (busy && !indicating) assert (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED && begin_time != '0);
@@ -158,7 +216,7 @@ module engine_order (
         if (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED)
           assert (asked_q && (begin_time == '0 || asked_gran_q != 2'd0));
         else assert (begin_time != '0);
-        if (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED && !head[206]) assert (offset == head[159:128]);
+        if (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED && !head.is_null) assert (offset == head.size);
       end
       // reset
       assert (wait_q < 2'd2);

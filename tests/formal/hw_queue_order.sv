@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property module: HW queue and indication FIFO, joined as in the engine (C5, C6, P3).
 //
-// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the environment
-// does: at most two are queued, indications come out in order and each exactly once, a pop always finds room, and a
-// reset of the engine loses what is queued but no indication that waits.
+// The fences of submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the
+// environment does: at most two are queued, indications come out in order and each exactly once, a pop always finds
+// room, and a reset of the engine loses what is queued but no indication that waits.
 module hw_queue_order (
-    input logic clk_i,
-    input logic rst_i,
-    input logic closed_i,
-    input logic doorbell_i,
-    input logic end_i,         // the command processor ends the head
-    input logic engine_rst_i,
-    input logic read_i         // the driver takes an indication
+    input  logic clk_i,
+    input  logic rst_i,
+    input  logic closed_i,
+    input  logic doorbell_i,
+    input  logic end_i,  // the command processor ends the head
+    input  logic engine_rst_i,
+    input  logic read_i  // the driver takes an indication
 );
-  logic [3:0] number_q, head, ind_head, next_ind_q;
-  logic [3:0] second;
+  logic [3:0] number_q, next_ind_q, ind_head;
+  tern_pkg::submission_t submission, head, second;
   logic [15:0] entries;
   logic [1:0] count;
   logic [2:0] pending;
@@ -23,14 +23,34 @@ module hw_queue_order (
 
   (* hierconn *) logic [15:0] \u_ind.f_entries ;
   assign entries = \u_ind.f_entries ;
+  always_comb begin
+    submission = '0;
+    submission.fence[3:0] = number_q;
+  end
   assign ending = end_i && head_valid && !engine_rst_i;
 
-  hw_queue #(.WIDTH(4), .INDICATIONS(4)) u_queue (
-      .clk_i, .rst_i(rst_i || engine_rst_i), .closed_i, .doorbell_i, .data_i(number_q), .pending_i(pending),
-      .refused_o(refused), .count_o(count), .head_valid_o(head_valid), .head_o(head), .pop_i(ending), .second_o(second)
+  hw_queue #(.INDICATIONS(4)) u_queue (
+      .clk_i,
+      .rst_i(rst_i || engine_rst_i),
+      .closed_i,
+      .doorbell_i,
+      .data_i(submission),
+      .pending_i(pending),
+      .refused_o(refused),
+      .count_o(count),
+      .head_valid_o(head_valid),
+      .head_o(head),
+      .second_o(second),
+      .pop_i(ending)
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
-      .clk_i, .rst_i, .push_i(ending), .data_i(head), .count_o(pending), .head_valid_o(ind_valid), .head_o(ind_head),
+      .clk_i,
+      .rst_i,
+      .push_i(ending),
+      .data_i(head.fence[3:0]),
+      .count_o(pending),
+      .head_valid_o(ind_valid),
+      .head_o(ind_head),
       .pop_i(read_i)
   );
 
@@ -61,8 +81,8 @@ module hw_queue_order (
       // every number between the two ends is in exactly one place, in order
       assert (number_q - next_ind_q == {1'b0, pending} + {2'b0, count});
       if (ind_valid) assert (ind_head == next_ind_q);
-      if (head_valid) assert (head == next_ind_q + {1'b0, pending});
-      if (count == 2) assert (second == next_ind_q + {1'b0, pending} + 4'd1);
+      if (head_valid) assert (head.fence[3:0] == next_ind_q + {1'b0, pending});
+      if (count == 2) assert (second.fence[3:0] == next_ind_q + {1'b0, pending} + 4'd1);
       for (int i = 0; i < 4; i++)
         if (i < pending) assert (entries[4*i+:4] == next_ind_q + 4'(i));
       if (doorbell_q) assert (refused == !taken_q);

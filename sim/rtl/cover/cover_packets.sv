@@ -2,34 +2,33 @@
 // Packets, faults and preemption, as coverage points. Bound into command_processor only by the coverage build.
 
 module cover_packets (
-    input logic        clk_i,
-    input logic [3:0]  state_q,
-    input logic        begins_q,
-    input logic [7:0]  opcode,
-    input logic        cut,
-    input logic        stop_i,
-    input logic        head_valid_i,
-    input logic        head_null_i,
-    input logic        head_resume_i,
-    input logic        head_paging_i,
-    input logic [1:0]  kind_q,
-    input logic [7:0]  fault_q,
-    input logic        fence_stopped,
-    input logic        exec_fault_i,
-    input logic        exec_scrub_o,
-    input logic        restores_q,
-    input logic [1:0]  number,
-    input logic [2:0]  exec_stop_o,
-    input logic        x_saved,
-    input logic        x_lost,
-    input logic        x_dropped,
-    input logic        x_settled,
-    input logic [31:0] offset_q
+    input  logic                  clk_i,
+    input  logic [3:0]            state_q,
+    input  logic                  begins_q,
+    input  logic [7:0]            opcode,
+    input  logic                  cut,
+    input  logic                  stop_i,
+    input  logic                  head_valid_i,
+    input  tern_pkg::submission_t head_i,
+    input  logic [1:0]            kind_q,
+    input  logic [7:0]            fault_q,
+    input  logic                  fence_stopped,
+    input  logic                  exec_fault_i,
+    input  logic                  exec_scrub_o,
+    input  logic                  restores_q,
+    input  logic [1:0]            number,
+    input  logic [2:0]            exec_stop_o,
+    input  logic                  x_saved,
+    input  logic                  x_lost,
+    input  logic                  x_dropped,
+    input  logic                  x_settled,
+    input  logic [31:0]           offset_q
 );
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_EXEC = 4'd9,
     S_FENCE = 4'd10, S_INDICATE = 4'd15;
 
-  logic runs, ends, refused;
+  logic runs, ends, refused, unused;
+  assign unused = &{1'b0, head_i};  // Most fields are not covered.
   assign runs = state_q == S_DECIDE;
   assign ends = state_q == S_INDICATE;
   assign refused = ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_FAULTED;
@@ -47,10 +46,10 @@ module cover_packets (
   packet_pte_copy:   cover property (@(posedge clk_i) runs && opcode == tern_spec_pkg::PKT_PTE_COPY);
   packet_tlb_flush:  cover property (@(posedge clk_i) runs && opcode == tern_spec_pkg::PKT_TLB_FLUSH);
   packet_init:       cover property (@(posedge clk_i) runs && opcode == tern_spec_pkg::PKT_CONTEXT_INIT);
-  in_paging_buffer:  cover property (@(posedge clk_i) runs && head_paging_i);
-  null_submission:   cover property (@(posedge clk_i) state_q == S_BEGIN && head_null_i);
-  resumed:           cover property (@(posedge clk_i) state_q == S_BEGIN && head_resume_i);
-  resumed_inside:    cover property (@(posedge clk_i) state_q == S_BOUNDARY && head_resume_i && offset_q != '0);
+  in_paging_buffer:  cover property (@(posedge clk_i) runs && head_i.paging);
+  null_submission:   cover property (@(posedge clk_i) state_q == S_BEGIN && head_i.is_null);
+  resumed:           cover property (@(posedge clk_i) state_q == S_BEGIN && head_i.resume);
+  resumed_inside:    cover property (@(posedge clk_i) state_q == S_BOUNDARY && head_i.resume && offset_q != '0);
   cut_between:       cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut);
   cut_in_a_wait:     cover property (@(posedge clk_i) state_q == S_FENCE && fence_stopped);
   stop_while_running:cover property (@(posedge clk_i) state_q == S_EXEC && stop_i);

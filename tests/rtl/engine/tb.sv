@@ -49,11 +49,11 @@ module tb;
     if (dut.u_cp.x_dropped) dropped = 1'b1;
     if (dut.ind_valid) begin
       told_at = cycle;
-      if (dropped) faulted_fence.delete(dut.head_fence[31:0]);  // a dropped restore need not report its bad line
+      if (dropped) faulted_fence.delete(dut.head.fence[31:0]);  // a dropped restore need not report its bad line
       dropped = 1'b0;
       if (dut.mmu_busy) fail("indicated, but memory owes an answer");
       tally[SPILLED] += dut.u_cp.x_bad;
-      tally[IN_VAIN] += dut.u_cp.ind_fault_o != 0 && in_vain;
+      tally[IN_VAIN] += dut.u_cp.ind_o.fault != 0 && in_vain;
     end
     in_vain <= dut.u_cp.state_q == 4'd15 && !dut.u_cp.x_settled;
     tally[DROPPED] += dut.u_cp.x_dropped;
@@ -394,7 +394,7 @@ module tb;
   always @(posedge clk)
     if (mem.faults != told_faults) begin
       told_faults = mem.faults;
-      faulted_fence[dut.head_fence[31:0]] = mem.bad;
+      faulted_fence[dut.head.fence[31:0]] = mem.bad;
     end
   int told_faults = 0;
 

@@ -26,9 +26,22 @@ package tern_pkg;
   localparam logic [3:0] AMO_LR = 4'd10;
   localparam logic [3:0] AMO_SC = 4'd11;
 
-  localparam int LINE_W = 28;   // Bits of a line address: bits [33:6] of a physical or virtual byte address.
-  localparam int DATA_W = 512;  // Data bits of a line.
-  localparam int BE_W = 64;     // Bytes of a line: one byte enable for each.
+  // A request on a memory channel. The tag is a signal beside it, because tags have different widths.
+  typedef struct packed {
+    logic [1:0]   op;     // MEM_*
+    logic [3:0]   amo;    // AMO_*, of a MEM_ATOMIC
+    logic [27:0]  line;   // bits [33:6] of the byte address
+    logic [511:0] wdata;  // of a write; of an atomic its operands, each at its word
+    logic [63:0]  be;     // byte enables; an atomic sets the four bits of each word that it touches
+  } mem_req_t;
+  localparam int MEM_REQ_W = 2 + 4 + 28 + 512 + 64;  // $bits(mem_req_t), for vectors of requests
+
+  // An answer on a memory channel.
+  typedef struct packed {
+    logic [7:0]   fault;  // FAULT_*; with another one than FAULT_NONE nothing was read or written
+    logic [511:0] data;   // of a read; of an atomic the old words
+  } mem_rsp_t;
+  localparam int MEM_RSP_W = 8 + 512;  // $bits(mem_rsp_t), for vectors of answers
 
   // A buffer in the HW queue of an engine (registers sub_*).
   typedef struct packed {

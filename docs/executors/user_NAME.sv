@@ -6,39 +6,35 @@
 // done: between two lines, all words before that place are in memory and none behind it is. A restored state that no
 // stop can have saved is a fault.
 module user_NAME (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          start_valid_i,
-    output logic          start_ready_o,
-    input  logic [1023:0] start_packet_i,
-    input  logic          start_resume_i,
-    output logic          done_valid_o,
-    output logic          fault_valid_o,
-    output logic [   7:0] fault_code_o,
-    output logic [   1:0] fault_access_o,
-    output logic [  31:0] fault_va_o,
-    input  logic          stop_req_i,
-    input  logic [   1:0] stop_gran_i,
-    output logic          stopped_valid_o,
-    output logic          save_valid_o,
-    input  logic          save_ready_i,
-    output logic [ 511:0] save_data_o,
-    output logic          save_last_o,
-    input  logic          restore_valid_i,
-    output logic          restore_ready_o,
-    input  logic [ 511:0] restore_data_i,
-    input  logic          restore_last_i,
-    output logic          req_valid_o,
-    input  logic          req_ready_i,
-    output logic [   1:0] req_op_o,
-    output logic [  27:0] req_line_o,
-    output logic [ 511:0] req_wdata_o,
-    output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,
-    input  logic          rsp_valid_i,
-    input  logic [   7:0] rsp_tag_i,
-    input  logic [ 511:0] rsp_data_i,
-    input  logic [   7:0] rsp_fault_i
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [1023:0]      start_packet_i,
+    input  logic               start_resume_i,
+    output logic               done_valid_o,
+    output logic               fault_valid_o,
+    output logic [7:0]         fault_code_o,
+    output logic [1:0]         fault_access_o,
+    output logic [31:0]        fault_va_o,
+    input  logic               stop_req_i,
+    input  logic [1:0]         stop_gran_i,
+    output logic               stopped_valid_o,
+    output logic               save_valid_o,
+    input  logic               save_ready_i,
+    output logic [511:0]       save_data_o,
+    output logic               save_last_o,
+    input  logic               restore_valid_i,
+    output logic               restore_ready_o,
+    input  logic [511:0]       restore_data_i,
+    input  logic               restore_last_i,
+    output logic               req_valid_o,
+    input  logic               req_ready_i,
+    output tern_pkg::mem_req_t req_o,
+    output logic [7:0]         req_tag_o,
+    input  logic               rsp_valid_i,
+    input  logic [7:0]         rsp_tag_i,
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_NEXT = 3'd3, S_ASK = 3'd4, S_WAIT = 3'd5,
       S_SAVE = 3'd6;
@@ -78,12 +74,13 @@ module user_NAME (
   // Memory: a read of a line, then a write of what it becomes
   assign address = (write_q ? dst_q : src_q) + {place_q[29:0], 2'b0};
   assign req_valid_o = state_q == S_ASK;
-  assign req_op_o = write_q ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
-  assign req_line_o = {2'b0, address[31:6]};
-  assign req_wdata_o = line_q;
+  assign req_o.amo = '0;
+  assign req_o.op = write_q ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+  assign req_o.line = {2'b0, address[31:6]};
+  assign req_o.wdata = line_q;
   assign req_tag_o = '0;
   for (genvar w = 0; w < 16; w++) begin : g_be
-    assign req_be_o[4*w+:4] = {4{left > 32'(w)}};
+    assign req_o.be[4*w+:4] = {4{left > 32'(w)}};
   end
 
   always_ff @(posedge clk_i) begin
@@ -127,14 +124,14 @@ module user_NAME (
       S_ASK: if (req_ready_i) state_q <= S_WAIT;
       S_WAIT:
       if (rsp_valid_i) begin
-        line_q <= rsp_data_i ^ {16{key_q}};
+        line_q <= rsp_i.data ^ {16{key_q}};
         write_q <= 1'b1;
-        code_q <= rsp_fault_i;
+        code_q <= rsp_i.fault;
         access_q <= write_q ? 2'd1 : 2'd0;
         va_q <= address;
-        fault_q <= |rsp_fault_i;
+        fault_q <= |rsp_i.fault;
         if (write_q) place_q <= place_q + (left < 32'd16 ? left : 32'd16);
-        state_q <= |rsp_fault_i ? S_IDLE : write_q ? S_NEXT : S_ASK;
+        state_q <= |rsp_i.fault ? S_IDLE : write_q ? S_NEXT : S_ASK;
       end
       default: if (save_ready_i) state_q <= S_IDLE;
     endcase

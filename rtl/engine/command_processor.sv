@@ -75,16 +75,12 @@ module command_processor #(
     // Memory channel. req_phys_o: the address is physical, whatever the address space of the buffer.
     output logic                  req_valid_o,
     input  logic                  req_ready_i,
-    output logic [1:0]            req_op_o,
+    output tern_pkg::mem_req_t    req_o,
     output logic                  req_phys_o,
-    output logic [27:0]           req_line_o,
-    output logic [511:0]          req_wdata_o,
-    output logic [63:0]           req_be_o,
     output logic [7:0]            req_tag_o,
     input  logic                  rsp_valid_i,
     input  logic [7:0]            rsp_tag_i,
-    input  logic [511:0]          rsp_data_i,
-    input  logic [7:0]            rsp_fault_i
+    input  tern_pkg::mem_rsp_t    rsp_i
 );
   localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
   // States. BEGIN checks the submission, and LOAD reads the header of its save area. BOUNDARY is between two packets.
@@ -306,45 +302,46 @@ module command_processor #(
 
   always_comb begin
     req_valid_o = x_valid;
-    req_op_o = x_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+    req_o = '0;  // amo: no request is atomic
+    req_o.op = x_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
     req_phys_o = 1'b1;
-    req_line_o = x_line;
-    req_wdata_o = x_wdata;
-    req_be_o = '1;
+    req_o.line = x_line;
+    req_o.wdata = x_wdata;
+    req_o.be = '1;
     req_tag_o = {x_tag[6], 1'b0, x_tag[5:0]};
     x_ready = 1'b0;
     case (state_q)
       S_FENCE: begin
         req_valid_o = fence_valid;
-        req_op_o = fence_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+        req_o.op = fence_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
         req_phys_o = 1'b0;
-        req_line_o = fence_line;
-        req_wdata_o = fence_wdata;
-        req_be_o = fence_be;
+        req_o.line = fence_line;
+        req_o.wdata = fence_wdata;
+        req_o.be = fence_be;
         req_tag_o = 8'h40;
       end
       S_PTE: begin
         req_valid_o = pte_valid;
-        req_op_o = tern_pkg::MEM_WRITE;
+        req_o.op = tern_pkg::MEM_WRITE;
         req_phys_o = 1'b0;
-        req_line_o = pte_line;
-        req_wdata_o = pte_wdata;
-        req_be_o = pte_be;
+        req_o.line = pte_line;
+        req_o.wdata = pte_wdata;
+        req_o.be = pte_be;
         req_tag_o = {2'b01, pte_tag};
       end
       S_LOAD, S_INIT, S_SAVE: begin
         req_valid_o = ctx_valid;
-        req_op_o = ctx_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
-        req_line_o = ctx_line;
-        req_wdata_o = ctx_wdata;
+        req_o.op = ctx_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+        req_o.line = ctx_line;
+        req_o.wdata = ctx_wdata;
         req_tag_o = 8'h40;
       end
       default:
       if (fetch_valid) begin
         req_valid_o = 1'b1;
-        req_op_o = tern_pkg::MEM_READ;
+        req_o.op = tern_pkg::MEM_READ;
         req_phys_o = 1'b0;
-        req_line_o = fetch_line;
+        req_o.line = fetch_line;
         req_tag_o = {7'b0100000, fetch_tag};
       end else x_ready = req_ready_i;
     endcase
@@ -365,8 +362,8 @@ module command_processor #(
       .req_tag_o(fetch_tag),
       .rsp_valid_i(unit_rsp && state_q == S_FETCH),
       .rsp_tag_i(rsp_tag_i[0]),
-      .rsp_data_i,
-      .rsp_fault_i
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault)
   );
   cp_check #(.SIMT(SIMT)) u_check (
       .clk_i,
@@ -400,8 +397,8 @@ module command_processor #(
       .req_wdata_o(fence_wdata),
       .req_be_o(fence_be),
       .rsp_valid_i(unit_rsp && state_q == S_FENCE),
-      .rsp_data_i,
-      .rsp_fault_i
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault)
   );
   cp_pte u_pte (
       .clk_i,
@@ -423,7 +420,7 @@ module command_processor #(
       .req_tag_o(pte_tag),
       .rsp_valid_i(unit_rsp && state_q == S_PTE),
       .rsp_tag_i(rsp_tag_i[5:0]),
-      .rsp_fault_i
+      .rsp_fault_i(rsp_i.fault)
   );
   cp_context #(.SAVE_LINES(SAVE_LINES - LIST_LINES)) u_context (
       .clk_i,
@@ -446,8 +443,8 @@ module command_processor #(
       .req_line_o(ctx_line),
       .req_wdata_o(ctx_wdata),
       .rsp_valid_i(unit_rsp),
-      .rsp_data_i,
-      .rsp_fault_i
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault)
   );
   cp_execute #(.LIST_LINES(LIST_LINES)) u_execute (
       .clk_i,
@@ -497,7 +494,7 @@ module command_processor #(
       .req_tag_o(x_tag),
       .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
       .rsp_tag_i({rsp_tag_i[7], rsp_tag_i[5:0]}),
-      .rsp_data_i,
-      .rsp_fault_i
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault)
   );
 endmodule

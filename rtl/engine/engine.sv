@@ -17,30 +17,25 @@ module engine #(
     parameter int TAG_W    = 11,               // Bits of a tag towards memory.
     parameter bit GATE     = 1'b0              // The clock of an idle SIMT executor stops.
 ) (
-    input  logic             clk_i,
-    input  logic             rst_i,
-    input  logic [63:0]      time_i,       // Device time in cycles.
-    input  logic [22:0]      mem_pages_i,  // Device memory in pages of 4 KiB.
-    input  logic             reg_write_i,
-    input  logic [9:0]       reg_addr_i,
-    input  logic [31:0]      reg_wdata_i,
-    output logic [31:0]      reg_rdata_o,
-    output logic             irq_o,
-    output logic             idle_o,
-    input  logic             ev_rd_i,      // Pulse: memory has read a line for this engine.
-    input  logic             ev_wr_i,      // Pulse: memory has written a line for this engine.
-    output logic             mem_req_valid_o,
-    input  logic             mem_req_ready_i,
-    output logic [1:0]       mem_req_op_o,
-    output logic [3:0]       mem_req_amo_o,
-    output logic [27:0]      mem_req_line_o,
-    output logic [511:0]     mem_req_wdata_o,
-    output logic [63:0]      mem_req_be_o,
-    output logic [TAG_W-1:0] mem_req_tag_o,
-    input  logic             mem_rsp_valid_i,
-    input  logic [TAG_W-1:0] mem_rsp_tag_i,
-    input  logic [511:0]     mem_rsp_data_i,
-    input  logic [7:0]       mem_rsp_fault_i
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic [63:0]        time_i,       // Device time in cycles.
+    input  logic [22:0]        mem_pages_i,  // Device memory in pages of 4 KiB.
+    input  logic               reg_write_i,
+    input  logic [9:0]         reg_addr_i,
+    input  logic [31:0]        reg_wdata_i,
+    output logic [31:0]        reg_rdata_o,
+    output logic               irq_o,
+    output logic               idle_o,
+    input  logic               ev_rd_i,      // Pulse: memory has read a line for this engine.
+    input  logic               ev_wr_i,      // Pulse: memory has written a line for this engine.
+    output logic               mem_req_valid_o,
+    input  logic               mem_req_ready_i,
+    output tern_pkg::mem_req_t mem_req_o,
+    output logic [TAG_W-1:0]   mem_req_tag_o,
+    input  logic               mem_rsp_valid_i,
+    input  logic [TAG_W-1:0]   mem_rsp_tag_i,
+    input  tern_pkg::mem_rsp_t mem_rsp_i
 );
   localparam int CLIENT_TAG_W = TAG_W - 1;  // 8 bits of the client, 2 bits for its number.
 
@@ -138,10 +133,9 @@ module engine #(
   );
 
   // Command processor.
-  logic [1:0] cp_op;
-  logic [7:0] rsp_fault;
+  tern_pkg::mem_req_t cp_req;
+  tern_pkg::mem_rsp_t rsp;
   logic [7:0] cp_tag;
-  logic [63:0] cp_be;
   logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
     exec_stopped;
   logic [2:0] save_valid, save_last, restore_ready;
@@ -150,8 +144,6 @@ module engine #(
   logic [511:0] restore_data;
   logic [1023:0] packet;
   logic scrub, flush, cp_valid, cp_phys, cp_ind_valid;
-  logic [27:0] cp_line;
-  logic [511:0] cp_wdata, rsp_data;
   logic [CLIENT_TAG_W-1:0] rsp_tag;
   logic [3:0] c_ready, c_rsp_valid;
   logic tlb_valid, tlb_ready, tlb_all;
@@ -214,16 +206,12 @@ module engine #(
       .flush_count_o(tlb_count),
       .req_valid_o(cp_valid),
       .req_ready_i(c_ready[0]),
-      .req_op_o(cp_op),
+      .req_o(cp_req),
       .req_phys_o(cp_phys),
-      .req_line_o(cp_line),
-      .req_wdata_o(cp_wdata),
-      .req_be_o(cp_be),
       .req_tag_o(cp_tag),
       .rsp_valid_i(c_rsp_valid[0]),
       .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data),
-      .rsp_fault_i(rsp_fault)
+      .rsp_i(rsp)
   );
 
   logic pass;  // The MMU will carry out the request of pass_tag.
@@ -234,12 +222,8 @@ module engine #(
   assign unused = &{1'b0, second.is_null, second.resume, second.paging, second.save, second.root, second.size,
                     second.buffer};
   logic [3:1] x_valid;
-  logic [5:0] x_op;
-  logic [3:0] simt_amo;
+  tern_pkg::mem_req_t simt_req, mover_req, user_req;
   logic simt_exec;
-  logic [83:0] x_line;
-  logic [1535:0] x_wdata;
-  logic [191:0] x_be;
   logic [23:0] x_tag;
   logic ev_issue, ev_stall_use, ev_stall_unit, ev_stall_idle, ev_l1_hit, ev_l1_miss, ev_ic_miss, ev_tlb_hit,
     ev_tlb_miss;
@@ -291,17 +275,12 @@ module engine #(
         .flush_i(flush),
         .req_valid_o(x_valid[1]),
         .req_ready_i(c_ready[1]),
-        .req_op_o(x_op[1:0]),
-        .req_amo_o(simt_amo),
+        .req_o(simt_req),
         .req_exec_o(simt_exec),
-        .req_line_o(x_line[27:0]),
-        .req_wdata_o(x_wdata[511:0]),
-        .req_be_o(x_be[63:0]),
         .req_tag_o(x_tag[7:0]),
         .rsp_valid_i(c_rsp_valid[1]),
         .rsp_tag_i(rsp_tag[7:0]),
-        .rsp_data_i(rsp_data),
-        .rsp_fault_i(rsp_fault),
+        .rsp_i(rsp),
         .pass_i(pass && pass_tag[9:8] == 2'd1),
         .pass_tag_i(pass_tag[7:0]),
         .ev_issue_o(ev_issue),
@@ -315,7 +294,7 @@ module engine #(
         .ev_ic_miss_o(ev_ic_miss)
     );
   end else begin : g_none  // cp_check refuses every dispatch, so none is started.
-    assign {x_valid[1], x_op[1:0], simt_amo, simt_exec, x_line[27:0], x_wdata[511:0], x_be[63:0], x_tag[7:0]} = '0;
+    assign {x_valid[1], simt_req, simt_exec, x_tag[7:0]} = '0;
     assign {exec_done[0], exec_fault[0], exec_stopped[0], save_valid[0], save_last[0], restore_ready[0]} = '0;
     assign {fault_code[7:0], fault_access[1:0], fault_va[31:0], fault_pc, fault_group, fault_warp, fault_lane} = '0;
     assign {dbg_pc, dbg_lanes, page_request, save_data[511:0], ev_issue, ev_lanes, ev_stall_use, ev_stall_unit,
@@ -350,15 +329,11 @@ module engine #(
       .fault_va_o(fault_va[63:32]),
       .req_valid_o(x_valid[2]),
       .req_ready_i(c_ready[2]),
-      .req_op_o(x_op[3:2]),
-      .req_line_o(x_line[55:28]),
-      .req_wdata_o(x_wdata[1023:512]),
-      .req_be_o(x_be[127:64]),
+      .req_o(mover_req),
       .req_tag_o(x_tag[15:8]),
       .rsp_valid_i(c_rsp_valid[2]),
       .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data),
-      .rsp_fault_i(rsp_fault)
+      .rsp_i(rsp)
   );
   user_executors u_user (
       .clk_i,
@@ -385,24 +360,16 @@ module engine #(
       .fault_va_o(fault_va[95:64]),
       .req_valid_o(x_valid[3]),
       .req_ready_i(c_ready[3]),
-      .req_op_o(x_op[5:4]),
-      .req_line_o(x_line[83:56]),
-      .req_wdata_o(x_wdata[1535:1024]),
-      .req_be_o(x_be[191:128]),
+      .req_o(user_req),
       .req_tag_o(x_tag[23:16]),
       .rsp_valid_i(c_rsp_valid[3]),
       .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data),
-      .rsp_fault_i(rsp_fault)
+      .rsp_i(rsp)
   );
 
   // Memory.
   logic m_valid, m_ready, m_bypass, m_exec, rsp_valid;
-  logic [1:0] m_op;
-  logic [3:0] m_amo;
-  logic [27:0] m_line;
-  logic [511:0] m_wdata;
-  logic [63:0] m_be;
+  tern_pkg::mem_req_t m_req;
   logic [CLIENT_TAG_W-1:0] m_tag;
 
   client_mux u_mux (
@@ -411,23 +378,15 @@ module engine #(
       .phys_i(cp_phys),
       .c_req_valid_i({x_valid, cp_valid}),
       .c_req_ready_o(c_ready),
-      .c_req_op_i({x_op, cp_op}),
-      .c_req_amo_i(simt_amo),
+      .c_req_i({user_req, mover_req, simt_req, cp_req}),
       .c_req_exec_i(simt_exec),
-      .c_req_line_i({x_line, cp_line}),
-      .c_req_wdata_i({x_wdata, cp_wdata}),
-      .c_req_be_i({x_be, cp_be}),
       .c_req_tag_i({x_tag, cp_tag}),
       .c_rsp_valid_o(c_rsp_valid),
       .req_valid_o(m_valid),
       .req_ready_i(m_ready),
       .req_bypass_o(m_bypass),
-      .req_op_o(m_op),
-      .req_amo_o(m_amo),
+      .req_o(m_req),
       .req_exec_o(m_exec),
-      .req_line_o(m_line),
-      .req_wdata_o(m_wdata),
-      .req_be_o(m_be),
       .req_tag_o(m_tag),
       .rsp_valid_i(rsp_valid),
       .rsp_client_i(rsp_tag[9:8])
@@ -451,31 +410,21 @@ module engine #(
       .flush_count_i(tlb_count),
       .req_valid_i(m_valid),
       .req_ready_o(m_ready),
-      .req_op_i(m_op),
-      .req_amo_i(m_amo),
+      .req_i(m_req),
       .req_exec_i(m_exec),
-      .req_line_i(m_line),
-      .req_wdata_i(m_wdata),
-      .req_be_i(m_be),
       .req_tag_i(m_tag),
       .pass_o(pass),
       .pass_tag_o(pass_tag),
       .rsp_valid_o(rsp_valid),
       .rsp_tag_o(rsp_tag),
-      .rsp_data_o(rsp_data),
-      .rsp_fault_o(rsp_fault),
+      .rsp_o(rsp),
       .mem_req_valid_o,
       .mem_req_ready_i,
-      .mem_req_op_o,
-      .mem_req_amo_o,
-      .mem_req_line_o,
-      .mem_req_wdata_o,
-      .mem_req_be_o,
+      .mem_req_o,
       .mem_req_tag_o,
       .mem_rsp_valid_i,
       .mem_rsp_tag_i,
-      .mem_rsp_data_i,
-      .mem_rsp_fault_i
+      .mem_rsp_i
   );
 
   engine_counters u_counters (

@@ -18,39 +18,35 @@
 // without a destination (prime) loads the first of them. Rows need no common alignment, because the distance is
 // computed for each row.
 module mover (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          start_valid_i,
-    output logic          start_ready_o,
-    input  logic [1023:0] start_packet_i,
-    input  logic          start_resume_i,
-    output logic          done_valid_o,
-    output logic          fault_valid_o,
-    output logic [   7:0] fault_code_o,
-    output logic [   1:0] fault_access_o,
-    output logic [  31:0] fault_va_o,
-    input  logic          stop_req_i,
-    input  logic [   1:0] stop_gran_i,
-    output logic          stopped_valid_o,
-    output logic          save_valid_o,
-    input  logic          save_ready_i,
-    output logic [ 511:0] save_data_o,
-    output logic          save_last_o,
-    input  logic          restore_valid_i,
-    output logic          restore_ready_o,
-    input  logic [ 511:0] restore_data_i,
-    input  logic          restore_last_i,
-    output logic          req_valid_o,
-    input  logic          req_ready_i,
-    output logic [   1:0] req_op_o,
-    output logic [  27:0] req_line_o,
-    output logic [ 511:0] req_wdata_o,
-    output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,       // Bit 6 is set for a write.
-    input  logic          rsp_valid_i,
-    input  logic [   7:0] rsp_tag_i,
-    input  logic [ 511:0] rsp_data_i,
-    input  logic [   7:0] rsp_fault_i
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [1023:0]      start_packet_i,
+    input  logic               start_resume_i,
+    output logic               done_valid_o,
+    output logic               fault_valid_o,
+    output logic [7:0]         fault_code_o,
+    output logic [1:0]         fault_access_o,
+    output logic [31:0]        fault_va_o,
+    input  logic               stop_req_i,
+    input  logic [1:0]         stop_gran_i,
+    output logic               stopped_valid_o,
+    output logic               save_valid_o,
+    input  logic               save_ready_i,
+    output logic [511:0]       save_data_o,
+    output logic               save_last_o,
+    input  logic               restore_valid_i,
+    output logic               restore_ready_o,
+    input  logic [511:0]       restore_data_i,
+    input  logic               restore_last_i,
+    output logic               req_valid_o,
+    input  logic               req_ready_i,
+    output tern_pkg::mem_req_t req_o,
+    output logic [7:0]         req_tag_o,  // Bit 6 is set for a write.
+    input  logic               rsp_valid_i,
+    input  logic [7:0]         rsp_tag_i,
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   // States. RESTORE takes a saved position. LOAD starts the walkers at the position. RUN moves lines. DRAIN waits for
   // all lines in flight, and SAVE sends the position.
@@ -81,12 +77,32 @@ module mover (
   logic [31:0] src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch;
 
   mover_place u_place (
-      .clk_i, .start_i(start), .packet_i(start_packet_i), .restore_i(restore_valid_i && restore_ready_o),
-      .restore_line_i(restore_data_i), .step_i(dst_ready), .bytes_i(7'd64 - {1'b0, dst_start}), .row_ends_i(dst_last),
-      .save_line_o(save_data_o), .over_o(over), .fill_o(is_fill), .pattern_o(pattern), .width_o(width), .rows_o(rows),
-      .src_row_pitch_o(src_row_pitch), .src_slice_pitch_o(src_slice_pitch), .dst_row_pitch_o(dst_row_pitch),
-      .dst_slice_pitch_o(dst_slice_pitch), .slices_left_o(slices_left), .rows_left_o(rows_left), .left_o(left),
-      .skip_o(skip), .src_row_o(src_row), .src_slice_o(src_slice), .dst_row_o(dst_row), .dst_slice_o(dst_slice)
+      .clk_i,
+      .start_i(start),
+      .packet_i(start_packet_i),
+      .restore_i(restore_valid_i && restore_ready_o),
+      .restore_line_i(restore_data_i),
+      .step_i(dst_ready),
+      .bytes_i(7'd64 - {1'b0, dst_start}),
+      .row_ends_i(dst_last),
+      .save_line_o(save_data_o),
+      .over_o(over),
+      .fill_o(is_fill),
+      .pattern_o(pattern),
+      .width_o(width),
+      .rows_o(rows),
+      .src_row_pitch_o(src_row_pitch),
+      .src_slice_pitch_o(src_slice_pitch),
+      .dst_row_pitch_o(dst_row_pitch),
+      .dst_slice_pitch_o(dst_slice_pitch),
+      .slices_left_o(slices_left),
+      .rows_left_o(rows_left),
+      .left_o(left),
+      .skip_o(skip),
+      .src_row_o(src_row),
+      .src_slice_o(src_slice),
+      .dst_row_o(dst_row),
+      .dst_slice_o(dst_slice)
   );
 
   // Walkers over the source and the destination.
@@ -97,16 +113,52 @@ module mover (
 
   /* verilator lint_off PINCONNECTEMPTY */
   mover_rows u_src (
-      .clk_i, .rst_i, .load_i(load && !is_fill), .stop_i(bad || halt), .row_i(src_row), .slice_i(src_slice),
-      .skip_i(skip), .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width),
-      .rows_i(rows), .row_pitch_i(src_row_pitch), .slice_pitch_i(src_slice_pitch), .active_o(), .valid_o(src_valid),
-      .ready_i(src_ready), .line_o(src_line), .start_o(src_start), .be_o(), .first_o(), .last_o(src_last)
+      .clk_i,
+      .rst_i,
+      .load_i(load && !is_fill),
+      .stop_i(bad || halt),
+      .row_i(src_row),
+      .slice_i(src_slice),
+      .skip_i(skip),
+      .left_i(left),
+      .rows_left_i(rows_left),
+      .slices_left_i(slices_left),
+      .width_i(width),
+      .rows_i(rows),
+      .row_pitch_i(src_row_pitch),
+      .slice_pitch_i(src_slice_pitch),
+      .active_o(),
+      .valid_o(src_valid),
+      .ready_i(src_ready),
+      .line_o(src_line),
+      .start_o(src_start),
+      .be_o(),
+      .first_o(),
+      .last_o(src_last)
   );
   mover_rows u_dst (
-      .clk_i, .rst_i, .load_i(load), .stop_i(bad || halt), .row_i(dst_row), .slice_i(dst_slice), .skip_i(skip),
-      .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width), .rows_i(rows),
-      .row_pitch_i(dst_row_pitch), .slice_pitch_i(dst_slice_pitch), .active_o(dst_active), .valid_o(dst_valid),
-      .ready_i(dst_ready), .line_o(dst_line), .start_o(dst_start), .be_o(dst_be), .first_o(dst_first), .last_o(dst_last)
+      .clk_i,
+      .rst_i,
+      .load_i(load),
+      .stop_i(bad || halt),
+      .row_i(dst_row),
+      .slice_i(dst_slice),
+      .skip_i(skip),
+      .left_i(left),
+      .rows_left_i(rows_left),
+      .slices_left_i(slices_left),
+      .width_i(width),
+      .rows_i(rows),
+      .row_pitch_i(dst_row_pitch),
+      .slice_pitch_i(dst_slice_pitch),
+      .active_o(dst_active),
+      .valid_o(dst_valid),
+      .ready_i(dst_ready),
+      .line_o(dst_line),
+      .start_o(dst_start),
+      .be_o(dst_be),
+      .first_o(dst_first),
+      .last_o(dst_last)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -118,10 +170,23 @@ module mover (
   logic [511:0] source;
 
   read_ring #(.DEPTH_LOG2(6), .META_W(33)) u_ring (
-      .clk_i, .rst_i, .clear_i(load), .full_o(ring_full), .drained_o(ring_drained), .alloc_i(read_go),
-      .alloc_tag_o(read_tag), .meta_i({src_last, src_line[25:0], src_start}),
-      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]), .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i,
-      .out_valid_o(have), .out_meta_o(have_meta), .out_fault_o(have_fault), .pop_i(pop), .data_o(source)
+      .clk_i,
+      .rst_i,
+      .clear_i(load),
+      .full_o(ring_full),
+      .drained_o(ring_drained),
+      .alloc_i(read_go),
+      .alloc_tag_o(read_tag),
+      .meta_i({src_last, src_line[25:0], src_start}),
+      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
+      .rsp_tag_i(rsp_tag_i[5:0]),
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault),
+      .out_valid_o(have),
+      .out_meta_o(have_meta),
+      .out_fault_o(have_fault),
+      .pop_i(pop),
+      .data_o(source)
   );
 
   // Pairing of source and destination lines: a step of mover_align.
@@ -156,10 +221,25 @@ module mover (
   logic [63:0] wr_be;
 
   mover_align u_align (
-      .clk_i, .rst_i(rst_i || load), .valid_i(step), .ready_o(align_ready), .load_i(takes), .emit_i(!prime),
-      .rotate_i(rotate), .split_i(is_fill ? 6'd0 : rotate), .line_i(dst_line), .start_i(dst_start), .be_i(dst_be),
-      .data_i(is_fill ? pattern : source), .idle_o(align_idle), .valid_o(wr_valid), .ready_i(write_go),
-      .line_o(wr_line), .start_o(wr_start), .data_o(wr_data), .be_o(wr_be)
+      .clk_i,
+      .rst_i(rst_i || load),
+      .valid_i(step),
+      .ready_o(align_ready),
+      .load_i(takes),
+      .emit_i(!prime),
+      .rotate_i(rotate),
+      .split_i(is_fill ? 6'd0 : rotate),
+      .line_i(dst_line),
+      .start_i(dst_start),
+      .be_i(dst_be),
+      .data_i(is_fill ? pattern : source),
+      .idle_o(align_idle),
+      .valid_o(wr_valid),
+      .ready_i(write_go),
+      .line_o(wr_line),
+      .start_o(wr_start),
+      .data_o(wr_data),
+      .be_o(wr_be)
   );
 
   // One request a cycle. Writes go first, since they make room in the ring. The register keeps a request stable while
@@ -176,10 +256,11 @@ module mover (
   assign read_go = src_valid && !ring_full && !(wr_valid && !wr_full) && req_free;
   assign src_ready = read_go;
   assign req_valid_o = req_valid_q;
-  assign req_op_o = req_op_q;
-  assign req_line_o = req_line_q;
-  assign req_wdata_o = req_wdata_q;
-  assign req_be_o = req_be_q;
+  assign req_o.op = req_op_q;
+  assign req_o.amo = '0;  // No request is atomic.
+  assign req_o.line = req_line_q;
+  assign req_o.wdata = req_wdata_q;
+  assign req_o.be = req_be_q;
   assign req_tag_o = req_tag_q;
 
   always_ff @(posedge clk_i) begin
@@ -225,7 +306,7 @@ module mover (
     end
     if (rsp_valid_i && rsp_tag_i[6]) begin
       wr_done_q[rsp_tag_i[5:0]] <= 1'b1;
-      wr_code[rsp_tag_i[5:0]] <= rsp_fault_i;
+      wr_code[rsp_tag_i[5:0]] <= rsp_i.fault;
     end
     if (retire) begin
       wr_done_q[wr_head_q[5:0]] <= 1'b0;

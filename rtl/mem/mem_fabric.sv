@@ -20,69 +20,65 @@ module mem_fabric #(
     parameter int HASH_W    = 9,        // 2^HASH_W entries in each in-flight table of a port.
     parameter bit ATOMICS   = 1'b1      // 0: an atomic is answered with bus_error.
 ) (
-    input  logic                     clk_i,
-    input  logic                     rst_i,
-    input  logic [             22:0] mem_pages_i,  // Device memory in pages of 4 KiB.
-    input  logic [             63:0] axi_base_i,   // Added to every address.
+    input  logic                                   clk_i,
+    input  logic                                   rst_i,
+    input  logic [22:0]                            mem_pages_i,  // Device memory in pages of 4 KiB.
+    input  logic [63:0]                            axi_base_i,   // Added to every address.
     // Memory channels of the engines, engine 0 lowest.
-    input  logic [      ENGINES-1:0] req_valid_i,
-    output logic [      ENGINES-1:0] req_ready_o,
-    input  logic [    2*ENGINES-1:0] req_op_i,
-    input  logic [    4*ENGINES-1:0] req_amo_i,
-    input  logic [   28*ENGINES-1:0] req_line_i,
-    input  logic [  512*ENGINES-1:0] req_wdata_i,
-    input  logic [   64*ENGINES-1:0] req_be_i,
-    input  logic [TAG_W*ENGINES-1:0] req_tag_i,
-    output logic [      ENGINES-1:0] rsp_valid_o,
-    output logic [TAG_W*ENGINES-1:0] rsp_tag_o,
-    output logic [  512*ENGINES-1:0] rsp_data_o,
-    output logic [    8*ENGINES-1:0] rsp_fault_o,
-    output logic [      ENGINES-1:0] ev_rd_o,  // Pulse: a line was read for this engine.
-    output logic [      ENGINES-1:0] ev_wr_o,  // Pulse: a line was written for this engine.
+    input  logic [ENGINES-1:0]                     req_valid_i,
+    output logic [ENGINES-1:0]                     req_ready_o,
+    input  logic [tern_pkg::MEM_REQ_W*ENGINES-1:0] req_i,        // Vector of mem_req_t.
+    input  logic [TAG_W*ENGINES-1:0]               req_tag_i,
+    output logic [ENGINES-1:0]                     rsp_valid_o,
+    output logic [TAG_W*ENGINES-1:0]               rsp_tag_o,
+    output logic [tern_pkg::MEM_RSP_W*ENGINES-1:0] rsp_o,        // Vector of mem_rsp_t.
+    output logic [ENGINES-1:0]                     ev_rd_o,      // Pulse: a line was read for this engine.
+    output logic [ENGINES-1:0]                     ev_wr_o,      // Pulse: a line was written for this engine.
     // Registers dirty.*; dirty_valid_i is a pulse that begins a command.
-    input  logic                     dirty_valid_i,
-    input  logic [              1:0] dirty_op_i,
-    input  logic [             31:0] dirty_first_i,
-    input  logic [             31:0] dirty_count_i,
-    input  logic [             63:0] dirty_target_i,
-    output logic                     dirty_busy_o,
-    output logic                     dirty_error_o,
-    output logic                     dirty_bus_error_o,
-    output logic [             31:0] dirty_found_o,
+    input  logic                                   dirty_valid_i,
+    input  logic [1:0]                             dirty_op_i,
+    input  logic [31:0]                            dirty_first_i,
+    input  logic [31:0]                            dirty_count_i,
+    input  logic [63:0]                            dirty_target_i,
+    output logic                                   dirty_busy_o,
+    output logic                                   dirty_error_o,
+    output logic                                   dirty_bus_error_o,
+    output logic [31:0]                            dirty_found_o,
     // AXI4 masters, port 0 lowest.
-    output logic [          PORTS-1:0] m_axi_arvalid_o,
-    input  logic [          PORTS-1:0] m_axi_arready_i,
-    output logic [     ID_W*PORTS-1:0] m_axi_arid_o,
-    output logic [       64*PORTS-1:0] m_axi_araddr_o,
-    output logic [        8*PORTS-1:0] m_axi_arlen_o,
-    output logic [        3*PORTS-1:0] m_axi_arsize_o,
-    output logic [        2*PORTS-1:0] m_axi_arburst_o,
-    input  logic [          PORTS-1:0] m_axi_rvalid_i,
-    output logic [          PORTS-1:0] m_axi_rready_o,
-    input  logic [     ID_W*PORTS-1:0] m_axi_rid_i,
-    input  logic [      512*PORTS-1:0] m_axi_rdata_i,
-    input  logic [        2*PORTS-1:0] m_axi_rresp_i,
-    input  logic [          PORTS-1:0] m_axi_rlast_i,
-    output logic [          PORTS-1:0] m_axi_awvalid_o,
-    input  logic [          PORTS-1:0] m_axi_awready_i,
-    output logic [     ID_W*PORTS-1:0] m_axi_awid_o,
-    output logic [       64*PORTS-1:0] m_axi_awaddr_o,
-    output logic [        8*PORTS-1:0] m_axi_awlen_o,
-    output logic [        3*PORTS-1:0] m_axi_awsize_o,
-    output logic [        2*PORTS-1:0] m_axi_awburst_o,
-    output logic [          PORTS-1:0] m_axi_wvalid_o,
-    input  logic [          PORTS-1:0] m_axi_wready_i,
-    output logic [      512*PORTS-1:0] m_axi_wdata_o,
-    output logic [       64*PORTS-1:0] m_axi_wstrb_o,
-    output logic [          PORTS-1:0] m_axi_wlast_o,
-    input  logic [          PORTS-1:0] m_axi_bvalid_i,
-    output logic [          PORTS-1:0] m_axi_bready_o,
-    input  logic [     ID_W*PORTS-1:0] m_axi_bid_i,
-    input  logic [        2*PORTS-1:0] m_axi_bresp_i
+    output logic [PORTS-1:0]                       m_axi_arvalid_o,
+    input  logic [PORTS-1:0]                       m_axi_arready_i,
+    output logic [ID_W*PORTS-1:0]                  m_axi_arid_o,
+    output logic [64*PORTS-1:0]                    m_axi_araddr_o,
+    output logic [8*PORTS-1:0]                     m_axi_arlen_o,
+    output logic [3*PORTS-1:0]                     m_axi_arsize_o,
+    output logic [2*PORTS-1:0]                     m_axi_arburst_o,
+    input  logic [PORTS-1:0]                       m_axi_rvalid_i,
+    output logic [PORTS-1:0]                       m_axi_rready_o,
+    input  logic [ID_W*PORTS-1:0]                  m_axi_rid_i,
+    input  logic [512*PORTS-1:0]                   m_axi_rdata_i,
+    input  logic [2*PORTS-1:0]                     m_axi_rresp_i,
+    input  logic [PORTS-1:0]                       m_axi_rlast_i,
+    output logic [PORTS-1:0]                       m_axi_awvalid_o,
+    input  logic [PORTS-1:0]                       m_axi_awready_i,
+    output logic [ID_W*PORTS-1:0]                  m_axi_awid_o,
+    output logic [64*PORTS-1:0]                    m_axi_awaddr_o,
+    output logic [8*PORTS-1:0]                     m_axi_awlen_o,
+    output logic [3*PORTS-1:0]                     m_axi_awsize_o,
+    output logic [2*PORTS-1:0]                     m_axi_awburst_o,
+    output logic [PORTS-1:0]                       m_axi_wvalid_o,
+    input  logic [PORTS-1:0]                       m_axi_wready_i,
+    output logic [512*PORTS-1:0]                   m_axi_wdata_o,
+    output logic [64*PORTS-1:0]                    m_axi_wstrb_o,
+    output logic [PORTS-1:0]                       m_axi_wlast_o,
+    input  logic [PORTS-1:0]                       m_axi_bvalid_i,
+    output logic [PORTS-1:0]                       m_axi_bready_o,
+    input  logic [ID_W*PORTS-1:0]                  m_axi_bid_i,
+    input  logic [2*PORTS-1:0]                     m_axi_bresp_i
 );
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int DIRTY_TAG_W = 16;
   localparam int LINES_LOG2 = INTERLEAVE_LOG2 - 6;
+  localparam int REQ_W = tern_pkg::MEM_REQ_W, RSP_W = tern_pkg::MEM_RSP_W;
   localparam int ALL = PORTS * ENGINES;  // Engine e at port p has index p * ENGINES + e.
 
   generate
@@ -96,8 +92,7 @@ module mem_fabric #(
 
   logic [ALL-1:0] port_valid, port_ready, port_room, port_rsp_valid, port_ev_rd, port_ev_wr;
   logic [TAG_W*ALL-1:0] port_rsp_tag;
-  logic [512*ALL-1:0] port_rsp_data;
-  logic [8*ALL-1:0] port_rsp_fault;
+  logic [RSP_W*ALL-1:0] port_rsp;
 
   // LR and SC that a port executes. The other ports see them in the next cycle.
   logic [ALL-1:0] reserve, reserve_q;
@@ -140,39 +135,90 @@ module mem_fabric #(
           end
     end
 
-    mem_port #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
-               .DIRTY_WORD(DIRTY_WORD), .DIRTY_TAG_W(DIRTY_TAG_W), .PORTS(PORTS), .LINES_LOG2(LINES_LOG2),
-               .HASH_W(HASH_W), .ATOMICS(ATOMICS)) u_port (
-        .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(port_valid[ENGINES*p+:ENGINES]),
-        .req_ready_o(port_ready[ENGINES*p+:ENGINES]), .req_op_i, .req_amo_i, .req_line_i, .req_wdata_i, .req_be_i,
-        .req_tag_i, .rsp_valid_o(port_rsp_valid[ENGINES*p+:ENGINES]),
+    mem_port #(
+        .ENGINES(ENGINES),
+        .TAG_W(TAG_W),
+        .PAGE_LOG2(PAGE_LOG2),
+        .MEM_PAGES(MEM_PAGES),
+        .ID_W(ID_W),
+        .DIRTY_WORD(DIRTY_WORD),
+        .DIRTY_TAG_W(DIRTY_TAG_W),
+        .PORTS(PORTS),
+        .LINES_LOG2(LINES_LOG2),
+        .HASH_W(HASH_W),
+        .ATOMICS(ATOMICS)
+    ) u_port (
+        .clk_i,
+        .rst_i,
+        .mem_pages_i,
+        .axi_base_i,
+        .req_valid_i(port_valid[ENGINES*p+:ENGINES]),
+        .req_ready_o(port_ready[ENGINES*p+:ENGINES]),
+        .req_i,
+        .req_tag_i,
+        .rsp_valid_o(port_rsp_valid[ENGINES*p+:ENGINES]),
         .rsp_tag_o(port_rsp_tag[TAG_W*ENGINES*p+:TAG_W*ENGINES]),
-        .rsp_data_o(port_rsp_data[512*ENGINES*p+:512*ENGINES]),
-        .rsp_fault_o(port_rsp_fault[8*ENGINES*p+:8*ENGINES]), .ev_rd_o(port_ev_rd[ENGINES*p+:ENGINES]),
-        .ev_wr_o(port_ev_wr[ENGINES*p+:ENGINES]), .rsp_room_i(port_room[ENGINES*p+:ENGINES]),
-        .reserve_o(reserve[ENGINES*p+:ENGINES]), .reserve_thread_o(reserve_thread[32*p+:32]), .forget_i(forget),
-        .forget_thread_i(forget_thread), .acc_valid_i(acc_valid), .acc_ready_o(acc_ready[p]),
-        .acc_others_i(&(acc_ready | PORTS'(1 << p))), .acc_first_i(acc_first), .acc_last_i(acc_last),
-        .acc_clear_i(acc_clear), .acc_set_i(acc_set), .acc_word_i(acc_word), .acc_mask_i(acc_mask),
-        .acc_tag_i(acc_tag), .got_valid_o(got_valid[p]), .got_data_o(port_got[DIRTY_WORD*p+:DIRTY_WORD]),
-        .got_tag_o(got_tag[DIRTY_TAG_W*p+:DIRTY_TAG_W]), .look_i(look), .marks_o(port_marks[64*p+:64]),
-        .out_valid_i(out_valid && out_to[p]), .out_ready_o(out_ready[p]), .out_line_i(out_line),
-        .out_data_i(out_data), .out_slot_i(out_slot), .done_valid_o(line_done[p]), .done_ready_i(line_done_ready[p]),
-        .done_slot_o(line_done_slot[4*p+:4]), .done_error_o(line_done_error[p]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[p]), .m_axi_arready_i(m_axi_arready_i[p]),
-        .m_axi_arid_o(m_axi_arid_o[ID_W*p+:ID_W]), .m_axi_araddr_o(m_axi_araddr_o[64*p+:64]),
-        .m_axi_arlen_o(m_axi_arlen_o[8*p+:8]), .m_axi_arsize_o(m_axi_arsize_o[3*p+:3]),
-        .m_axi_arburst_o(m_axi_arburst_o[2*p+:2]), .m_axi_rvalid_i(m_axi_rvalid_i[p]),
-        .m_axi_rready_o(m_axi_rready_o[p]), .m_axi_rid_i(m_axi_rid_i[ID_W*p+:ID_W]),
-        .m_axi_rdata_i(m_axi_rdata_i[512*p+:512]), .m_axi_rresp_i(m_axi_rresp_i[2*p+:2]),
-        .m_axi_rlast_i(m_axi_rlast_i[p]), .m_axi_awvalid_o(m_axi_awvalid_o[p]), .m_axi_awready_i(m_axi_awready_i[p]),
-        .m_axi_awid_o(m_axi_awid_o[ID_W*p+:ID_W]), .m_axi_awaddr_o(m_axi_awaddr_o[64*p+:64]),
-        .m_axi_awlen_o(m_axi_awlen_o[8*p+:8]), .m_axi_awsize_o(m_axi_awsize_o[3*p+:3]),
-        .m_axi_awburst_o(m_axi_awburst_o[2*p+:2]), .m_axi_wvalid_o(m_axi_wvalid_o[p]),
-        .m_axi_wready_i(m_axi_wready_i[p]), .m_axi_wdata_o(m_axi_wdata_o[512*p+:512]),
-        .m_axi_wstrb_o(m_axi_wstrb_o[64*p+:64]), .m_axi_wlast_o(m_axi_wlast_o[p]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[p]), .m_axi_bready_o(m_axi_bready_o[p]),
-        .m_axi_bid_i(m_axi_bid_i[ID_W*p+:ID_W]), .m_axi_bresp_i(m_axi_bresp_i[2*p+:2])
+        .rsp_o(port_rsp[RSP_W*ENGINES*p+:RSP_W*ENGINES]),
+        .ev_rd_o(port_ev_rd[ENGINES*p+:ENGINES]),
+        .ev_wr_o(port_ev_wr[ENGINES*p+:ENGINES]),
+        .rsp_room_i(port_room[ENGINES*p+:ENGINES]),
+        .reserve_o(reserve[ENGINES*p+:ENGINES]),
+        .reserve_thread_o(reserve_thread[32*p+:32]),
+        .forget_i(forget),
+        .forget_thread_i(forget_thread),
+        .acc_valid_i(acc_valid),
+        .acc_ready_o(acc_ready[p]),
+        .acc_others_i(&(acc_ready | PORTS'(1 << p))),
+        .acc_first_i(acc_first),
+        .acc_last_i(acc_last),
+        .acc_clear_i(acc_clear),
+        .acc_set_i(acc_set),
+        .acc_word_i(acc_word),
+        .acc_mask_i(acc_mask),
+        .acc_tag_i(acc_tag),
+        .got_valid_o(got_valid[p]),
+        .got_data_o(port_got[DIRTY_WORD*p+:DIRTY_WORD]),
+        .got_tag_o(got_tag[DIRTY_TAG_W*p+:DIRTY_TAG_W]),
+        .look_i(look),
+        .marks_o(port_marks[64*p+:64]),
+        .out_valid_i(out_valid && out_to[p]),
+        .out_ready_o(out_ready[p]),
+        .out_line_i(out_line),
+        .out_data_i(out_data),
+        .out_slot_i(out_slot),
+        .done_valid_o(line_done[p]),
+        .done_ready_i(line_done_ready[p]),
+        .done_slot_o(line_done_slot[4*p+:4]),
+        .done_error_o(line_done_error[p]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[p]),
+        .m_axi_arready_i(m_axi_arready_i[p]),
+        .m_axi_arid_o(m_axi_arid_o[ID_W*p+:ID_W]),
+        .m_axi_araddr_o(m_axi_araddr_o[64*p+:64]),
+        .m_axi_arlen_o(m_axi_arlen_o[8*p+:8]),
+        .m_axi_arsize_o(m_axi_arsize_o[3*p+:3]),
+        .m_axi_arburst_o(m_axi_arburst_o[2*p+:2]),
+        .m_axi_rvalid_i(m_axi_rvalid_i[p]),
+        .m_axi_rready_o(m_axi_rready_o[p]),
+        .m_axi_rid_i(m_axi_rid_i[ID_W*p+:ID_W]),
+        .m_axi_rdata_i(m_axi_rdata_i[512*p+:512]),
+        .m_axi_rresp_i(m_axi_rresp_i[2*p+:2]),
+        .m_axi_rlast_i(m_axi_rlast_i[p]),
+        .m_axi_awvalid_o(m_axi_awvalid_o[p]),
+        .m_axi_awready_i(m_axi_awready_i[p]),
+        .m_axi_awid_o(m_axi_awid_o[ID_W*p+:ID_W]),
+        .m_axi_awaddr_o(m_axi_awaddr_o[64*p+:64]),
+        .m_axi_awlen_o(m_axi_awlen_o[8*p+:8]),
+        .m_axi_awsize_o(m_axi_awsize_o[3*p+:3]),
+        .m_axi_awburst_o(m_axi_awburst_o[2*p+:2]),
+        .m_axi_wvalid_o(m_axi_wvalid_o[p]),
+        .m_axi_wready_i(m_axi_wready_i[p]),
+        .m_axi_wdata_o(m_axi_wdata_o[512*p+:512]),
+        .m_axi_wstrb_o(m_axi_wstrb_o[64*p+:64]),
+        .m_axi_wlast_o(m_axi_wlast_o[p]),
+        .m_axi_bvalid_i(m_axi_bvalid_i[p]),
+        .m_axi_bready_o(m_axi_bready_o[p]),
+        .m_axi_bid_i(m_axi_bid_i[ID_W*p+:ID_W]),
+        .m_axi_bresp_i(m_axi_bresp_i[2*p+:2])
     );
     // One answer for a written line is passed on in a cycle, that of the lowest port first.
     assign line_done_ready[p] = (line_done & PORTS'((1 << p) - 1)) == '0;
@@ -184,8 +230,7 @@ module mem_fabric #(
     assign port_room = '1;
     assign rsp_valid_o = port_rsp_valid;
     assign rsp_tag_o = port_rsp_tag;
-    assign rsp_data_o = port_rsp_data;
-    assign rsp_fault_o = port_rsp_fault;
+    assign rsp_o = port_rsp;
     assign ev_rd_o = port_ev_rd;
     assign ev_wr_o = port_ev_wr;
     assign out_to = 1'b1;
@@ -194,8 +239,7 @@ module mem_fabric #(
     for (genvar e = 0; e < ENGINES; e++) begin : g_engine
       logic [PORTS-1:0] valid, ready, room, got, rd, wr;
       logic [TAG_W*PORTS-1:0] tag;
-      logic [512*PORTS-1:0] data;
-      logic [8*PORTS-1:0] fault;
+      logic [RSP_W*PORTS-1:0] rsp;
       for (genvar p = 0; p < PORTS; p++) begin : g_port
         localparam int AT = p * ENGINES + e;
         assign port_valid[AT] = valid[p];
@@ -203,25 +247,43 @@ module mem_fabric #(
         assign port_room[AT] = room[p];
         assign {got[p], rd[p], wr[p]} = {port_rsp_valid[AT], port_ev_rd[AT], port_ev_wr[AT]};
         assign tag[TAG_W*p+:TAG_W] = port_rsp_tag[TAG_W*AT+:TAG_W];
-        assign data[512*p+:512] = port_rsp_data[512*AT+:512];
-        assign fault[8*p+:8] = port_rsp_fault[8*AT+:8];
+        assign rsp[RSP_W*p+:RSP_W] = port_rsp[RSP_W*AT+:RSP_W];
       end
-      mem_interleave #(.PORTS(PORTS), .TAG_W(TAG_W)) u_interleave (
-          .clk_i, .rst_i, .req_valid_i(req_valid_i[e]), .req_ready_o(req_ready_o[e]), .req_op_i(req_op_i[2*e+:2]),
-          .req_amo_i(req_amo_i[4*e+:4]), .req_port_i(req_line_i[28*e+LINES_LOG2+:$clog2(PORTS)]),
-          .rsp_valid_o(rsp_valid_o[e]), .rsp_tag_o(rsp_tag_o[TAG_W*e+:TAG_W]), .rsp_data_o(rsp_data_o[512*e+:512]),
-          .rsp_fault_o(rsp_fault_o[8*e+:8]), .ev_rd_o(ev_rd_o[e]), .ev_wr_o(ev_wr_o[e]), .port_valid_o(valid),
-          .port_ready_i(ready), .port_room_o(room), .port_rsp_valid_i(got), .port_rsp_tag_i(tag),
-          .port_rsp_data_i(data), .port_rsp_fault_i(fault), .port_ev_rd_i(rd), .port_ev_wr_i(wr)
+      mem_interleave #(.PORTS(PORTS), .LINES_LOG2(LINES_LOG2), .TAG_W(TAG_W)) u_interleave (
+          .clk_i,
+          .rst_i,
+          .req_valid_i(req_valid_i[e]),
+          .req_ready_o(req_ready_o[e]),
+          .req_i(req_i[REQ_W*e+:REQ_W]),
+          .rsp_valid_o(rsp_valid_o[e]),
+          .rsp_tag_o(rsp_tag_o[TAG_W*e+:TAG_W]),
+          .rsp_o(rsp_o[RSP_W*e+:RSP_W]),
+          .ev_rd_o(ev_rd_o[e]),
+          .ev_wr_o(ev_wr_o[e]),
+          .port_valid_o(valid),
+          .port_ready_i(ready),
+          .port_room_o(room),
+          .port_rsp_valid_i(got),
+          .port_rsp_tag_i(tag),
+          .port_rsp_i(rsp),
+          .port_ev_rd_i(rd),
+          .port_ev_wr_i(wr)
       );
       check_request #(.TAG_W(TAG_W)) u_check_req (
-          .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
-          .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
-          .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
+          .clk_i,
+          .rst_i,
+          .valid_i(req_valid_i[e]),
+          .ready_i(req_ready_o[e]),
+          .req_i(req_i[REQ_W*e+:REQ_W]),
+          .tag_i(req_tag_i[TAG_W*e+:TAG_W])
       );
       check_answers #(.TAG_W(TAG_W)) u_check_answers (
-          .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
-          .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
+          .clk_i,
+          .rst_i,
+          .req_i(req_valid_i[e] && req_ready_o[e]),
+          .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
+          .rsp_i(rsp_valid_o[e]),
+          .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
       );
     end
   end
@@ -245,14 +307,40 @@ module mem_fabric #(
   assign done_valid = |line_done;
 
   dirty_command #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .PAGE_LOG2(PAGE_LOG2), .TAG_W(DIRTY_TAG_W)) u_dirty (
-      .clk_i, .rst_i, .mem_pages_i, .cmd_valid_i(dirty_valid_i), .cmd_op_i(dirty_op_i), .cmd_first_i(dirty_first_i),
-      .cmd_count_i(dirty_count_i), .cmd_target_i(dirty_target_i), .busy_o(dirty_busy_o), .error_o(dirty_error_o),
-      .bus_error_o(dirty_bus_error_o), .found_o(dirty_found_o), .acc_valid_o(acc_valid), .acc_ready_i(&acc_ready),
-      .acc_first_o(acc_first), .acc_last_o(acc_last), .acc_clear_o(acc_clear), .acc_set_o(acc_set),
-      .acc_word_o(acc_word), .acc_mask_o(acc_mask), .acc_tag_o(acc_tag), .got_valid_i(got_valid[0]),
-      .got_data_i(got_data), .got_tag_i(got_tag[DIRTY_TAG_W-1:0]), .look_o(look), .marks_i(marks),
-      .wr_valid_o(out_valid), .wr_ready_i(|(out_to & out_ready)), .wr_line_o(out_line), .wr_data_o(out_data),
-      .wr_slot_o(out_slot), .done_valid_i(done_valid), .done_slot_i(done_slot), .done_error_i(done_error)
+      .clk_i,
+      .rst_i,
+      .mem_pages_i,
+      .cmd_valid_i(dirty_valid_i),
+      .cmd_op_i(dirty_op_i),
+      .cmd_first_i(dirty_first_i),
+      .cmd_count_i(dirty_count_i),
+      .cmd_target_i(dirty_target_i),
+      .busy_o(dirty_busy_o),
+      .error_o(dirty_error_o),
+      .bus_error_o(dirty_bus_error_o),
+      .found_o(dirty_found_o),
+      .acc_valid_o(acc_valid),
+      .acc_ready_i(&acc_ready),
+      .acc_first_o(acc_first),
+      .acc_last_o(acc_last),
+      .acc_clear_o(acc_clear),
+      .acc_set_o(acc_set),
+      .acc_word_o(acc_word),
+      .acc_mask_o(acc_mask),
+      .acc_tag_o(acc_tag),
+      .got_valid_i(got_valid[0]),
+      .got_data_i(got_data),
+      .got_tag_i(got_tag[DIRTY_TAG_W-1:0]),
+      .look_o(look),
+      .marks_i(marks),
+      .wr_valid_o(out_valid),
+      .wr_ready_i(|(out_to & out_ready)),
+      .wr_line_o(out_line),
+      .wr_data_o(out_data),
+      .wr_slot_o(out_slot),
+      .done_valid_i(done_valid),
+      .done_slot_i(done_slot),
+      .done_error_i(done_error)
   );
 
   if (PORTS > 1) begin : g_unused

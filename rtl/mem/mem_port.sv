@@ -29,87 +29,82 @@ module mem_port #(
     parameter int HASH_W    = 9,        // 2^HASH_W entries in a table of mem_gate.
     parameter bit ATOMICS   = 1'b1      // 0: an atomic is refused like an access beyond memory.
 ) (
-    input  logic                     clk_i,
-    input  logic                     rst_i,
-    input  logic [             22:0] mem_pages_i,
-    input  logic [             63:0] axi_base_i,
+    input  logic                                   clk_i,
+    input  logic                                   rst_i,
+    input  logic [22:0]                            mem_pages_i,
+    input  logic [63:0]                            axi_base_i,
     // Memory channels of the engines, engine 0 lowest.
-    input  logic [      ENGINES-1:0] req_valid_i,
-    output logic [      ENGINES-1:0] req_ready_o,
-    input  logic [    2*ENGINES-1:0] req_op_i,
-    input  logic [    4*ENGINES-1:0] req_amo_i,
-    input  logic [   28*ENGINES-1:0] req_line_i,
-    input  logic [  512*ENGINES-1:0] req_wdata_i,
-    input  logic [   64*ENGINES-1:0] req_be_i,
-    input  logic [TAG_W*ENGINES-1:0] req_tag_i,
-    output logic [      ENGINES-1:0] rsp_valid_o,
-    output logic [TAG_W*ENGINES-1:0] rsp_tag_o,
-    output logic [  512*ENGINES-1:0] rsp_data_o,
-    output logic [    8*ENGINES-1:0] rsp_fault_o,
-    output logic [      ENGINES-1:0] ev_rd_o,
-    output logic [      ENGINES-1:0] ev_wr_o,
-    input  logic [      ENGINES-1:0] rsp_room_i,  // The engine can take an answer in the next cycle.
+    input  logic [ENGINES-1:0]                     req_valid_i,
+    output logic [ENGINES-1:0]                     req_ready_o,
+    input  logic [tern_pkg::MEM_REQ_W*ENGINES-1:0] req_i,         // Vector of mem_req_t.
+    input  logic [TAG_W*ENGINES-1:0]               req_tag_i,
+    output logic [ENGINES-1:0]                     rsp_valid_o,
+    output logic [TAG_W*ENGINES-1:0]               rsp_tag_o,
+    output logic [tern_pkg::MEM_RSP_W*ENGINES-1:0] rsp_o,         // Vector of mem_rsp_t.
+    output logic [ENGINES-1:0]                     ev_rd_o,
+    output logic [ENGINES-1:0]                     ev_wr_o,
+    input  logic [ENGINES-1:0]                     rsp_room_i,    // The engine can take an answer in the next cycle.
     // LR and SC that this port executes (reserve_*), and those of other ports, which end reservations here (forget_*).
-    output logic [      ENGINES-1:0] reserve_o,
-    output logic [             31:0] reserve_thread_o,
-    input  logic [      ENGINES-1:0] forget_i,
-    input  logic [   32*ENGINES-1:0] forget_thread_i,
+    output logic [ENGINES-1:0]                     reserve_o,
+    output logic [31:0]                            reserve_thread_o,
+    input  logic [ENGINES-1:0]                     forget_i,
+    input  logic [32*ENGINES-1:0]                  forget_thread_i,
     // Accesses of dirty commands (dirty_plane).
-    input  logic                     acc_valid_i,
-    output logic                     acc_ready_o,
-    input  logic                     acc_others_i,  // The planes of all other ports are ready.
-    input  logic                     acc_first_i,
-    input  logic                     acc_last_i,
-    input  logic                     acc_clear_i,
-    input  logic                     acc_set_i,
-    input  logic [             21:0] acc_word_i,
-    input  logic [   DIRTY_WORD-1:0] acc_mask_i,
-    input  logic [  DIRTY_TAG_W-1:0] acc_tag_i,
-    output logic                     got_valid_o,
-    output logic [   DIRTY_WORD-1:0] got_data_o,
-    output logic [  DIRTY_TAG_W-1:0] got_tag_o,
-    input  logic [             15:0] look_i,
-    output logic [             63:0] marks_o,
+    input  logic                                   acc_valid_i,
+    output logic                                   acc_ready_o,
+    input  logic                                   acc_others_i,  // The planes of all other ports are ready.
+    input  logic                                   acc_first_i,
+    input  logic                                   acc_last_i,
+    input  logic                                   acc_clear_i,
+    input  logic                                   acc_set_i,
+    input  logic [21:0]                            acc_word_i,
+    input  logic [DIRTY_WORD-1:0]                  acc_mask_i,
+    input  logic [DIRTY_TAG_W-1:0]                 acc_tag_i,
+    output logic                                   got_valid_o,
+    output logic [DIRTY_WORD-1:0]                  got_data_o,
+    output logic [DIRTY_TAG_W-1:0]                 got_tag_o,
+    input  logic [15:0]                            look_i,
+    output logic [63:0]                            marks_o,
     // Lines that a dirty command writes, and the answers of memory.
-    input  logic                     out_valid_i,
-    output logic                     out_ready_o,
-    input  logic [             27:0] out_line_i,
-    input  logic [            511:0] out_data_i,
-    input  logic [              3:0] out_slot_i,
-    output logic                     done_valid_o,
-    input  logic                     done_ready_i,
-    output logic [              3:0] done_slot_o,
-    output logic                     done_error_o,
+    input  logic                                   out_valid_i,
+    output logic                                   out_ready_o,
+    input  logic [27:0]                            out_line_i,
+    input  logic [511:0]                           out_data_i,
+    input  logic [3:0]                             out_slot_i,
+    output logic                                   done_valid_o,
+    input  logic                                   done_ready_i,
+    output logic [3:0]                             done_slot_o,
+    output logic                                   done_error_o,
     // AXI4 master.
-    output logic                     m_axi_arvalid_o,
-    input  logic                     m_axi_arready_i,
-    output logic [         ID_W-1:0] m_axi_arid_o,
-    output logic [             63:0] m_axi_araddr_o,
-    output logic [              7:0] m_axi_arlen_o,
-    output logic [              2:0] m_axi_arsize_o,
-    output logic [              1:0] m_axi_arburst_o,
-    input  logic                     m_axi_rvalid_i,
-    output logic                     m_axi_rready_o,
-    input  logic [         ID_W-1:0] m_axi_rid_i,
-    input  logic [            511:0] m_axi_rdata_i,
-    input  logic [              1:0] m_axi_rresp_i,
-    input  logic                     m_axi_rlast_i,
-    output logic                     m_axi_awvalid_o,
-    input  logic                     m_axi_awready_i,
-    output logic [         ID_W-1:0] m_axi_awid_o,
-    output logic [             63:0] m_axi_awaddr_o,
-    output logic [              7:0] m_axi_awlen_o,
-    output logic [              2:0] m_axi_awsize_o,
-    output logic [              1:0] m_axi_awburst_o,
-    output logic                     m_axi_wvalid_o,
-    input  logic                     m_axi_wready_i,
-    output logic [            511:0] m_axi_wdata_o,
-    output logic [             63:0] m_axi_wstrb_o,
-    output logic                     m_axi_wlast_o,
-    input  logic                     m_axi_bvalid_i,
-    output logic                     m_axi_bready_o,
-    input  logic [         ID_W-1:0] m_axi_bid_i,
-    input  logic [              1:0] m_axi_bresp_i
+    output logic                                   m_axi_arvalid_o,
+    input  logic                                   m_axi_arready_i,
+    output logic [ID_W-1:0]                        m_axi_arid_o,
+    output logic [63:0]                            m_axi_araddr_o,
+    output logic [7:0]                             m_axi_arlen_o,
+    output logic [2:0]                             m_axi_arsize_o,
+    output logic [1:0]                             m_axi_arburst_o,
+    input  logic                                   m_axi_rvalid_i,
+    output logic                                   m_axi_rready_o,
+    input  logic [ID_W-1:0]                        m_axi_rid_i,
+    input  logic [511:0]                           m_axi_rdata_i,
+    input  logic [1:0]                             m_axi_rresp_i,
+    input  logic                                   m_axi_rlast_i,
+    output logic                                   m_axi_awvalid_o,
+    input  logic                                   m_axi_awready_i,
+    output logic [ID_W-1:0]                        m_axi_awid_o,
+    output logic [63:0]                            m_axi_awaddr_o,
+    output logic [7:0]                             m_axi_awlen_o,
+    output logic [2:0]                             m_axi_awsize_o,
+    output logic [1:0]                             m_axi_awburst_o,
+    output logic                                   m_axi_wvalid_o,
+    input  logic                                   m_axi_wready_i,
+    output logic [511:0]                           m_axi_wdata_o,
+    output logic [63:0]                            m_axi_wstrb_o,
+    output logic                                   m_axi_wlast_o,
+    input  logic                                   m_axi_bvalid_i,
+    output logic                                   m_axi_bready_o,
+    input  logic [ID_W-1:0]                        m_axi_bid_i,
+    input  logic [1:0]                             m_axi_bresp_i
 );
   localparam int ENG_W = 3;
   localparam int META_W = ENG_W + TAG_W + HASH_W;  // Bits kept for a request in flight: engine, tag, hash.
@@ -117,7 +112,7 @@ module mem_port #(
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int PORT_W = $clog2(PORTS);
   localparam int NAME_W = HASH_W + 8;              // Bits of the name of a line in mem_gate.
-  localparam logic [1:0] REFUSED = 2'd3;           // Class beside MEM_READ, MEM_WRITE, MEM_ATOMIC.
+  localparam int REQ_W = tern_pkg::MEM_REQ_W, RSP_W = tern_pkg::MEM_RSP_W;
 
   generate
     if (HASH_W < 2 || HASH_W > 20) begin : g_check_hash
@@ -133,11 +128,9 @@ module mem_port #(
   logic [2*ENGINES-1:0] in_class, head_class;
   logic [NAME_W*ENGINES-1:0] in_name;
   logic [HASH_W*ENGINES-1:0] head_hash;
-  logic [4*ENGINES-1:0] head_amo_q, head_bank_q;
-  logic [28*ENGINES-1:0] head_line_q;
-  logic [512*ENGINES-1:0] head_wdata_q;
-  logic [64*ENGINES-1:0] head_be_q;
-  logic [TAG_W*ENGINES-1:0] head_tag_q;
+  logic [4*ENGINES-1:0] head_bank_q;
+  logic [REQ_W*ENGINES-1:0] heads;  // Vector of mem_req_t.
+  logic [TAG_W*ENGINES-1:0] head_tag;
   logic [15:0] bank_full;
   logic wr_free, at_ready;
 
@@ -159,43 +152,26 @@ module mem_port #(
   endfunction
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_head
-    logic may;
-    logic [3:0] amo;
     logic [27:0] line;
-    logic [511:0] wdata;
-    logic [63:0] be;
-    logic [TAG_W-1:0] tag;
-
-    assign may = {1'b0, req_line_i[28*e+6+:22]} < mem_pages_i && (ATOMICS || req_op_i[2*e+:2] != tern_pkg::MEM_ATOMIC);
-    mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
-        .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
-        .in_data_i({may ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
-                    req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
-        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
+    mem_head #(.TAG_W(TAG_W), .ATOMICS(ATOMICS)) u_head (
+        .clk_i,
+        .rst_i,
+        .mem_pages_i,
+        .req_valid_i(req_valid_i[e]),
+        .req_ready_o(req_ready_o[e]),
+        .req_i(req_i[REQ_W*e+:REQ_W]),
+        .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
+        .rsp_valid_i(rsp_valid_o[e]),
+        .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W]),
+        .out_valid_o(in_valid[e]),
+        .out_ready_i(in_ready[e]),
+        .out_class_o(in_class[2*e+:2]),
+        .out_line_o(line),
+        .head_o(heads[REQ_W*e+:REQ_W]),
+        .head_tag_o(head_tag[TAG_W*e+:TAG_W])
     );
     assign in_name[NAME_W*e+:NAME_W] = name(own(line));
-
-    always_ff @(posedge clk_i) begin
-      if (in_valid[e] && in_ready[e]) begin
-        head_amo_q[4*e+:4] <= amo;
-        head_bank_q[4*e+:4] <= bank(line);
-        head_line_q[28*e+:28] <= line;
-        head_wdata_q[512*e+:512] <= wdata;
-        head_be_q[64*e+:64] <= be;
-        head_tag_q[TAG_W*e+:TAG_W] <= tag;
-      end
-    end
-
-    check_request #(.TAG_W(TAG_W)) u_check_req (
-        .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
-        .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
-        .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
-    );
-    check_answers #(.TAG_W(TAG_W)) u_check_answers (
-        .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
-        .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
-    );
-
+    always_ff @(posedge clk_i) if (in_valid[e] && in_ready[e]) head_bank_q[4*e+:4] <= bank(line);
     assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
   end
 
@@ -203,43 +179,52 @@ module mem_port #(
   logic [HASH_W-1:0] r_hash, c_hash;
 
   mem_gate #(.ENGINES(ENGINES), .LINE_W(NAME_W), .HASH_W(HASH_W)) u_gate (
-      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_line_i(in_name),
-      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free),
-      .rd_grant_o(rd_grant), .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
-      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done),
-      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_hash_i(c_hash)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(in_valid),
+      .in_ready_o(in_ready),
+      .in_class_i(in_class),
+      .in_line_i(in_name),
+      .head_class_o(head_class),
+      .head_hash_o(head_hash),
+      .rd_waits_o(rd_waits),
+      .rd_ready_i(rd_free),
+      .rd_grant_o(rd_grant),
+      .wr_waits_o(wr_waits),
+      .wr_ready_i(wr_ready),
+      .at_ready_i(at_ready),
+      .wr_grant_o(wr_grant),
+      .refused_ready_i(refused_ready),
+      .refused_grant_o(refused_grant),
+      .rd_done_valid_i(r_done),
+      .rd_done_hash_i(r_hash),
+      .wr_done_valid_i(c_done),
+      .wr_done_hash_i(c_hash)
   );
 
   // Requests that the gate has granted.
-  logic [27:0] rd_line, wr_line;
+  tern_pkg::mem_req_t head, rd_req, wr_req;
   logic [META_W-1:0] rd_meta, wr_meta;
-  logic [511:0] wr_wdata;
-  logic [63:0] wr_be;
-  logic [3:0] wr_amo, wr_bank;
+  logic [3:0] wr_bank;
   logic wr_plain, wr_atomic;
 
   always_comb begin
-    rd_line = '0;
+    rd_req = '0;
     rd_meta = '0;
-    wr_line = '0;
+    wr_req = '0;
     wr_meta = '0;
-    wr_wdata = '0;
-    wr_be = '0;
-    wr_amo = '0;
     wr_bank = '0;
     wr_plain = 1'b0;
     wr_atomic = 1'b0;
     for (int e = 0; e < ENGINES; e++) begin
+      head = heads[REQ_W*e+:REQ_W];
       if (rd_grant[e]) begin
-        rd_line = rd_line | head_line_q[28*e+:28];
-        rd_meta = rd_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+        rd_req.line = rd_req.line | head.line;
+        rd_meta = rd_meta | {ENG_W'(e), head_tag[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
       end
       if (wr_grant[e]) begin
-        wr_line = wr_line | head_line_q[28*e+:28];
-        wr_meta = wr_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
-        wr_wdata = wr_wdata | head_wdata_q[512*e+:512];
-        wr_be = wr_be | head_be_q[64*e+:64];
-        wr_amo = wr_amo | head_amo_q[4*e+:4];
+        wr_req = wr_req | head;
+        wr_meta = wr_meta | {ENG_W'(e), head_tag[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
         wr_bank = wr_bank | head_bank_q[4*e+:4];
         wr_plain = wr_plain | head_class[2*e+:2] == tern_pkg::MEM_WRITE;
         wr_atomic = wr_atomic | head_class[2*e+:2] == tern_pkg::MEM_ATOMIC;
@@ -265,31 +250,63 @@ module mem_port #(
   always_ff @(posedge clk_i) begin
     plain_valid_q <= wr_plain || out_ready_o;
     if (wr_plain || out_asks) begin
-      plain_line_q <= out_asks ? out_line_i : wr_line;
-      plain_be_q <= out_asks ? '1 : wr_be;
+      plain_line_q <= out_asks ? out_line_i : wr_req.line;
+      plain_be_q <= out_asks ? '1 : wr_req.be;
     end
     if (rst_i) plain_valid_q <= 1'b0;
   end
 
   if (ATOMICS) begin : g_atomic
     atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
-        .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
-        .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
-        .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
-        .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
-        .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
-        .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
-        .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
-        .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
-        .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
-        .end_error_i(c_error), .reserve_o, .reserve_thread_o, .forget_i, .forget_thread_i
+        .clk_i,
+        .rst_i,
+        .req_valid_i(wr_atomic),
+        .req_ready_o(at_ready),
+        .req_engine_i(wr_grant),
+        .req_amo_i(wr_req.amo),
+        .req_line_i(wr_req.line),
+        .req_wdata_i(wr_req.wdata),
+        .req_be_i(wr_req.be),
+        .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
+        .plain_valid_i(plain_valid_q),
+        .plain_line_i(plain_line_q),
+        .plain_be_i(plain_be_q),
+        .fill_valid_o(fill_valid),
+        .fill_ready_i(fill_goes),
+        .fill_line_o(fill_line),
+        .fill_entry_o(fill_entry),
+        .line_valid_i(line_valid),
+        .line_entry_i(r_meta[3:0]),
+        .line_data_i(r_data),
+        .line_error_i(r_error),
+        .wt_valid_o(wt_valid),
+        .wt_ready_i(wt_ready),
+        .wt_line_o(wt_line),
+        .wt_data_o(wt_data),
+        .wt_be_o(wt_be),
+        .wt_rec_o(wt_rec),
+        .wt_engine_o(wt_engine),
+        .direct_valid_o(direct_valid),
+        .direct_ready_i(direct_ready),
+        .direct_rec_o(direct_rec),
+        .direct_engine_o(direct_engine),
+        .end_rec_i(c_rec),
+        .end_meta_o(end_meta),
+        .end_data_o(end_data),
+        .end_fault_o(end_fault),
+        .end_valid_i(c_done && c_atomic),
+        .end_error_i(c_error),
+        .reserve_o,
+        .reserve_thread_o,
+        .forget_i,
+        .forget_thread_i
     );
   end else begin : g_none
     assign {at_ready, fill_valid, wt_valid, direct_valid, end_fault} = '0;
     assign {fill_line, fill_entry, wt_line, wt_data, wt_be, wt_rec, wt_engine, direct_rec, direct_engine} = '0;
     assign {end_meta, end_data, reserve_o, reserve_thread_o} = '0;
     logic unused_atomic;
-    assign unused_atomic = &{1'b0, plain_valid_q, plain_line_q, plain_be_q, wr_amo, wr_atomic, line_valid, wt_ready,
+    assign unused_atomic = &{1'b0, plain_valid_q, plain_line_q, plain_be_q, wr_req.amo, wr_atomic, line_valid, wt_ready,
                              direct_ready, c_rec, forget_i, forget_thread_i};
   end
 
@@ -300,15 +317,34 @@ module mem_port #(
   assign fill_goes = fill_asks && rd_port_ready;
   assign rd_free = rd_port_ready && !fill_asks;
   mem_turn u_rd_turn (
-      .clk_i, .rst_i, .waits_i(rd_waits), .first_goes_i(fill_goes), .other_goes_i(|rd_grant), .first_o(fill_first)
+      .clk_i,
+      .rst_i,
+      .waits_i(rd_waits),
+      .first_goes_i(fill_goes),
+      .other_goes_i(|rd_grant),
+      .first_o(fill_first)
   );
   axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_asks || |rd_grant), .req_ready_o(rd_port_ready),
-      .req_line_i(fill_asks ? fill_line : rd_line),
+      .clk_i,
+      .rst_i,
+      .axi_base_i,
+      .req_valid_i(fill_asks || |rd_grant),
+      .req_ready_o(rd_port_ready),
+      .req_line_i(fill_asks ? fill_line : rd_req.line),
       .req_meta_i(fill_asks ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
-      .rsp_valid_o(r_valid), .rsp_ready_i(r_ready), .rsp_meta_o(r_meta), .rsp_data_o(r_data), .rsp_error_o(r_error),
-      .arvalid_o(m_axi_arvalid_o), .arready_i(m_axi_arready_i), .arid_o(m_axi_arid_o), .araddr_o(m_axi_araddr_o),
-      .rvalid_i(m_axi_rvalid_i), .rready_o(m_axi_rready_o), .rid_i(m_axi_rid_i[5:0]), .rdata_i(m_axi_rdata_i),
+      .rsp_valid_o(r_valid),
+      .rsp_ready_i(r_ready),
+      .rsp_meta_o(r_meta),
+      .rsp_data_o(r_data),
+      .rsp_error_o(r_error),
+      .arvalid_o(m_axi_arvalid_o),
+      .arready_i(m_axi_arready_i),
+      .arid_o(m_axi_arid_o),
+      .araddr_o(m_axi_araddr_o),
+      .rvalid_i(m_axi_rvalid_i),
+      .rready_o(m_axi_rready_o),
+      .rid_i(m_axi_rid_i[5:0]),
+      .rdata_i(m_axi_rdata_i),
       .rerror_i(m_axi_rresp_i[1])
   );
 
@@ -335,22 +371,43 @@ module mem_port #(
     if (rst_i) out_turn_q <= 1'b0;
   end
   mem_turn u_wr_turn (
-      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
+      .clk_i,
+      .rst_i,
+      .waits_i(wr_waits),
+      .first_goes_i(wt_valid && wt_ready),
+      .other_goes_i(wr_plain),
       .first_o(wt_first)
   );
   axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
-      .req_ready_o(wr_port_ready), .bank_full_o(bank_full),
+      .clk_i,
+      .rst_i,
+      .axi_base_i,
+      .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
+      .req_ready_o(wr_port_ready),
+      .bank_full_o(bank_full),
       .req_bank_i(out_asks ? out_bank_q : wt_asks ? wt_bank : wr_bank),
-      .req_line_i(out_asks ? out_line_i : wt_asks ? wt_line : wr_line),
-      .req_data_i(out_asks ? out_data_i : wt_asks ? wt_data : wr_wdata),
-      .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_be),
-      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot_i)} :
-                  wt_asks ? {2'b01, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
-      .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
-      .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
-      .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
-      .bvalid_i(m_axi_bvalid_i), .bready_o(m_axi_bready_o), .bid_i(m_axi_bid_i[3:0]), .berror_i(m_axi_bresp_i[1])
+      .req_line_i(out_asks ? out_line_i : wt_asks ? wt_line : wr_req.line),
+      .req_data_i(out_asks ? out_data_i : wt_asks ? wt_data : wr_req.wdata),
+      .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_req.be),
+      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot_i)} : wt_asks ? {2'b01, number(wt_engine),
+          (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
+      .rsp_valid_o(b_valid),
+      .rsp_ready_i(b_ready),
+      .rsp_meta_o(b_meta),
+      .rsp_page_o(b_page),
+      .rsp_error_o(b_error),
+      .awvalid_o(m_axi_awvalid_o),
+      .awready_i(m_axi_awready_i),
+      .awid_o(m_axi_awid_o),
+      .awaddr_o(m_axi_awaddr_o),
+      .wvalid_o(m_axi_wvalid_o),
+      .wready_i(m_axi_wready_i),
+      .wdata_o(m_axi_wdata_o),
+      .wstrb_o(m_axi_wstrb_o),
+      .bvalid_i(m_axi_bvalid_i),
+      .bready_o(m_axi_bready_o),
+      .bid_i(m_axi_bid_i[3:0]),
+      .berror_i(m_axi_bresp_i[1])
   );
   assign m_axi_arlen_o = '0;
   assign m_axi_arsize_o = 3'd6;
@@ -412,49 +469,54 @@ module mem_port #(
   end
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_rsp
-    logic r_mine, c_mine, refused, refused_goes;
-    logic [TAG_W-1:0] refused_tag;
-    assign r_mine = r_done && r_engine == ENG_W'(e);
-    assign c_mine = c_done && c_engine == ENG_W'(e);
-    // The answer of a refused request waits until the engine gets no other.
-    assign refused_goes = !r_mine && !c_mine && rsp_room_i[e];
-    mem_fifo #(.WIDTH(TAG_W), .DEPTH_LOG2(1)) u_refused (
-        .clk_i, .rst_i, .in_valid_i(refused_grant[e]), .in_ready_o(refused_ready[e]),
-        .in_data_i(head_tag_q[TAG_W*e+:TAG_W]), .out_valid_o(refused), .out_ready_i(refused_goes),
-        .out_data_o(refused_tag)
+    mem_answer #(.TAG_W(TAG_W)) u_answer (
+        .clk_i,
+        .rst_i,
+        .room_i(rsp_room_i[e]),
+        .r_valid_i(r_done && r_engine == ENG_W'(e)),
+        .r_tag_i(r_meta[HASH_W+:TAG_W]),
+        .r_data_i(r_data),
+        .r_error_i(r_error),
+        .c_valid_i(c_done && c_engine == ENG_W'(e)),
+        .c_tag_i(c_meta[HASH_W+:TAG_W]),
+        .c_atomic_i(c_atomic),
+        .c_data_i(end_data),
+        .c_wrote_i(!c_direct && !b_error),
+        .c_fault_i(c_error || (c_atomic && end_fault)),
+        .refused_valid_i(refused_grant[e]),
+        .refused_ready_o(refused_ready[e]),
+        .refused_tag_i(head_tag[TAG_W*e+:TAG_W]),
+        .rsp_valid_o(rsp_valid_o[e]),
+        .rsp_tag_o(rsp_tag_o[TAG_W*e+:TAG_W]),
+        .rsp_o(rsp_o[RSP_W*e+:RSP_W]),
+        .ev_rd_o(ev_rd_o[e]),
+        .ev_wr_o(ev_wr_o[e])
     );
-    always_ff @(posedge clk_i) begin
-      rsp_valid_o[e] <= r_mine || c_mine || (refused && refused_goes);
-      ev_rd_o[e] <= r_mine && !r_error;
-      ev_wr_o[e] <= c_mine && !c_direct && !b_error;
-      if (r_mine) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= r_meta[HASH_W+:TAG_W];
-        rsp_data_o[512*e+:512] <= r_data;
-        rsp_fault_o[8*e+:8] <= r_error ? tern_spec_pkg::FAULT_BUS_ERROR : tern_spec_pkg::FAULT_NONE;
-      end else if (c_mine) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= c_meta[HASH_W+:TAG_W];
-        if (c_atomic) rsp_data_o[512*e+:512] <= end_data;
-        rsp_fault_o[8*e+:8] <= c_error || (c_atomic && end_fault) ? tern_spec_pkg::FAULT_BUS_ERROR :
-            tern_spec_pkg::FAULT_NONE;
-      end else if (refused) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= refused_tag;
-        rsp_fault_o[8*e+:8] <= tern_spec_pkg::FAULT_BUS_ERROR;
-      end
-      if (rst_i) begin
-        rsp_valid_o[e] <= 1'b0;
-        ev_rd_o[e] <= 1'b0;
-        ev_wr_o[e] <= 1'b0;
-      end
-    end
   end
 
   dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(DIRTY_TAG_W)) u_plane (
-      .clk_i, .rst_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready),
-      .set_unit_i(b_page >> (PAGE_LOG2 - 12)), .acc_valid_i, .acc_ready_o, .acc_others_i, .acc_first_i, .acc_last_i,
-      .acc_clear_i, .acc_set_i, .acc_word_i, .acc_mask_i, .acc_tag_i, .got_valid_o, .got_data_o, .got_tag_o, .look_i,
+      .clk_i,
+      .rst_i,
+      .set_valid_i(c_done && !c_direct),
+      .set_ready_o(set_ready),
+      .set_unit_i(b_page >> (PAGE_LOG2 - 12)),
+      .acc_valid_i,
+      .acc_ready_o,
+      .acc_others_i,
+      .acc_first_i,
+      .acc_last_i,
+      .acc_clear_i,
+      .acc_set_i,
+      .acc_word_i,
+      .acc_mask_i,
+      .acc_tag_i,
+      .got_valid_o,
+      .got_data_o,
+      .got_tag_o,
+      .look_i,
       .marks_o
   );
 
   logic unused;
-  assign unused = &{1'b0, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
+  assign unused = &{1'b0, rd_req, wr_req, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
 endmodule

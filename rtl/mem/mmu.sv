@@ -24,69 +24,51 @@ module mmu #(
     parameter int WALKS = 4,         // Page walks at a time.
     parameter int SLOTS = 16         // Requests that wait for walks.
 ) (
-    input  logic             clk_i,
-    input  logic             rst_i,
-    input  logic [     21:0] root_ppn_i,     // Page number of the root page table.
-    input  logic             bypass_i,       // The address is physical.
-    input  logic             block_i,        // No request is accepted.
-    input  logic             hold_absent_i,  // After one absent page every request is refused as absent.
-    input  logic [     22:0] mem_pages_i,
-    output logic             busy_o,
-    output logic             ev_hit_o,
-    output logic             ev_miss_o,
-    input  logic             flush_valid_i,
-    output logic             flush_ready_o,
-    input  logic             flush_all_i,
-    input  logic [     21:0] flush_root_i,
-    input  logic [     19:0] flush_first_i,
-    input  logic [     20:0] flush_count_i,
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic [21:0]        root_ppn_i,     // Page number of the root page table.
+    input  logic               bypass_i,       // The address is physical.
+    input  logic               block_i,        // No request is accepted.
+    input  logic               hold_absent_i,  // After one absent page every request is refused as absent.
+    input  logic [22:0]        mem_pages_i,
+    output logic               busy_o,
+    output logic               ev_hit_o,
+    output logic               ev_miss_o,
+    input  logic               flush_valid_i,
+    output logic               flush_ready_o,
+    input  logic               flush_all_i,
+    input  logic [21:0]        flush_root_i,
+    input  logic [19:0]        flush_first_i,
+    input  logic [20:0]        flush_count_i,
     // Memory channel of the client.
-    input  logic             req_valid_i,
-    output logic             req_ready_o,
-    input  logic [      1:0] req_op_i,
-    input  logic [      3:0] req_amo_i,
-    input  logic             req_exec_i,
-    input  logic [     27:0] req_line_i,
-    input  logic [    511:0] req_wdata_i,
-    input  logic [     63:0] req_be_i,
-    input  logic [TAG_W-1:0] req_tag_i,
-    output logic             pass_o,
-    output logic [TAG_W-1:0] pass_tag_o,
-    output logic             rsp_valid_o,
-    output logic [TAG_W-1:0] rsp_tag_o,
-    output logic [    511:0] rsp_data_o,
-    output logic [      7:0] rsp_fault_o,
+    input  logic               req_valid_i,
+    output logic               req_ready_o,
+    input  tern_pkg::mem_req_t req_i,
+    input  logic               req_exec_i,     // An instruction fetch: needs X instead of R.
+    input  logic [TAG_W-1:0]   req_tag_i,
+    output logic               pass_o,
+    output logic [TAG_W-1:0]   pass_tag_o,
+    output logic               rsp_valid_o,
+    output logic [TAG_W-1:0]   rsp_tag_o,
+    output tern_pkg::mem_rsp_t rsp_o,
     // Memory channel of the fabric; the top bit of a tag marks a page-table read.
-    output logic             mem_req_valid_o,
-    input  logic             mem_req_ready_i,
-    output logic [      1:0] mem_req_op_o,
-    output logic [      3:0] mem_req_amo_o,
-    output logic [     27:0] mem_req_line_o,
-    output logic [    511:0] mem_req_wdata_o,
-    output logic [     63:0] mem_req_be_o,
-    output logic [  TAG_W:0] mem_req_tag_o,
-    input  logic             mem_rsp_valid_i,
-    input  logic [  TAG_W:0] mem_rsp_tag_i,
-    input  logic [    511:0] mem_rsp_data_i,
-    input  logic [      7:0] mem_rsp_fault_i
+    output logic               mem_req_valid_o,
+    input  logic               mem_req_ready_i,
+    output tern_pkg::mem_req_t mem_req_o,
+    output logic [TAG_W:0]     mem_req_tag_o,
+    input  logic               mem_rsp_valid_i,
+    input  logic [TAG_W:0]     mem_rsp_tag_i,
+    input  tern_pkg::mem_rsp_t mem_rsp_i
 );
   // Stage A.
   logic a_valid_q, a_exec_q, a_bypass_q, a_go;
-  logic [1:0] a_op_q;
-  logic [3:0] a_amo_q;
-  logic [27:0] a_line_q;
-  logic [511:0] a_wdata_q;
-  logic [63:0] a_be_q;
+  tern_pkg::mem_req_t a_req_q;
   logic [TAG_W-1:0] a_tag_q;
   logic [21:0] a_root_q;
 
   // Stage B.
   logic b_valid_q, b_exec_q, b_bypass_q, b_go;
-  logic [1:0] b_op_q;
-  logic [3:0] b_amo_q;
-  logic [27:0] b_line_q;
-  logic [511:0] b_wdata_q;
-  logic [63:0] b_be_q;
+  tern_pkg::mem_req_t b_req_q;
   logic [TAG_W-1:0] b_tag_q;
   logic [21:0] b_root_q;
   logic b_new_q;  // First cycle in B, for the counters.
@@ -114,9 +96,21 @@ module mmu #(
   logic [31:0] pte;
 
   tlb #(.ENTRIES(TLB_ENTRIES)) u_tlb (
-      .clk_i, .rst_i, .look_root_i(a_root_q), .look_vpn_i(a_line_q[25:6]), .match_o(match), .select_i(b_match_q),
-      .used_i(b_go), .entry_super_o(entry_super), .entry_pte_o(pte), .fill_valid_i(c_fill_q), .fill_root_i(c_root_q),
-      .fill_vpn_i(c_vpn_q), .fill_super_i(c_super_q), .fill_pte_i(c_pte_q), .lost_o(lost),
+      .clk_i,
+      .rst_i,
+      .look_root_i(a_root_q),
+      .look_vpn_i(a_req_q.line[25:6]),
+      .match_o(match),
+      .select_i(b_match_q),
+      .used_i(b_go),
+      .entry_super_o(entry_super),
+      .entry_pte_o(pte),
+      .fill_valid_i(c_fill_q),
+      .fill_root_i(c_root_q),
+      .fill_vpn_i(c_vpn_q),
+      .fill_super_i(c_super_q),
+      .fill_pte_i(c_pte_q),
+      .lost_o(lost),
       .clear_i(flush_valid_i && flush_ready_o)
   );
 
@@ -134,27 +128,69 @@ module mmu #(
   logic b_plain, b_parks, b_held, b_parked, b_sent, send_ready, local_go;
 
   pte_walker #(.WALKS(WALKS), .CACHE_LOG2(CACHE_LOG2)) u_walker (
-      .clk_i, .rst_i, .mem_pages_i, .near_root_i(a_root_q), .near_vpn_i(a_line_q[25:6]), .near_o(near),
-      .look_valid_i(b_valid_q), .open_valid_i(b_parked && b_walk == '0), .open_ready_o(open_ready),
-      .open_walk_o(open_walk), .open_root_i(b_root_q), .open_vpn_i(b_line_q[25:6]), .live_o(live), .done_o(done),
-      .failed_o(failed), .pick_i(pick), .take_i(c_load), .result_root_o(result_root), .result_vpn_o(result_vpn),
-      .result_super_o(result_super), .result_pte_o(result_pte), .result_fault_o(result_fault),
-      .result_new_o(result_new), .empty_i(pick & last & {WALKS{c_load}} & ~b_joins), .join_i(b_joins), .waits_o(waits),
-      .flush_valid_i(flush_valid_i && !a_valid_q && !b_valid_q && !c_valid_q && live == '0), .flush_ready_o,
-      .flush_all_i, .flush_root_i, .flush_first_i, .flush_count_i, .read_valid_o(read_valid),
-      .read_ready_i(read_ready), .read_line_o(read_line), .read_walk_o(read_walk),
-      .data_valid_i(mem_rsp_valid_i && mem_rsp_tag_i[TAG_W]), .data_walk_i(mem_rsp_tag_i[NW-1:0]),
-      .data_i(mem_rsp_data_i), .data_fault_i(mem_rsp_fault_i)
+      .clk_i,
+      .rst_i,
+      .mem_pages_i,
+      .near_root_i(a_root_q),
+      .near_vpn_i(a_req_q.line[25:6]),
+      .near_o(near),
+      .look_valid_i(b_valid_q),
+      .open_valid_i(b_parked && b_walk == '0),
+      .open_ready_o(open_ready),
+      .open_walk_o(open_walk),
+      .open_root_i(b_root_q),
+      .open_vpn_i(b_req_q.line[25:6]),
+      .live_o(live),
+      .done_o(done),
+      .failed_o(failed),
+      .pick_i(pick),
+      .take_i(c_load),
+      .result_root_o(result_root),
+      .result_vpn_o(result_vpn),
+      .result_super_o(result_super),
+      .result_pte_o(result_pte),
+      .result_fault_o(result_fault),
+      .result_new_o(result_new),
+      .empty_i(pick & last & {WALKS{c_load}} & ~b_joins),
+      .join_i(b_joins),
+      .waits_o(waits),
+      .flush_valid_i(flush_valid_i && !a_valid_q && !b_valid_q && !c_valid_q && live == '0),
+      .flush_ready_o,
+      .flush_all_i,
+      .flush_root_i,
+      .flush_first_i,
+      .flush_count_i,
+      .read_valid_o(read_valid),
+      .read_ready_i(read_ready),
+      .read_line_o(read_line),
+      .read_walk_o(read_walk),
+      .data_valid_i(mem_rsp_valid_i && mem_rsp_tag_i[TAG_W]),
+      .data_walk_i(mem_rsp_tag_i[NW-1:0]),
+      .data_i(mem_rsp_i.data),
+      .data_fault_i(mem_rsp_i.fault)
   );
   mmu_park #(.WIDTH(PARK_W), .SLOTS(SLOTS), .WALKS(WALKS)) u_park (
-      .clk_i, .rst_i, .room_o(room), .put_valid_i(b_parked), .put_walk_i(b_target),
+      .clk_i,
+      .rst_i,
+      .room_o(room),
+      .put_valid_i(b_parked),
+      .put_walk_i(b_target),
       .put_first_i((b_target & waits) == '0),
-      .put_data_i({b_op_q, b_amo_q, b_exec_q, b_line_q[5:0], b_wdata_q, b_be_q, b_tag_q}), .pick_i(pick),
-      .take_i(c_load), .pick_slot_o(pick_slot), .last_o(last), .read_slot_i(c_slot_q),
-      .read_data_o({c_op, c_amo, c_exec, c_offset, c_wdata, c_be, c_tag}), .free_i(c_go)
+      .put_data_i({b_req_q.op, b_req_q.amo, b_exec_q, b_req_q.line[5:0], b_req_q.wdata, b_req_q.be, b_tag_q}),
+      .pick_i(pick),
+      .take_i(c_load),
+      .pick_slot_o(pick_slot),
+      .last_o(last),
+      .read_slot_i(c_slot_q),
+      .read_data_o({c_op, c_amo, c_exec, c_offset, c_wdata, c_be, c_tag}),
+      .free_i(c_go)
   );
   rr_arbiter #(.N(WALKS)) u_drain (
-      .clk_i, .rst_i, .request_i(done & waits), .advance_i(c_load), .grant_o(pick)
+      .clk_i,
+      .rst_i,
+      .request_i(done & waits),
+      .advance_i(c_load),
+      .grant_o(pick)
   );
   assign c_load = !c_valid_q || c_go;
 
@@ -171,9 +207,19 @@ module mmu #(
 
   // Decisions for the requests in B and C. No request joins a walk that found a fault, since the page may be mapped by
   // now.
-  mmu_check u_b_check (.op_i(b_op_q), .exec_i(b_exec_q), .pte_i(pte), .fault_o(b_check));
-  mmu_check u_c_check (.op_i(c_op), .exec_i(c_exec), .pte_i(c_pte_q), .fault_o(c_check));
-  assign b_plain = b_bypass_q || |b_line_q[27:26];
+  mmu_check u_b_check (
+      .op_i(b_req_q.op),
+      .exec_i(b_exec_q),
+      .pte_i(pte),
+      .fault_o(b_check)
+  );
+  mmu_check u_c_check (
+      .op_i(c_op),
+      .exec_i(c_exec),
+      .pte_i(c_pte_q),
+      .fault_o(c_check)
+  );
+  assign b_plain = b_bypass_q || |b_req_q.line[27:26];
   assign b_miss = !b_plain && !(|b_match_q);
   assign b_walk = b_walk_q & live;
   assign b_target = |b_walk ? b_walk : open_walk;
@@ -181,10 +227,10 @@ module mmu #(
   assign b_parks = (b_miss || (!b_plain && |b_walk)) && !refusing_q;
   // A write or an atomic does not pass a request that waits: two virtual addresses may be one line of memory, and a
   // load must not see a store behind it.
-  assign b_held = b_op_q != tern_pkg::MEM_READ && |(live & (b_plain ? '1 : ~b_walk_q));
+  assign b_held = b_req_q.op != tern_pkg::MEM_READ && |(live & (b_plain ? '1 : ~b_walk_q));
   assign b_parked = b_valid_q && b_parks && !b_held && room && (|b_walk ? !(|(b_walk & failed)) : open_ready);
   assign b_fault = b_bypass_q ? tern_spec_pkg::FAULT_NONE : refusing_q ? tern_spec_pkg::FAULT_PAGE_ABSENT :
-      |b_line_q[27:26] ? tern_spec_pkg::FAULT_PAGE : b_check;
+      |b_req_q.line[27:26] ? tern_spec_pkg::FAULT_PAGE : b_check;
   assign b_local = b_fault != tern_spec_pkg::FAULT_NONE || (!b_bypass_q && pte[tern_spec_pkg::PTE_ZERO_LSB]);
   assign c_fault = refusing_q ? tern_spec_pkg::FAULT_PAGE_ABSENT :
       c_fault_q != tern_spec_pkg::FAULT_NONE ? c_fault_q : c_check;
@@ -209,12 +255,8 @@ module mmu #(
   always_ff @(posedge clk_i) begin
     if (!a_valid_q || a_go) a_valid_q <= req_valid_i && req_ready_o;
     if (req_valid_i && req_ready_o) begin
-      a_op_q <= req_op_i;
-      a_amo_q <= req_amo_i;
+      a_req_q <= req_i;
       a_exec_q <= req_exec_i;
-      a_line_q <= req_line_i;
-      a_wdata_q <= req_wdata_i;
-      a_be_q <= req_be_i;
       a_tag_q <= req_tag_i;
       a_root_q <= root_ppn_i;
       a_bypass_q <= bypass_i;
@@ -223,17 +265,13 @@ module mmu #(
     b_new_q <= a_go;
     b_match_q <= a_go ? match : b_match_q & ~lost;
     if (a_go) begin
-      b_op_q <= a_op_q;
-      b_amo_q <= a_amo_q;
+      b_req_q <= a_req_q;
       b_exec_q <= a_exec_q;
-      b_line_q <= a_line_q;
-      b_wdata_q <= a_wdata_q;
-      b_be_q <= a_be_q;
       b_tag_q <= a_tag_q;
       b_root_q <= a_root_q;
       b_bypass_q <= a_bypass_q;
       b_walk_q <= near;
-      if (b_parked && {a_root_q, a_line_q[25:6]} == {b_root_q, b_line_q[25:6]}) b_walk_q <= near | b_target;
+      if (b_parked && {a_root_q, a_req_q.line[25:6]} == {b_root_q, b_req_q.line[25:6]}) b_walk_q <= near | b_target;
     end
     if (c_load) begin
       c_valid_q <= |(done & waits);
@@ -268,23 +306,20 @@ module mmu #(
   always_ff @(posedge clk_i) begin
     if (read_ready) mem_req_valid_o <= read_valid || (c_go && !c_local) || (b_sent && !b_local);
     if (read_ready && read_valid) begin
-      mem_req_op_o <= tern_pkg::MEM_READ;
-      mem_req_line_o <= read_line;
+      mem_req_o.op <= tern_pkg::MEM_READ;
+      mem_req_o.line <= read_line;
       mem_req_tag_o <= {1'b1, TAG_W'(read_walk)};
     end else if (c_go) begin
-      mem_req_op_o <= c_op;
-      mem_req_amo_o <= c_amo;
-      mem_req_line_o <= {c_pte_q[31:20], c_super_q ? c_vpn_q[9:0] : c_pte_q[19:10], c_offset};
-      mem_req_wdata_o <= c_wdata;
-      mem_req_be_o <= c_be;
+      mem_req_o.op <= c_op;
+      mem_req_o.amo <= c_amo;
+      mem_req_o.line <= {c_pte_q[31:20], c_super_q ? c_vpn_q[9:0] : c_pte_q[19:10], c_offset};
+      mem_req_o.wdata <= c_wdata;
+      mem_req_o.be <= c_be;
       mem_req_tag_o <= {1'b0, c_tag};
     end else if (b_sent) begin
-      mem_req_op_o <= b_op_q;
-      mem_req_amo_o <= b_amo_q;
-      mem_req_line_o <= b_bypass_q ? b_line_q :
-          {pte[31:20], entry_super ? b_line_q[15:6] : pte[19:10], b_line_q[5:0]};
-      mem_req_wdata_o <= b_wdata_q;
-      mem_req_be_o <= b_be_q;
+      mem_req_o <= b_req_q;
+      if (!b_bypass_q)
+        mem_req_o.line <= {pte[31:20], entry_super ? b_req_q.line[15:6] : pte[19:10], b_req_q.line[5:0]};
       mem_req_tag_o <= {1'b0, b_tag_q};
     end
     if (rst_i) mem_req_valid_o <= 1'b0;
@@ -293,8 +328,8 @@ module mmu #(
   // Answers.
   assign rsp_valid_o = rsp_mine || local_valid_q;
   assign rsp_tag_o = rsp_mine ? mem_rsp_tag_i[TAG_W-1:0] : local_tag_q;
-  assign rsp_fault_o = rsp_mine ? mem_rsp_fault_i : local_fault_q;
-  assign rsp_data_o = rsp_mine ? mem_rsp_data_i : '0;
+  assign rsp_o.fault = rsp_mine ? mem_rsp_i.fault : local_fault_q;
+  assign rsp_o.data = rsp_mine ? mem_rsp_i.data : '0;
 
   // Requests are counted a cycle late. No request is answered in the cycle after it was accepted.
   logic [TAG_W:0] in_flight_q;
@@ -314,10 +349,19 @@ module mmu #(
   assign unused = &{1'b0, pte, c_pte_q};
 
   check_request #(.TAG_W(TAG_W + 2)) u_check_req (
-      .clk_i, .rst_i, .valid_i(req_valid_i), .ready_i(req_ready_o), .op_i(req_op_i), .amo_i(req_amo_i),
-      .line_i(req_line_i), .wdata_i(req_wdata_i), .be_i(req_be_i), .tag_i({req_exec_i, bypass_i, req_tag_i})
+      .clk_i,
+      .rst_i,
+      .valid_i(req_valid_i),
+      .ready_i(req_ready_o),
+      .req_i,
+      .tag_i({req_exec_i, bypass_i, req_tag_i})
   );
   check_answers #(.TAG_W(TAG_W)) u_check_answers (
-      .clk_i, .rst_i, .req_i(req_valid_i && req_ready_o), .req_tag_i, .rsp_i(rsp_valid_o), .rsp_tag_i(rsp_tag_o)
+      .clk_i,
+      .rst_i,
+      .req_i(req_valid_i && req_ready_o),
+      .req_tag_i,
+      .rsp_i(rsp_valid_o),
+      .rsp_tag_i(rsp_tag_o)
   );
 endmodule

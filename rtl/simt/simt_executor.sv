@@ -67,17 +67,12 @@ module simt_executor #(
     // memory channel
     output logic          req_valid_o,
     input  logic          req_ready_i,
-    output logic [1:0]    req_op_o,
-    output logic [3:0]    req_amo_o,
-    output logic          req_exec_o,
-    output logic [27:0]   req_line_o,
-    output logic [511:0]  req_wdata_o,
-    output logic [63:0]   req_be_o,
+    output tern_pkg::mem_req_t req_o,
+    output logic req_exec_o,
     output logic [7:0]    req_tag_o,
     input  logic          rsp_valid_i,
     input  logic [7:0]    rsp_tag_i,
-    input  logic [511:0]  rsp_data_i,
-    input  logic [7:0]    rsp_fault_i,
+    input  tern_pkg::mem_rsp_t rsp_i,
     input  logic          pass_i,           // memory will perform the request of this tag
     input  logic [7:0]    pass_tag_i,
     // events
@@ -234,7 +229,7 @@ module simt_executor #(
   assign request = !first_fetch_q ? absent : core_fault && core_fault_code == tern_spec_pkg::FAULT_PAGE_ABSENT;
   assign page_request_o = request_q;
   always_ff @(posedge clk_i) begin
-    refused_q <= state_q != CHECK && (refused_q || (rsp_valid_i && rsp_fault_i == tern_spec_pkg::FAULT_PAGE_ABSENT));
+    refused_q <= state_q != CHECK && (refused_q || (rsp_valid_i && rsp_i.fault == tern_spec_pkg::FAULT_PAGE_ABSENT));
     if (!refused_q) first_fetch_q <= rsp_tag_i[7];
     request_q <= state_q != CHECK && state_q != IDLE && !rst_i && (request_q || (refused_q && request));
   end
@@ -471,12 +466,10 @@ module simt_executor #(
   );
 
   // -------------------------------------------------------------------------------------------- memory
-  logic         lm_valid, lm_ready, lm_exec, lm_rsp, im_valid, im_ready, im_rsp;
-  logic [1:0]   lm_op, im_tag;
-  logic [3:0]   lm_amo;
-  logic [27:0]  lm_line, im_line;
-  logic [511:0] lm_wdata;
-  logic [63:0]  lm_be;
+  logic         lm_valid, lm_ready, lm_rsp, im_valid, im_ready, im_rsp;
+  logic [1:0]   im_tag;
+  logic [27:0]  im_line;
+  tern_pkg::mem_req_t lm_req;
   logic [6:0]   lm_tag;
 
   simt_icache #(
@@ -487,8 +480,7 @@ module simt_executor #(
       .fault_code_o(ic_fault_code), .fault_pc_o(ic_fault_pc), .fault_warp_o(ic_fault_warp),
       .flush_i(flush_i || check_q), .idle_o(ic_idle), .kill_i(kill), .ev_miss_o(ev_ic_miss_o),
       .mem_req_valid_o(im_valid), .mem_req_ready_i(im_ready), .mem_req_line_o(im_line), .mem_req_tag_o(im_tag),
-      .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]), .mem_rsp_data_i(rsp_data_i),
-      .mem_rsp_fault_i(rsp_fault_i)
+      .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]), .mem_rsp_i(rsp_i)
   );
 
   simt_lsu #(
@@ -522,21 +514,19 @@ module simt_executor #(
       .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc), .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp),
       .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub), .scrub_first_i(scrub_first),
       .scrub_end_i(scrub_end), .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid),
-      .mem_req_ready_i(lm_ready), .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo),
-      .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata), .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag),
-      .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]), .mem_rsp_data_i(rsp_data_i),
-      .mem_rsp_fault_i(rsp_fault_i)
+      .mem_req_ready_i(lm_ready), .mem_req_o(lm_req), .mem_req_tag_o(lm_tag),
+      .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]), .mem_rsp_i(rsp_i)
   );
 
   simt_memarb u_memarb (
-      .clk_i, .rst_i, .lsu_valid_i(lm_valid), .lsu_ready_o(lm_ready), .lsu_op_i(lm_op), .lsu_amo_i(lm_amo),
-      .lsu_line_i(lm_line), .lsu_wdata_i(lm_wdata), .lsu_be_i(lm_be), .lsu_tag_i(lm_tag), .lsu_rsp_o(lm_rsp),
+      .clk_i, .rst_i, .lsu_valid_i(lm_valid), .lsu_ready_o(lm_ready), .lsu_req_i(lm_req), .lsu_tag_i(lm_tag),
+      .lsu_rsp_o(lm_rsp),
       .ic_valid_i(im_valid), .ic_ready_o(im_ready), .ic_line_i(im_line), .ic_tag_i(im_tag), .ic_rsp_o(im_rsp),
-      .req_valid_o, .req_ready_i, .req_op_o, .req_amo_o, .req_exec_o, .req_line_o, .req_wdata_o, .req_be_o, .req_tag_o,
+      .req_valid_o, .req_ready_i, .req_o, .req_exec_o, .req_tag_o,
       .rsp_valid_i, .rsp_ic_i(rsp_tag_i[7])
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, lm_exec, dbg_warp_i, rep_record};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record};
 
 endmodule

@@ -19,33 +19,32 @@ module simt_icache #(
     parameter int LINES = KIB * 16,  // lines of 64 bytes; a proof has fewer than a KiB
     localparam int WW = $clog2(W)
 ) (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          lookup_valid_i,
-    input  logic [31:0]   lookup_pc_i,
-    input  logic [WW-1:0] lookup_warp_i,
-    output logic          hit_o,
-    output logic [31:0]   instr_o,
-    output logic [31:0]   next_o,        // the instruction behind it if in the same line, else zero
-    output logic          miss_o,
-    output logic [W-1:0]  wake_o,
-    output logic          fault_valid_o,
-    output logic [7:0]    fault_code_o,
-    output logic [31:0]   fault_pc_o,
-    output logic [WW-1:0] fault_warp_o,
-    input  logic          flush_i,
-    input  logic          kill_i,
-    output logic          idle_o,
-    output logic          ev_miss_o,
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               lookup_valid_i,
+    input  logic [31:0]        lookup_pc_i,
+    input  logic [WW-1:0]      lookup_warp_i,
+    output logic               hit_o,
+    output logic [31:0]        instr_o,
+    output logic [31:0]        next_o,  // the instruction behind it if in the same line, else zero
+    output logic               miss_o,
+    output logic [W-1:0]       wake_o,
+    output logic               fault_valid_o,
+    output logic [7:0]         fault_code_o,
+    output logic [31:0]        fault_pc_o,
+    output logic [WW-1:0]      fault_warp_o,
+    input  logic               flush_i,
+    input  logic               kill_i,
+    output logic               idle_o,
+    output logic               ev_miss_o,
 
-    output logic          mem_req_valid_o,
-    input  logic          mem_req_ready_i,
-    output logic [27:0]   mem_req_line_o,
-    output logic [1:0]    mem_req_tag_o,
-    input  logic          mem_rsp_valid_i,
-    input  logic [1:0]    mem_rsp_tag_i,
-    input  logic [511:0]  mem_rsp_data_i,
-    input  logic [7:0]    mem_rsp_fault_i
+    output logic               mem_req_valid_o,
+    input  logic               mem_req_ready_i,
+    output logic [27:0]        mem_req_line_o,
+    output logic [1:0]         mem_req_tag_o,
+    input  logic               mem_rsp_valid_i,
+    input  logic [1:0]         mem_rsp_tag_i,
+    input  tern_pkg::mem_rsp_t mem_rsp_i
 );
 
   localparam int IW = $clog2(LINES);
@@ -213,8 +212,8 @@ module simt_icache #(
     rsp_q <= mem_rsp_valid_i && !rst_i;
     if (mem_rsp_valid_i) begin
       rsp_tag_q   <= mem_rsp_tag_i;
-      rsp_fault_q <= mem_rsp_fault_i;
-      rsp_data_q  <= mem_rsp_data_i;
+      rsp_fault_q <= mem_rsp_i.fault;
+      rsp_data_q  <= mem_rsp_i.data;
       for (int f = 0; f < FILLS; f++) if (mem_rsp_tag_i == 2'(f)) rsp_line_q <= line_q[26*f +: 26];
     end
     if (rsp_q) begin

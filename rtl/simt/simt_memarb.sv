@@ -8,36 +8,28 @@
 // State saved at preemption: none; the channel drains.
 
 module simt_memarb (
-    input  logic         clk_i,
-    input  logic         rst_i,
+    input  logic               clk_i,
+    input  logic               rst_i,
     // LSU
-    input  logic         lsu_valid_i,
-    output logic         lsu_ready_o,
-    input  logic [1:0]   lsu_op_i,
-    input  logic [3:0]   lsu_amo_i,
-    input  logic [27:0]  lsu_line_i,
-    input  logic [511:0] lsu_wdata_i,
-    input  logic [63:0]  lsu_be_i,
-    input  logic [6:0]   lsu_tag_i,
-    output logic         lsu_rsp_o,
+    input  logic               lsu_valid_i,
+    output logic               lsu_ready_o,
+    input  tern_pkg::mem_req_t lsu_req_i,
+    input  logic [6:0]         lsu_tag_i,
+    output logic               lsu_rsp_o,
     // instruction cache
-    input  logic         ic_valid_i,
-    output logic         ic_ready_o,
-    input  logic [27:0]  ic_line_i,
-    input  logic [1:0]   ic_tag_i,
-    output logic         ic_rsp_o,
+    input  logic               ic_valid_i,
+    output logic               ic_ready_o,
+    input  logic [27:0]        ic_line_i,
+    input  logic [1:0]         ic_tag_i,
+    output logic               ic_rsp_o,
     // both
-    output logic         req_valid_o,
-    input  logic         req_ready_i,
-    output logic [1:0]   req_op_o,
-    output logic [3:0]   req_amo_o,
-    output logic         req_exec_o,
-    output logic [27:0]  req_line_o,
-    output logic [511:0] req_wdata_o,
-    output logic [63:0]  req_be_o,
-    output logic [7:0]   req_tag_o,
-    input  logic         rsp_valid_i,
-    input  logic         rsp_ic_i        // bit 7 of the response's tag
+    output logic               req_valid_o,
+    input  logic               req_ready_i,
+    output tern_pkg::mem_req_t req_o,
+    output logic               req_exec_o,  // an instruction fetch: needs X instead of R
+    output logic [7:0]         req_tag_o,
+    input  logic               rsp_valid_i,
+    input  logic               rsp_ic_i     // bit 7 of the response's tag
 );
 
   logic       hold_q;      // a stalled request of the LSU stays on the channel
@@ -54,11 +46,12 @@ module simt_memarb (
     pick_ic     = ic_valid_i && !hold_q && passed_q != 2'd3;
     req_valid_o = ic_valid_i || lsu_valid_i;
     req_exec_o  = pick_ic;
-    req_op_o    = pick_ic ? tern_pkg::MEM_READ : lsu_op_i;
-    req_amo_o   = lsu_amo_i;
-    req_line_o  = pick_ic ? ic_line_i : lsu_line_i;
-    req_wdata_o = lsu_wdata_i;
-    req_be_o    = pick_ic ? '1 : lsu_be_i;
+    req_o       = lsu_req_i;
+    if (pick_ic) begin
+      req_o.op   = tern_pkg::MEM_READ;
+      req_o.line = ic_line_i;
+      req_o.be   = '1;
+    end
     req_tag_o   = pick_ic ? {1'b1, 5'd0, ic_tag_i} : {1'b0, lsu_tag_i};
     ic_ready_o  = req_ready_i && pick_ic;
     lsu_ready_o = req_ready_i && !pick_ic;
@@ -68,11 +61,19 @@ module simt_memarb (
 
 `ifndef SYNTHESIS
   check_request #(.TAG_W(7)) u_check_lsu (
-      .clk_i, .rst_i, .valid_i(lsu_valid_i), .ready_i(lsu_ready_o), .op_i(lsu_op_i), .amo_i(lsu_amo_i),
-      .line_i(lsu_line_i), .wdata_i(lsu_wdata_i), .be_i(lsu_be_i), .tag_i(lsu_tag_i)
+      .clk_i,
+      .rst_i,
+      .valid_i(lsu_valid_i),
+      .ready_i(lsu_ready_o),
+      .req_i(lsu_req_i),
+      .tag_i(lsu_tag_i)
   );
   check_channel #(.WIDTH(28 + 2)) u_check_icache (
-      .clk_i, .rst_i, .valid_i(ic_valid_i), .ready_i(ic_ready_o), .data_i({ic_line_i, ic_tag_i})
+      .clk_i,
+      .rst_i,
+      .valid_i(ic_valid_i),
+      .ready_i(ic_ready_o),
+      .data_i({ic_line_i, ic_tag_i})
   );
 `endif
 endmodule

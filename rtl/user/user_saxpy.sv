@@ -20,39 +20,35 @@
 // so nothing behind the multiply-add needs to stall. Sixteen multiply-adds side by side would be faster, but no simple
 // example.
 module user_saxpy (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          start_valid_i,
-    output logic          start_ready_o,
-    input  logic [1023:0] start_packet_i,
-    input  logic          start_resume_i,
-    output logic          done_valid_o,
-    output logic          fault_valid_o,
-    output logic [   7:0] fault_code_o,
-    output logic [   1:0] fault_access_o,
-    output logic [  31:0] fault_va_o,
-    input  logic          stop_req_i,
-    input  logic [   1:0] stop_gran_i,
-    output logic          stopped_valid_o,
-    output logic          save_valid_o,
-    input  logic          save_ready_i,
-    output logic [ 511:0] save_data_o,
-    output logic          save_last_o,
-    input  logic          restore_valid_i,
-    output logic          restore_ready_o,
-    input  logic [ 511:0] restore_data_i,
-    input  logic          restore_last_i,
-    output logic          req_valid_o,
-    input  logic          req_ready_i,
-    output logic [   1:0] req_op_o,
-    output logic [  27:0] req_line_o,
-    output logic [ 511:0] req_wdata_o,
-    output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,       // {write, y, slot of the ring}; of a write {write, 0, line modulo 8}.
-    input  logic          rsp_valid_i,
-    input  logic [   7:0] rsp_tag_i,
-    input  logic [ 511:0] rsp_data_i,
-    input  logic [   7:0] rsp_fault_i
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [1023:0]      start_packet_i,
+    input  logic               start_resume_i,
+    output logic               done_valid_o,
+    output logic               fault_valid_o,
+    output logic [7:0]         fault_code_o,
+    output logic [1:0]         fault_access_o,
+    output logic [31:0]        fault_va_o,
+    input  logic               stop_req_i,
+    input  logic [1:0]         stop_gran_i,
+    output logic               stopped_valid_o,
+    output logic               save_valid_o,
+    input  logic               save_ready_i,
+    output logic [511:0]       save_data_o,
+    output logic               save_last_o,
+    input  logic               restore_valid_i,
+    output logic               restore_ready_o,
+    input  logic [511:0]       restore_data_i,
+    input  logic               restore_last_i,
+    output logic               req_valid_o,
+    input  logic               req_ready_i,
+    output tern_pkg::mem_req_t req_o,
+    output logic [7:0]         req_tag_o,  // {write, y, slot of the ring}; of a write {write, 0, line modulo 8}.
+    input  logic               rsp_valid_i,
+    input  logic [7:0]         rsp_tag_i,
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   localparam int SLOT_W = 3;  // log2 of the lines that a ring reads ahead.
   localparam int COUNT_W = 27;  // Bits of a number of lines of an array.
@@ -111,11 +107,23 @@ module user_saxpy (
   for (genvar s = 0; s < 2; s++) begin : g_stream
     assign want[s] = state_q == S_RUN && !bad_q && !full[s] && more_q[s];
     read_ring #(.DEPTH_LOG2(SLOT_W), .META_W(32)) u_ring (
-        .clk_i, .rst_i, .clear_i(begin_run), .full_o(full[s]), .drained_o(drained[s]), .alloc_i(read_go && pick == s),
-        .alloc_tag_o(slot[SLOT_W*s+:SLOT_W]), .meta_i(ask_q[32*s+:32]),
-        .rsp_valid_i(rsp_valid_i && rsp_tag_i[SLOT_W+1:SLOT_W] == 2'(s)), .rsp_tag_i(rsp_tag_i[SLOT_W-1:0]),
-        .rsp_data_i, .rsp_fault_i, .out_valid_o(have[s]), .out_meta_o(have_va[32*s+:32]),
-        .out_fault_o(have_fault[8*s+:8]), .pop_i(pop[s]), .data_o(line[512*s+:512])
+        .clk_i,
+        .rst_i,
+        .clear_i(begin_run),
+        .full_o(full[s]),
+        .drained_o(drained[s]),
+        .alloc_i(read_go && pick == s),
+        .alloc_tag_o(slot[SLOT_W*s+:SLOT_W]),
+        .meta_i(ask_q[32*s+:32]),
+        .rsp_valid_i(rsp_valid_i && rsp_tag_i[SLOT_W+1:SLOT_W] == 2'(s)),
+        .rsp_tag_i(rsp_tag_i[SLOT_W-1:0]),
+        .rsp_data_i(rsp_i.data),
+        .rsp_fault_i(rsp_i.fault),
+        .out_valid_o(have[s]),
+        .out_meta_o(have_va[32*s+:32]),
+        .out_fault_o(have_fault[8*s+:8]),
+        .pop_i(pop[s]),
+        .data_o(line[512*s+:512])
     );
     // An array needs its next line when the next element is the first of a line, or the first of all.
     assign pop[s] = need[s] && have[s] && !(|have_fault[8*s+:8]);
@@ -137,8 +145,16 @@ module user_saxpy (
 
   /* verilator lint_off PINCONNECTEMPTY */
   fp_fma u_fma (
-      .clk_i, .valid_i(in_pipe_q[1]), .a_i(a_q), .b_i(x_value_q), .c_i(y_value_q), .neg_prod_i(1'b0), .neg_add_i(1'b0),
-      .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
+      .clk_i,
+      .valid_i(in_pipe_q[1]),
+      .a_i(a_q),
+      .b_i(x_value_q),
+      .c_i(y_value_q),
+      .neg_prod_i(1'b0),
+      .neg_add_i(1'b0),
+      .rm_i(simt_op_pkg::RM_RNE),
+      .result_o(result),
+      .flags_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -165,10 +181,11 @@ module user_saxpy (
   // An offered request does not change, so a read that is on offer goes before a write.
   assign req_valid_o = read_valid_q || (write_q && !writing_q[out_q[2:0]]);
   assign write_go = !read_valid_q && write_q && !writing_q[out_q[2:0]] && req_ready_i;
-  assign req_op_o = read_valid_q ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
-  assign req_line_o = {2'b0, read_valid_q ? read_line_q : out_q};
-  assign req_wdata_o = wdata_q;
-  assign req_be_o = be_q;
+  assign req_o.amo = '0;
+  assign req_o.op = read_valid_q ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
+  assign req_o.line = {2'b0, read_valid_q ? read_line_q : out_q};
+  assign req_o.wdata = wdata_q;
+  assign req_o.be = be_q;
   assign req_tag_o = read_valid_q ? {4'b0, read_tag_q} : {3'b0, 2'b10, out_q[2:0]};
 
   // The tag of a write is its line modulo 8. A write waits until the earlier one of the same tag has been answered, so
@@ -226,7 +243,7 @@ module user_saxpy (
     end
     answer_q <= rsp_valid_i && rsp_tag_i[SLOT_W+1];
     answer_line_q <= out_q - 26'd1 - {23'b0, back};
-    answer_fault_q <= rsp_fault_i;
+    answer_fault_q <= rsp_i.fault;
     if (answer_q) writing_q[answer_line_q[2:0]] <= 1'b0;
     if (write_go) writing_q[out_q[2:0]] <= 1'b1;
 

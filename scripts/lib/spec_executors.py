@@ -218,50 +218,45 @@ _SV = string.Template("""\
 // Contract: the executor interface. The packet's field `executor` selects one; the command processor refuses an absent
 // one. One executor runs at a time: at_q selects it from its start on.
 module user_executors (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          start_valid_i,
-    output logic          start_ready_o,
-    input  logic [1023:0] start_packet_i,
-    input  logic          start_resume_i,
-    output logic          done_valid_o,
-    output logic          fault_valid_o,
-    output logic [   7:0] fault_code_o,
-    output logic [   1:0] fault_access_o,
-    output logic [  31:0] fault_va_o,
-    input  logic          stop_req_i,
-    input  logic [   1:0] stop_gran_i,
-    output logic          stopped_valid_o,
-    output logic          save_valid_o,
-    input  logic          save_ready_i,
-    output logic [ 511:0] save_data_o,
-    output logic          save_last_o,
-    input  logic          restore_valid_i,
-    output logic          restore_ready_o,
-    input  logic [ 511:0] restore_data_i,
-    input  logic          restore_last_i,
-    output logic          req_valid_o,
-    input  logic          req_ready_i,
-    output logic [   1:0] req_op_o,
-    output logic [  27:0] req_line_o,
-    output logic [ 511:0] req_wdata_o,
-    output logic [  63:0] req_be_o,
-    output logic [   7:0] req_tag_o,
-    input  logic          rsp_valid_i,
-    input  logic [   7:0] rsp_tag_i,
-    input  logic [ 511:0] rsp_data_i,
-    input  logic [   7:0] rsp_fault_i
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [1023:0]      start_packet_i,
+    input  logic               start_resume_i,
+    output logic               done_valid_o,
+    output logic               fault_valid_o,
+    output logic [7:0]         fault_code_o,
+    output logic [1:0]         fault_access_o,
+    output logic [31:0]        fault_va_o,
+    input  logic               stop_req_i,
+    input  logic [1:0]         stop_gran_i,
+    output logic               stopped_valid_o,
+    output logic               save_valid_o,
+    input  logic               save_ready_i,
+    output logic [511:0]       save_data_o,
+    output logic               save_last_o,
+    input  logic               restore_valid_i,
+    output logic               restore_ready_o,
+    input  logic [511:0]       restore_data_i,
+    input  logic               restore_last_i,
+    output logic               req_valid_o,
+    input  logic               req_ready_i,
+    output tern_pkg::mem_req_t req_o,
+    output logic [7:0]         req_tag_o,
+    input  logic               rsp_valid_i,
+    input  logic [7:0]         rsp_tag_i,
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   localparam int N = tern_spec_pkg::USER_EXECUTORS;
   localparam int EXECUTOR = tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB;
 
   logic [N-1:0] chosen, at_q, ready, done, fault, stopped, save_valid, save_last, restore_ready, req_valid;
   logic [  8*N-1:0] code, tag;
-  logic [  2*N-1:0] access, op;
+  logic [  2*N-1:0] access;
   logic [ 32*N-1:0] va;
-  logic [512*N-1:0] save_data, wdata;
-  logic [ 28*N-1:0] line;
-  logic [ 64*N-1:0] be;
+  logic [512*N-1:0] save_data;
+  logic [tern_pkg::MEM_REQ_W*N-1:0] req;
 
   for (genvar i = 0; i < N; i++) begin : g_chosen
     assign chosen[i] = start_packet_i[EXECUTOR+:8] == 8'(i);
@@ -286,10 +281,7 @@ module user_executors (
     fault_va_o = '0;
     save_data_o = '0;
     save_last_o = 1'b0;
-    req_op_o = '0;
-    req_line_o = '0;
-    req_wdata_o = '0;
-    req_be_o = '0;
+    req_o = '0;
     req_tag_o = '0;
     for (int i = 0; i < N; i++)
       if (N == 1 || at_q[i]) begin
@@ -298,10 +290,7 @@ module user_executors (
         fault_va_o = va[32*i+:32];
         save_data_o = save_data[512*i+:512];
         save_last_o = save_last[i];
-        req_op_o = op[2*i+:2];
-        req_line_o = line[28*i+:28];
-        req_wdata_o = wdata[512*i+:512];
-        req_be_o = be[64*i+:64];
+        req_o = req[tern_pkg::MEM_REQ_W*i+:tern_pkg::MEM_REQ_W];
         req_tag_o = tag[8*i+:8];
       end
   end
@@ -312,16 +301,35 @@ endmodule
 
 _INSTANCE = string.Template("""\
   user_$name u_$name (
-      .clk_i, .rst_i, .start_valid_i(start_valid_i && chosen[$id]), .start_ready_o(ready[$id]), .start_packet_i,
-      .start_resume_i, .done_valid_o(done[$id]), .fault_valid_o(fault[$id]), .fault_code_o(code[${id}*8+:8]),
-      .fault_access_o(access[${id}*2+:2]), .fault_va_o(va[${id}*32+:32]), .stop_req_i(stop_req_i && at_q[$id]),
-      .stop_gran_i, .stopped_valid_o(stopped[$id]), .save_valid_o(save_valid[$id]), .save_ready_i,
-      .save_data_o(save_data[${id}*512+:512]), .save_last_o(save_last[$id]),
-      .restore_valid_i(restore_valid_i && at_q[$id]), .restore_ready_o(restore_ready[$id]), .restore_data_i,
-      .restore_last_i, .req_valid_o(req_valid[$id]), .req_ready_i,
-      .req_op_o(op[${id}*2+:2]), .req_line_o(line[${id}*28+:28]), .req_wdata_o(wdata[${id}*512+:512]),
-      .req_be_o(be[${id}*64+:64]), .req_tag_o(tag[${id}*8+:8]), .rsp_valid_i(rsp_valid_i && at_q[$id]), .rsp_tag_i,
-      .rsp_data_i, .rsp_fault_i
+      .clk_i,
+      .rst_i,
+      .start_valid_i(start_valid_i && chosen[$id]),
+      .start_ready_o(ready[$id]),
+      .start_packet_i,
+      .start_resume_i,
+      .done_valid_o(done[$id]),
+      .fault_valid_o(fault[$id]),
+      .fault_code_o(code[${id}*8+:8]),
+      .fault_access_o(access[${id}*2+:2]),
+      .fault_va_o(va[${id}*32+:32]),
+      .stop_req_i(stop_req_i && at_q[$id]),
+      .stop_gran_i,
+      .stopped_valid_o(stopped[$id]),
+      .save_valid_o(save_valid[$id]),
+      .save_ready_i,
+      .save_data_o(save_data[${id}*512+:512]),
+      .save_last_o(save_last[$id]),
+      .restore_valid_i(restore_valid_i && at_q[$id]),
+      .restore_ready_o(restore_ready[$id]),
+      .restore_data_i,
+      .restore_last_i,
+      .req_valid_o(req_valid[$id]),
+      .req_ready_i,
+      .req_o(req[${id}*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),
+      .req_tag_o(tag[${id}*8+:8]),
+      .rsp_valid_i(rsp_valid_i && at_q[$id]),
+      .rsp_tag_i,
+      .rsp_i
   );""")
 
 

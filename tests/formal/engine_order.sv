@@ -114,8 +114,7 @@ module engine_order (
       .req_ready_i(1'b0),
       .rsp_valid_i(1'b0),
       .rsp_tag_i('0),
-      .rsp_data_i('0),
-      .rsp_fault_i('0)
+      .rsp_i('0)
   );
   (* hierconn *) logic [15:0] \u_ind.f_entries ;
   (* hierconn *) logic [3:0] \u_cp.state_q ;

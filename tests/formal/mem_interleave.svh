@@ -33,10 +33,10 @@ for (genvar p = 0; p < PORTS; p++) begin : g_proof
       assert (!g_port[p].room_q || g_port[p].count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2));
       assert (!f_room_q || g_port[p].count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1));
       // a request goes to its own port, when that is ready
-      if (port_valid_o[p]) assert (req_valid_i && req_port_i == PORT_W'(p));
-      if (req_valid_i && req_ready_o && req_port_i == PORT_W'(p)) assert (g_port[p].taken);
+      if (port_valid_o[p]) assert (req_valid_i && to == PORT_W'(p));
+      if (req_valid_i && req_ready_o && to == PORT_W'(p)) assert (g_port[p].taken);
       // LR and SC: nothing is in flight at another port
-      if (g_port[p].taken && req_op_i == 2'd2 && (req_amo_i == 4'd10 || req_amo_i == 4'd11))
+      if (g_port[p].taken && req_i.op == 2'd2 && (req_i.amo == 4'd10 || req_i.amo == 4'd11))
         assert ((f_busy & ~(PORTS'(1) << p)) == '0);
     end
   end
@@ -49,8 +49,8 @@ logic [4:0] f_in_q, f_out_q;
 logic [WIDTH-1:0] f_given, f_given_q;
 logic [PORTS-1:0] f_from_q;
 logic f_is_it_q;
-assign f_given = {port_ev_rd_i[f_port], port_ev_wr_i[f_port], port_rsp_fault_i[8*f_port+:8],
-                  port_rsp_tag_i[TAG_W*f_port+:TAG_W], port_rsp_data_i[DATA_W*f_port+:DATA_W]};
+assign f_given = {port_ev_rd_i[f_port], port_ev_wr_i[f_port], port_rsp_tag_i[TAG_W*f_port+:TAG_W],
+                  port_rsp_i[RSP_W*f_port+:RSP_W]};
 always_ff @(posedge clk_i) begin
   f_started_q <= 1'b1;
   if (port_rsp_valid_i[f_port]) f_in_q <= f_in_q + 1'b1;
@@ -68,7 +68,7 @@ always_comb begin
     assert ((port_valid_o & (port_valid_o - 1'b1)) == '0);
     assert (rsp_valid_o == |f_from_q && (f_from_q & (f_from_q - 1'b1)) == '0);
     if (!rsp_valid_o) assert (!ev_rd_o && !ev_wr_o);
-    if (f_is_it_q) assert ({ev_rd_o, ev_wr_o, rsp_fault_o, rsp_tag_o, rsp_data_o} == f_given_q);
+    if (f_is_it_q) assert ({ev_rd_o, ev_wr_o, rsp_tag_o, rsp_o} == f_given_q);
     assert (f_out_q <= f_in_q && f_in_q - f_out_q == 5'(f_counts[(DEPTH_LOG2+1)*f_port+:DEPTH_LOG2+1]));
     for (int i = 0; i < 1 << DEPTH_LOG2; i++)
       if (f_out_q + 5'(i) == f_pick && 5'(i) < f_in_q - f_out_q)

@@ -49,7 +49,7 @@ always_comb begin
   assume (f_start_q ? rst_i : !rst_i || f_owed_q == '0);
   assume (!mem_rsp_valid_i || f_owed_q[mem_rsp_tag_i]);
   assume (!mem_rsp_valid_i || f_old_q[mem_rsp_tag_i] || f_of_q[26*mem_rsp_tag_i +: 26] != f_line ||
-          mem_rsp_data_i == f_data_q);
+          mem_rsp_i.data == f_data_q);
   assume (!lookup_valid_i || (!flush_i && (lookup_warp_i != f_warp || !(f_waits_q || (look_q && warp_q == f_warp)))));
 
   f_places = 3'(retry_q[f_warp]) + 3'(wake_o[f_warp]);

@@ -112,17 +112,11 @@ module simt_lsu #(
     // memory channel
     output logic                mem_req_valid_o,
     input  logic                mem_req_ready_i,
-    output logic [1:0]          mem_req_op_o,
-    output logic [3:0]          mem_req_amo_o,
-    output logic                mem_req_exec_o,
-    output logic [27:0]         mem_req_line_o,
-    output logic [511:0]        mem_req_wdata_o,
-    output logic [63:0]         mem_req_be_o,
+    output tern_pkg::mem_req_t mem_req_o,
     output logic [6:0]          mem_req_tag_o,
     input  logic                mem_rsp_valid_i,
     input  logic [6:0]          mem_rsp_tag_i,
-    input  logic [511:0]        mem_rsp_data_i,
-    input  logic [7:0]          mem_rsp_fault_i,
+    input  tern_pkg::mem_rsp_t mem_rsp_i,
     input  logic                pass_i,         // memory will perform the request of this tag
     input  logic [6:0]          pass_tag_i
 );
@@ -313,10 +307,8 @@ module simt_lsu #(
       .absent_o(f_absent), .fault_tag_o(f_fault_tag),
       .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va), .fault_pc_o(f_fault_pc),
       .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
-      .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o,
-      .mem_req_be_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
+      .mem_req_valid_o, .mem_req_ready_i, .mem_req_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_i
   );
-  assign mem_req_exec_o = 1'b0;
 
   logic m_words, m_unsigned, m_valid, m_take;
   logic [ENTRY_W-1:0] m_words_entry, m_entry;

@@ -18,7 +18,7 @@ module cover_mmu #(
     input logic                   b_plain,
     input logic                   b_bypass_q,
     input logic                   b_exec_q,
-    input logic [1:0]             b_op_q,
+    input tern_pkg::mem_req_t     b_req_q,
     input logic [7:0]             b_check,
     input logic [WALKS-1:0]       b_walk,
     input logic [WALKS-1:0]       b_joins,
@@ -67,7 +67,7 @@ module cover_mmu #(
   assign waited = c_go && !refusing_q;
   assign found = waited && c_fault_q == tern_spec_pkg::FAULT_NONE;
   assign misses = b_valid_q && b_parks && !b_held;
-  assign writes = b_op_q != tern_pkg::MEM_READ;
+  assign writes = b_req_q.op != tern_pkg::MEM_READ;
 
   tlb_hit:              cover property (@(posedge clk_i) ev_hit_o);
   tlb_miss:             cover property (@(posedge clk_i) ev_miss_o);
@@ -75,12 +75,12 @@ module cover_mmu #(
   hit_4m:               cover property (@(posedge clk_i) ok && entry_super);
   hit_high_entry:       cover property (@(posedge clk_i) ok && b_match_q[TLB_ENTRIES-1]);
   fetch_of_code:        cover property (@(posedge clk_i) ok && b_exec_q);
-  atomic_passes:        cover property (@(posedge clk_i) ok && b_op_q == tern_pkg::MEM_ATOMIC);
+  atomic_passes:        cover property (@(posedge clk_i) ok && b_req_q.op == tern_pkg::MEM_ATOMIC);
   zero_page_read:       cover property (@(posedge clk_i) ok && pte[tern_spec_pkg::PTE_ZERO_LSB]);
   denied_read:          cover property (@(posedge clk_i) looked && !ok && !writes && !b_exec_q);
   denied_execute:       cover property (@(posedge clk_i) looked && !ok && b_exec_q);
-  denied_write:         cover property (@(posedge clk_i) looked && !ok && b_op_q == tern_pkg::MEM_WRITE);
-  denied_atomic:        cover property (@(posedge clk_i) looked && !ok && b_op_q == tern_pkg::MEM_ATOMIC);
+  denied_write:         cover property (@(posedge clk_i) looked && !ok && b_req_q.op == tern_pkg::MEM_WRITE);
+  denied_atomic:        cover property (@(posedge clk_i) looked && !ok && b_req_q.op == tern_pkg::MEM_ATOMIC);
   physical:             cover property (@(posedge clk_i) b_sent && b_bypass_q);
 
   // while pages are being walked
@@ -132,7 +132,7 @@ module cover_mmu #(
   blocked_for_reset:    cover property (@(posedge clk_i) block_i && b_valid_q);
 
   logic unused;
-  assign unused = &{1'b0, pte, c_pte_q};
+  assign unused = &{1'b0, pte, c_pte_q, b_req_q};
 
 endmodule
 

@@ -15,8 +15,8 @@ module tb;
   check_channel #(.WIDTH(30)) u_channel (.clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready),
                                          .data_i({op, line}));
   check_request #(.TAG_W(4)) u_request (
-      .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready), .op_i(op), .amo_i(amo), .line_i(line),
-      .wdata_i(wdata), .be_i(be), .tag_i(tag)
+      .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready),
+      .req_i({op, amo, line, wdata, be}), .tag_i(tag)
   );
   check_answers #(.TAG_W(4)) u_answers (
       .clk_i(clk), .rst_i(rst), .req_i(valid && ready), .req_tag_i(tag), .rsp_i(rsp), .rsp_tag_i(rsp_tag)

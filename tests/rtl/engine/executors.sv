@@ -32,13 +32,10 @@ module work #(
     input  logic         restore_last_i,
     output logic         req_valid_o,
     input  logic         req_ready_i,
-    output logic [  1:0] req_op_o,
-    output logic [ 27:0] req_line_o,
-    output logic [511:0] req_wdata_o,
-    output logic [ 63:0] req_be_o,
+    output tern_pkg::mem_req_t req_o,
     output logic [  7:0] req_tag_o,
     input  logic         rsp_valid_i,
-    input  logic [  7:0] rsp_fault_i
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   typedef enum {IDLE, RESTORE, RUN, STOP, SAVE} state_t;
   state_t state = IDLE;
@@ -73,10 +70,11 @@ module work #(
   assign fault_va_o = va;
   assign stopped_valid_o = stopped;
   assign req_valid_o = offered;
-  assign req_op_o = tern_pkg::MEM_WRITE;
-  assign req_line_o = base[31:6] + k;
-  assign req_wdata_o = {8{seed, k}};
-  assign req_be_o = '1;
+  assign req_o.amo = '0;
+  assign req_o.op = tern_pkg::MEM_WRITE;
+  assign req_o.line = base[31:6] + k;
+  assign req_o.wdata = {8{seed, k}};
+  assign req_o.be = '1;
   assign req_tag_o = 8'(k);
   assign save_valid_o = save_offered;
   assign save_data_o = line_of(at, count);
@@ -90,9 +88,9 @@ module work #(
     restore_ready <= state == RESTORE && (fast || $urandom_range(3) != 0);
     if (rsp_valid_i) begin
       flight = flight - 1;
-      if (rsp_fault_i != 0 && !bad) begin
+      if (rsp_i.fault != 0 && !bad) begin
         bad = 1'b1;
-        code <= rsp_fault_i;
+        code <= rsp_i.fault;
         access <= 2'd1;
         va <= base;
       end
@@ -204,10 +202,9 @@ module simt_executor #(
     input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
     output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
     output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i, flush_i,
-    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [3:0] req_amo_o,
-    output logic req_exec_o, output logic [27:0] req_line_o, output logic [511:0] req_wdata_o,
-    output logic [63:0] req_be_o, output logic [7:0] req_tag_o, input logic rsp_valid_i, input logic [7:0] rsp_tag_i,
-    input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i, input logic pass_i, input logic [7:0] pass_tag_i,
+    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
+    output logic req_exec_o, output logic [7:0] req_tag_o, input logic rsp_valid_i, input logic [7:0] rsp_tag_i,
+    input tern_pkg::mem_rsp_t rsp_i, input logic pass_i, input logic [7:0] pass_tag_i,
     output logic page_request_o, ev_issue_o,
     output logic [5:0] ev_lanes_o, output logic ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
     output logic [5:0] ev_fma_o, output logic ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o
@@ -217,7 +214,7 @@ module simt_executor #(
   logic clean = 1'b0;  // since the last reset there was a start, which must scrub data of other address spaces
   assign {dbg_pc_o, dbg_lanes_o} = {26'd5, dbg_warp_i, 26'd6, dbg_warp_i};
   assign {fault_pc_o, fault_group_o, fault_warp_o, fault_lane_o} = {32'd11, 96'd12, 6'd13, 6'd14};
-  assign {req_amo_o, req_exec_o, ev_issue_o, ev_lanes_o, ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o} = '0;
+  assign {req_exec_o, ev_issue_o, ev_lanes_o, ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o} = '0;
   assign {ev_fma_o, ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o} = '0;
   always_ff @(posedge clk_i) begin
     if (flush_i && !start_ready_o) $fatal(1, "flush of a busy executor");
@@ -236,9 +233,9 @@ module mover (
     input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
     output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
     output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
-    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [27:0] req_line_o,
-    output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
-    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i
+    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
+    output logic [7:0] req_tag_o,
+    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
 );
   work u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[127:96]), .steps_i(start_packet_i[191:160]));
 endmodule
@@ -250,9 +247,9 @@ module user_executors (
     input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
     output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
     output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
-    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [27:0] req_line_o,
-    output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
-    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i
+    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
+    output logic [7:0] req_tag_o,
+    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
 );
   work #(.MAX_LINES(3)) u_work (.*, .base_i(start_packet_i[543:512]), .seed_i(start_packet_i[575:544]),
                                 .steps_i(start_packet_i[607:576]));

@@ -18,25 +18,19 @@ module tb;
   logic [31:0] reg_wdata = '0, reg_rdata;
   logic [63:0] now = 64'd1;
   logic req_valid, req_ready, rsp_valid;
-  logic [1:0] req_op;
-  logic [3:0] req_amo;
-  logic [27:0] req_line;
-  logic [511:0] req_wdata, rsp_data;
-  logic [63:0] req_be;
+  tern_pkg::mem_req_t req;
+  tern_pkg::mem_rsp_t rsp;
   logic [10:0] req_tag, rsp_tag;
-  logic [7:0] rsp_fault;
 
   engine #(.SAVE_LINES(SAVE_LINES), .GATE(1'b1)) dut (
       .clk_i(clk), .rst_i(rst), .time_i(now), .mem_pages_i(23'd1024), .reg_write_i(reg_write), .reg_addr_i(reg_addr),
       .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata), .irq_o(irq), .idle_o(idle), .ev_rd_i(1'b0), .ev_wr_i(1'b0),
-      .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready), .mem_req_op_o(req_op), .mem_req_amo_o(req_amo),
-      .mem_req_line_o(req_line), .mem_req_wdata_o(req_wdata), .mem_req_be_o(req_be), .mem_req_tag_o(req_tag),
-      .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag), .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
+      .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready), .mem_req_o(req), .mem_req_tag_o(req_tag),
+      .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag), .mem_rsp_i(rsp)
   );
   plain_memory mem (
-      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
-      .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid),
-      .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault)
+      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
+      .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_o(rsp)
   );
   always #20 clk = ~clk;
   always @(posedge clk) now <= now + 1'b1;

@@ -20,27 +20,24 @@ module executor_host #(
   logic [1:0] access;
   logic [31:0] va;
   logic req_valid, req_ready, rsp_valid;
-  logic [1:0] op;
-  logic [27:0] line;
-  logic [511:0] wdata, rsp_data;
-  logic [63:0] be;
-  logic [7:0] tag, rsp_tag, rsp_fault;
+  tern_pkg::mem_req_t req;
+  tern_pkg::mem_rsp_t rsp;
+  logic [7:0] tag, rsp_tag;
   logic stop_req = 1'b0, stopped, save_valid, save_ready = 1'b0, save_last, restore_valid = 1'b0, restore_ready;
   logic [1:0] stop_gran = 2'd0;
   logic [511:0] save_data, state;
 
   logic [1:0] a_start_ready, a_done, a_fault, a_req_valid, a_stopped, a_save_valid, a_save_last, a_restore_ready;
   logic [7:0] a_code[2], a_tag[2];
-  logic [1:0] a_access[2], a_op[2];
+  logic [1:0] a_access[2];
   logic [31:0] a_va[2];
-  logic [27:0] a_line[2];
-  logic [511:0] a_wdata[2], a_save_data[2];
-  logic [63:0] a_be[2];
+  logic [511:0] a_save_data[2];
+  tern_pkg::mem_req_t a_req[2];
   assign {start_ready, done, fault, req_valid} = {a_start_ready[sel], a_done[sel], a_fault[sel], a_req_valid[sel]};
   assign {stopped, save_valid, save_last} = {a_stopped[sel], a_save_valid[sel], a_save_last[sel]};
   assign restore_ready = a_restore_ready[sel];
   assign {code, access, va, save_data} = {a_code[sel], a_access[sel], a_va[sel], a_save_data[sel]};
-  assign {op, line, wdata, be, tag} = {a_op[sel], a_line[sel], a_wdata[sel], a_be[sel], a_tag[sel]};
+  assign {req, tag} = {a_req[sel], a_tag[sel]};
 
   logic fast = 1'b0;   // memory has a constant latency and is always ready
   logic sharp = 1'b0;  // all stops are immediate
@@ -48,15 +45,14 @@ module executor_host #(
   int late, quiet;     // since the stop: requests; cycles without requests in flight
 
   plain_memory #(.LINES(LINES), .TAG_W(8), .PENDING(PENDING), .SLOW(SLOW), .UNIQUE(1'b1)) mem (
-      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(op),
-      .req_line_i(line), .req_wdata_i(wdata), .req_be_i(be), .req_tag_i(tag), .rsp_valid_o(rsp_valid),
-      .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault)
+      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
+      .req_tag_i(tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_o(rsp)
   );
 
   always @(posedge clk) if (!rst) begin
     cycle <= cycle + 1;
     if (a_req_valid[!sel]) $fatal(1, "the other one asks memory");
-    if (req_valid && int'(line) >= LINES) $fatal(1, "line %h is outside of everything", line);
+    if (req_valid && int'(req.line) >= LINES) $fatal(1, "line %h is outside of everything", req.line);
     if ((done || fault || stopped) && (mem.in_flight != 0 || req_valid))
       $fatal(1, "ended with %0d requests in flight", mem.in_flight);
     late = !(stop_req && stop_gran[1]) ? 0 : req_valid && req_ready ? late + 1 : late;

@@ -14,15 +14,11 @@ module plain_memory #(
     input  logic             fast_i,
     input  logic             req_valid_i,
     output logic             req_ready_o,
-    input  logic [      1:0] req_op_i,
-    input  logic [     27:0] req_line_i,
-    input  logic [    511:0] req_wdata_i,
-    input  logic [     63:0] req_be_i,
+    input  tern_pkg::mem_req_t req_i,
     input  logic [TAG_W-1:0] req_tag_i,
     output logic             rsp_valid_o,
     output logic [TAG_W-1:0] rsp_tag_o,
-    output logic [    511:0] rsp_data_o,
-    output logic [      7:0] rsp_fault_o
+    output tern_pkg::mem_rsp_t rsp_o
 );
   localparam int LINE_W = $clog2(LINES);
   logic [511:0] data[LINES];
@@ -39,7 +35,7 @@ module plain_memory #(
   logic ready = 1'b0, stalled_q = 1'b0;
   logic [605+TAG_W:0] held_q, now;
   assign req_ready_o = ready;
-  assign now = {req_op_i, req_line_i, req_tag_i, req_op_i == tern_pkg::MEM_WRITE ? {req_wdata_i, req_be_i} : 576'b0};
+  assign now = {req_i.op, req_i.line, req_tag_i, req_i.op == tern_pkg::MEM_WRITE ? {req_i.wdata, req_i.be} : 576'b0};
 
   initial
     for (int i = 0; i < LINES; i++) begin
@@ -57,13 +53,13 @@ module plain_memory #(
     used[slot] = 1'b1;
     tag[slot] = req_tag_i;
     due[slot] = cycle + (fast_i ? 60 : 1 + $urandom_range($urandom_range(3) == 0 ? SLOW : 60));
-    p_fault[slot] = req_line_i >= LINES || int'(req_line_i) == bad;
+    p_fault[slot] = req_i.line >= LINES || int'(req_i.line) == bad;
     answer[slot] = {16{32'hdeadbeef}};
     if (p_fault[slot]) faults++;
-    else if (req_op_i == tern_pkg::MEM_READ) answer[slot] = data[req_line_i[LINE_W-1:0]];
+    else if (req_i.op == tern_pkg::MEM_READ) answer[slot] = data[req_i.line[LINE_W-1:0]];
     else begin
-      for (int b = 0; b < 64; b++) if (req_be_i[b]) data[req_line_i[LINE_W-1:0]][8*b+:8] = req_wdata_i[8*b+:8];
-      writes[req_line_i[LINE_W-1:0]]++;
+      for (int b = 0; b < 64; b++) if (req_i.be[b]) data[req_i.line[LINE_W-1:0]][8*b+:8] = req_i.wdata[8*b+:8];
+      writes[req_i.line[LINE_W-1:0]]++;
     end
   endtask
 
@@ -83,8 +79,8 @@ module plain_memory #(
     if (pick >= 0) begin
       rsp_valid_o <= 1'b1;
       rsp_tag_o <= tag[pick];
-      rsp_data_o <= answer[pick];
-      rsp_fault_o <= p_fault[pick] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0;
+      rsp_o.data <= answer[pick];
+      rsp_o.fault <= p_fault[pick] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0;
       used[pick] = 1'b0;
     end
     in_flight <= in_flight + 32'(taken) - 32'(pick >= 0);

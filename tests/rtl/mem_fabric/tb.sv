@@ -20,13 +20,9 @@ module tb #(
   always #5 clk = !clk;
 
   logic [N-1:0] req_valid = '0, req_ready, rsp_valid, ev_rd, ev_wr;
-  logic [2*N-1:0] req_op;
-  logic [4*N-1:0] req_amo;
-  logic [28*N-1:0] req_line;
-  logic [512*N-1:0] req_wdata, rsp_data;
-  logic [64*N-1:0] req_be;
+  tern_pkg::mem_req_t [N-1:0] req;
+  tern_pkg::mem_rsp_t [N-1:0] rsp;
   logic [TAG_W*N-1:0] req_tag, rsp_tag;
-  logic [8*N-1:0] rsp_fault;
   logic dirty_valid = 0, dirty_busy, dirty_error, dirty_bus_error;
   logic [1:0] dirty_op = 0;
   logic [31:0] dirty_first = 0, dirty_count = 0, dirty_found;
@@ -43,9 +39,9 @@ module tb #(
 
   mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024), .PORTS(PORTS), .HASH_W(HASH_W), .ATOMICS(ATOMICS)) dut (
       .clk_i(clk), .rst_i(rst), .mem_pages_i(23'(PAGES)), .axi_base_i(BASE), .req_valid_i(req_valid),
-      .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
-      .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
-      .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op),
+      .req_ready_o(req_ready), .req_i(req),
+      .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_o(rsp),
+      .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op),
       .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_target_i(dirty_target),
       .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error),
       .dirty_found_o(dirty_found),
@@ -292,11 +288,11 @@ module tb #(
     idle |= draining;
     req_valid[e] <= !idle;
     if (!idle) begin
-      req_op[2*e+:2] <= op;
-      req_amo[4*e+:4] <= amo;
-      req_line[28*e+:28] <= 28'(line);
-      req_wdata[512*e+:512] <= data;
-      req_be[64*e+:64] <= be;
+      req[e].op <= op;
+      req[e].amo <= amo;
+      req[e].line <= 28'(line);
+      req[e].wdata <= data;
+      req[e].be <= be;
       req_tag[TAG_W*e+:TAG_W] <= TAG_W'(tag);
       p_busy[e][tag] = 1;
     end
@@ -309,30 +305,30 @@ module tb #(
     logic [511:0] old, x;
     bit known, refused;
     tag = int'(req_tag[TAG_W*e+:TAG_W]);
-    line = int'(req_line[28*e+:28]);
-    be = req_be[64*e+:64];
-    x = req_wdata[512*e+:512];
+    line = int'(req[e].line);
+    be = req[e].be;
+    x = req[e].wdata;
     in_flight[e]++;
-    p_op[e][tag] = req_op[2*e+:2];
-    p_amo[e][tag] = req_amo[4*e+:4];
+    p_op[e][tag] = req[e].op;
+    p_amo[e][tag] = req[e].amo;
     p_line[e][tag] = line;
     p_mask[e][tag] = '0;
-    refused = !ATOMICS && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
-    p_fault[e][tag] = refused || line >= ERR_WR || (line >= ERR_RD && req_op[2*e+:2] == tern_pkg::MEM_WRITE);
+    refused = !ATOMICS && req[e].op == tern_pkg::MEM_ATOMIC;
+    p_fault[e][tag] = refused || line >= ERR_WR || (line >= ERR_RD && req[e].op == tern_pkg::MEM_WRITE);
     // Atomics that wait for a line whose write-through has failed may get a fault or data.
-    p_maybe_fault[e][tag] = !refused && line >= ERR_RD && line < ERR_WR && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
+    p_maybe_fault[e][tag] = !refused && line >= ERR_RD && line < ERR_WR && req[e].op == tern_pkg::MEM_ATOMIC;
     p_accepted[e][tag] = memory.now;
     old = line < LINES ? ref_mem[line] : '0;
     p_data[e][tag] = old;
     known = !refused && mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] &&
       (mode == RANDOM || line >= SHARED);
-    if (known) case (req_op[2*e+:2])
+    if (known) case (req[e].op)
       tern_pkg::MEM_READ: p_mask[e][tag] = '1;
       tern_pkg::MEM_WRITE: if (line < ERR_RD) for (int b = 0; b < 64; b++) if (be[b]) ref_mem[line][8*b+:8] = x[8*b+:8];
       default:
       for (int w = 0; w < 16; w++) if (be[4*w]) begin
         p_mask[e][tag][32*w+:32] = '1;
-        ref_mem[line][32*w+:32] = amo_new(int'(req_amo[4*e+:4]), old[32*w+:32], x[32*w+:32], x[32*(w^8)+:32]);
+        ref_mem[line][32*w+:32] = amo_new(int'(req[e].amo), old[32*w+:32], x[32*w+:32], x[32*(w^8)+:32]);
       end
     endcase
   endtask
@@ -341,13 +337,13 @@ module tb #(
     int tag, t;
     logic [511:0] data;
     tag = int'(rsp_tag[TAG_W*e+:TAG_W]);
-    data = rsp_data[512*e+:512];
+    data = rsp[e].data;
     report::compared(1);
     if (!p_busy[e][tag]) $fatal(1, "engine %0d: answer to nobody, tag %0d", e, tag);
-    if (!p_maybe_fault[e][tag] && rsp_fault[8*e+:8] != (p_fault[e][tag] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0))
-      $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp_fault[8*e+:8],
+    if (!p_maybe_fault[e][tag] && rsp[e].fault != (p_fault[e][tag] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0))
+      $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp[e].fault,
              p_fault[e][tag]);
-    if (rsp_fault[8*e+:8] == 0 && ((data ^ p_data[e][tag]) & p_mask[e][tag]) != 0)
+    if (rsp[e].fault == 0 && ((data ^ p_data[e][tag]) & p_mask[e][tag]) != 0)
       $fatal(1, "engine %0d: line %0h op %0d amo %0d\n%h, not\n%h, where\n%h", e, p_line[e][tag], p_op[e][tag],
              p_amo[e][tag], data, p_data[e][tag], p_mask[e][tag]);
     if (p_op[e][tag] == tern_pkg::MEM_WRITE && !p_fault[e][tag] &&

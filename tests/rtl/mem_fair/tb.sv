@@ -12,13 +12,9 @@ module tb;
   always #5 clk = !clk;
 
   logic [N-1:0] req_valid = '0, req_ready, rsp_valid, ev_rd, ev_wr;
-  logic [2*N-1:0] req_op;
-  logic [4*N-1:0] req_amo = '0;
-  logic [28*N-1:0] req_line;
-  logic [512*N-1:0] req_wdata = '0, rsp_data;
-  logic [64*N-1:0] req_be;
+  tern_pkg::mem_req_t [N-1:0] req = '0;
+  tern_pkg::mem_rsp_t [N-1:0] rsp;
   logic [TAG_W*N-1:0] req_tag, rsp_tag;
-  logic [8*N-1:0] rsp_fault;
   logic dirty_busy, dirty_error, dirty_bus_error;
   logic [31:0] dirty_found;
   logic arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
@@ -32,9 +28,9 @@ module tb;
 
   mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024)) dut (
       .clk_i(clk), .rst_i(rst), .mem_pages_i(23'(LINES / 64)), .axi_base_i('0), .req_valid_i(req_valid),
-      .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
-      .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
-      .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(1'b0), .dirty_op_i('0),
+      .req_ready_o(req_ready), .req_i(req),
+      .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_o(rsp),
+      .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(1'b0), .dirty_op_i('0),
       .dirty_first_i('0), .dirty_count_i('0), .dirty_target_i('0), .dirty_busy_o(dirty_busy),
       .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error), .dirty_found_o(dirty_found),
       .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
@@ -105,11 +101,11 @@ module tb;
     endcase
     req_valid[e] <= !idle;
     if (!idle) begin
-      req_op[2*e+:2] <= op;
-      req_amo[4*e+:4] <= tern_pkg::AMO_ADD;
-      req_line[28*e+:28] <= 28'(line);
-      req_wdata[512*e+:32] <= 1;
-      req_be[64*e+:64] <= op == tern_pkg::MEM_ATOMIC ? 64'hf : '1;
+      req[e].op <= op;
+      req[e].amo <= tern_pkg::AMO_ADD;
+      req[e].line <= 28'(line);
+      req[e].wdata[31:0] <= 1;
+      req[e].be <= op == tern_pkg::MEM_ATOMIC ? 64'hf : '1;
       req_tag[TAG_W*e+:TAG_W] <= TAG_W'(tag);
       busy[e][tag] = 1;
       offered[e][tag] = memory.now;
@@ -123,7 +119,7 @@ module tb;
       automatic int tag = int'(rsp_tag[TAG_W*e+:TAG_W]);
       report::compared(1);
       if (!busy[e][tag]) $fatal(1, "engine %0d: answer to nobody, tag %0d", e, tag);
-      if (rsp_fault[8*e+:8] != 0) $fatal(1, "engine %0d: fault", e);
+      if (rsp[e].fault != 0) $fatal(1, "engine %0d: fault", e);
       if (memory.now - offered[e][tag] > longest[e]) longest[e] = memory.now - offered[e][tag];
       busy[e][tag] = 0;
       in_flight[e]--;

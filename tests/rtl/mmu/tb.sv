@@ -23,13 +23,9 @@ module tb #(
   logic [19:0] flush_first = '0;
   logic [20:0] flush_count = '0;
   logic req_valid = 0, req_ready, req_exec = 0, rsp_valid;
-  logic [1:0] req_op = '0, mem_op;
-  logic [3:0] req_amo = '0, mem_amo;
-  logic [27:0] req_line = '0, mem_line;
-  logic [511:0] req_wdata = '0, mem_wdata, rsp_data, mem_rsp_data = '0;
-  logic [63:0] req_be = '0, mem_be;
+  tern_pkg::mem_req_t req = '0, mem_req;
+  tern_pkg::mem_rsp_t rsp, mem_rsp = '0;
   logic [TAG_W-1:0] req_tag = '0, rsp_tag;
-  logic [7:0] rsp_fault, mem_rsp_fault = '0;
   logic mem_valid, mem_ready = 0, mem_rsp_valid = 0;
   logic [TAG_W:0] mem_tag, mem_rsp_tag = '0;
 
@@ -43,12 +39,10 @@ module tb #(
       .hold_absent_i(hold), .pass_o(pass), .pass_tag_o(pass_tag),
       .busy_o(busy), .ev_hit_o(ev_hit), .ev_miss_o(ev_miss), .flush_valid_i(flush_valid), .flush_ready_o(flush_ready),
       .flush_all_i(flush_all), .flush_root_i(flush_root), .flush_first_i(flush_first), .flush_count_i(flush_count),
-      .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_exec_i(req_exec),
-      .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid),
-      .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .mem_req_valid_o(mem_valid),
-      .mem_req_ready_i(mem_ready), .mem_req_op_o(mem_op), .mem_req_amo_o(mem_amo), .mem_req_line_o(mem_line),
-      .mem_req_wdata_o(mem_wdata), .mem_req_be_o(mem_be), .mem_req_tag_o(mem_tag), .mem_rsp_valid_i(mem_rsp_valid),
-      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_data_i(mem_rsp_data), .mem_rsp_fault_i(mem_rsp_fault)
+      .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req), .req_exec_i(req_exec),
+      .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_o(rsp), .mem_req_valid_o(mem_valid),
+      .mem_req_ready_i(mem_ready), .mem_req_o(mem_req), .mem_req_tag_o(mem_tag), .mem_rsp_valid_i(mem_rsp_valid),
+      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_i(mem_rsp)
   );
 
   logic [511:0] mem[0:LINES-1];
@@ -192,13 +186,13 @@ module tb #(
     if (!idle) begin
       p_busy[tag] = 1;
       req_tag <= TAG_W'(tag);
-      req_amo <= 4'($urandom_range(9));
+      req.amo <= 4'($urandom_range(9));
       req_exec <= 0;
-      req_wdata <= random_line();
-      req_be <= {$urandom, $urandom};
+      req.wdata <= random_line();
+      req.be <= {$urandom, $urandom};
       bypass <= 0;
       if (mode == RANDOM) begin
-        req_op <= 2'($urandom_range(2));
+        req.op <= 2'($urandom_range(2));
         req_exec <= $urandom_range(3) == 0;
         if ($urandom_range(3) == 0) begin
           near_vpn[stream%8] = random_vpn();
@@ -206,19 +200,19 @@ module tb #(
           stream++;
         end
         at_near = int'($urandom_range(7));
-        req_line <= {2'b0, near_vpn[at_near], 6'($urandom_range(3))};
+        req.line <= {2'b0, near_vpn[at_near], 6'($urandom_range(3))};
         root_ppn <= near_root[at_near];
         if ($urandom_range(99) == 0) root_ppn <= 22'(PAGES);
-        if ($urandom_range(99) == 0) req_line[27:26] <= 2'($urandom_range(3));
+        if ($urandom_range(99) == 0) req.line[27:26] <= 2'($urandom_range(3));
         if ($urandom_range(15) == 0) begin
           bypass <= 1;
-          req_line <= 28'($urandom);
+          req.line <= 28'($urandom);
         end
       end else begin
-        req_op <= tern_pkg::MEM_READ;
+        req.op <= tern_pkg::MEM_READ;
         root_ppn <= 22'd1;
         stream++;
-        req_line <= 28'(mode == STREAM ? stream % (256 * 64) : int'($urandom_range(256 * 64 - 1)));
+        req.line <= 28'(mode == STREAM ? stream % (256 * 64) : int'($urandom_range(256 * 64 - 1)));
       end
     end
   endtask
@@ -230,8 +224,8 @@ module tb #(
     logic zero;
     if (block) $fatal(1, "accepted while blocked");
     t = int'(req_tag);
-    {zero, fault, ppn} = walk(root_ppn, req_line[25:6], req_op, req_exec);
-    if (req_line[27:26] != 0) fault = tern_spec_pkg::FAULT_PAGE;
+    {zero, fault, ppn} = walk(root_ppn, req.line[25:6], req.op, req_exec);
+    if (req.line[27:26] != 0) fault = tern_spec_pkg::FAULT_PAGE;
     if (bypass) begin
       fault = 0;
       zero = 0;
@@ -244,13 +238,13 @@ module tb #(
     p_fits[t] = fault == 0;
     p_told[t] = 0;
     p_fault[t] = fault;
-    p_virtual[t] = req_line;
+    p_virtual[t] = req.line;
     p_space[t] = {bypass, root_ppn};
-    p_line[t] = bypass ? req_line : {ppn, req_line[5:0]};
-    p_op[t] = req_op;
-    p_amo[t] = req_amo;
-    p_wdata[t] = req_wdata;
-    p_be[t] = req_be;
+    p_line[t] = bypass ? req.line : {ppn, req.line[5:0]};
+    p_op[t] = req.op;
+    p_amo[t] = req.amo;
+    p_wdata[t] = req.wdata;
+    p_be[t] = req.be;
     p_data[t] = '0;
     p_order[t] = order;
     order++;
@@ -271,11 +265,11 @@ module tb #(
     t = int'(rsp_tag);
     report::compared(1);
     if (!p_busy[t]) $fatal(1, "answer to nobody");
-    if (hold && rsp_fault == tern_spec_pkg::FAULT_PAGE_ABSENT && !p_told[t]) begin
-      if (!refusing && p_fault[t] != rsp_fault) $fatal(1, "line %h refused though no page was absent", p_virtual[t]);
+    if (hold && rsp.fault == tern_spec_pkg::FAULT_PAGE_ABSENT && !p_told[t]) begin
+      if (!refusing && p_fault[t] != rsp.fault) $fatal(1, "line %h refused though no page was absent", p_virtual[t]);
       refusing = 1;
       refused++;
-      swept += int'(p_fault[t] != rsp_fault);
+      swept += int'(p_fault[t] != rsp.fault);
       p_busy[t] = 0;
       in_flight--;
       answered++;
@@ -283,10 +277,10 @@ module tb #(
     end
     if (refusing && !p_told[t]) $fatal(1, "line %h is not refused behind an absent page", p_virtual[t]);
     if (p_told[t] != p_fits[t]) $fatal(1, "line %h: told %0d that it passes", p_virtual[t], p_told[t]);
-    if (rsp_fault != p_fault[t])
-      $fatal(1, "line %h op %0d: fault %0d, not %0d", p_virtual[t], p_op[t], rsp_fault, p_fault[t]);
+    if (rsp.fault != p_fault[t])
+      $fatal(1, "line %h op %0d: fault %0d, not %0d", p_virtual[t], p_op[t], rsp.fault, p_fault[t]);
     if (p_pass[t] && !p_sent[t]) $fatal(1, "line %h answered without memory", p_virtual[t]);
-    if (p_fault[t] == 0 && rsp_data != p_data[t]) $fatal(1, "line %h: wrong data", p_virtual[t]);
+    if (p_fault[t] == 0 && rsp.data != p_data[t]) $fatal(1, "line %h: wrong data", p_virtual[t]);
     p_busy[t] = 0;
     in_flight--;
     answered++;
@@ -312,17 +306,17 @@ module tb #(
       q_fault[slot] = 0;
       if (mem_tag[TAG_W]) begin
         walks++;
-        if (mem_op != tern_pkg::MEM_READ) $fatal(1, "the walker writes");
-        if (int'(mem_line) >= LINES) q_fault[slot] = tern_spec_pkg::FAULT_BUS_ERROR;
-        else if (broken[mem_line]) q_fault[slot] = tern_spec_pkg::FAULT_BUS_ERROR;
-        else q_data[slot] = mem[mem_line];
+        if (mem_req.op != tern_pkg::MEM_READ) $fatal(1, "the walker writes");
+        if (int'(mem_req.line) >= LINES) q_fault[slot] = tern_spec_pkg::FAULT_BUS_ERROR;
+        else if (broken[mem_req.line]) q_fault[slot] = tern_spec_pkg::FAULT_BUS_ERROR;
+        else q_data[slot] = mem[mem_req.line];
       end else begin
         if (!p_busy[t] || !p_pass[t] || p_sent[t]) $fatal(1, "line %h passed on", p_virtual[t]);
-        if (mem_line != p_line[t] || mem_op != p_op[t])
-          $fatal(1, "line %h became %h, not %h", p_virtual[t], mem_line, p_line[t]);
-        if (p_op[t] != tern_pkg::MEM_READ && (mem_wdata != p_wdata[t] || mem_be != p_be[t]))
+        if (mem_req.line != p_line[t] || mem_req.op != p_op[t])
+          $fatal(1, "line %h became %h, not %h", p_virtual[t], mem_req.line, p_line[t]);
+        if (p_op[t] != tern_pkg::MEM_READ && (mem_req.wdata != p_wdata[t] || mem_req.be != p_be[t]))
           $fatal(1, "payload differs");
-        if (p_op[t] == tern_pkg::MEM_ATOMIC && mem_amo != p_amo[t]) $fatal(1, "amo differs");
+        if (p_op[t] == tern_pkg::MEM_ATOMIC && mem_req.amo != p_amo[t]) $fatal(1, "amo differs");
         for (int i = 0; i < TAGS; i++)
           if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_space[i] == p_space[t] &&
               p_order[i] < p_order[t] && i != t && !(req_valid && int'(req_tag) == i))
@@ -331,7 +325,7 @@ module tb #(
           for (int i = 0; i < TAGS; i++)
             if (p_busy[i] && p_pass[i] && !p_sent[i] && p_line[i] == p_line[t] && p_order[i] < p_order[t] && i != t &&
                 !(req_valid && int'(req_tag) == i))
-              $fatal(1, "a write to line %h passes a request by another address", mem_line);
+              $fatal(1, "a write to line %h passes a request by another address", mem_req.line);
         p_sent[t] = 1;
         p_data[t] = q_data[slot];
         if ($urandom_range(63) == 0 && mode == RANDOM) begin
@@ -348,8 +342,8 @@ module tb #(
       q_busy[at] = 0;
       mem_rsp_valid <= 1;
       mem_rsp_tag <= q_tag[at];
-      mem_rsp_data <= q_data[at];
-      mem_rsp_fault <= q_fault[at];
+      mem_rsp.data <= q_data[at];
+      mem_rsp.fault <= q_fault[at];
     end
   endtask
 

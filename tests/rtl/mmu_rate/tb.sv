@@ -12,26 +12,21 @@ module tb;
 
   logic [21:0] root = '0;
   logic flush = 0, flush_ready, req_valid = 0, req_ready, rsp_valid, mem_valid, mem_rsp_valid, busy, ev_hit, ev_miss;
-  logic [27:0] line = '0, mem_line;
+  tern_pkg::mem_req_t req, mem_req;
+  tern_pkg::mem_rsp_t rsp, mem_rsp;
+  logic [27:0] line = '0;
   logic [TAG_W-1:0] tag = '0, rsp_tag;
   logic [TAG_W:0] mem_tag, mem_rsp_tag;
-  logic [7:0] rsp_fault;
-  logic [511:0] mem_rsp_data, rsp_data, mem_wdata;
-  logic [1:0] mem_op;
-  logic [3:0] mem_amo;
-  logic [63:0] mem_be;
+  assign req = {tern_pkg::MEM_READ, 4'b0, line, 512'b0, 64'b0};
 
   mmu #(.TAG_W(TAG_W)) dut (
       .clk_i(clk), .rst_i(rst), .root_ppn_i(root), .bypass_i(1'b0), .block_i(1'b0),
       .hold_absent_i(1'b0), .pass_o(), .pass_tag_o(), .mem_pages_i(23'(PAGES)),
       .busy_o(busy), .ev_hit_o(ev_hit), .ev_miss_o(ev_miss), .flush_valid_i(flush), .flush_ready_o(flush_ready),
       .flush_all_i(1'b1), .flush_root_i('0), .flush_first_i('0), .flush_count_i('0), .req_valid_i(req_valid),
-      .req_ready_o(req_ready), .req_op_i(tern_pkg::MEM_READ), .req_amo_i('0), .req_exec_i(1'b0), .req_line_i(line),
-      .req_wdata_i('0), .req_be_i('0), .req_tag_i(tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag),
-      .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .mem_req_valid_o(mem_valid), .mem_req_ready_i(1'b1),
-      .mem_req_op_o(mem_op), .mem_req_amo_o(mem_amo), .mem_req_line_o(mem_line), .mem_req_wdata_o(mem_wdata),
-      .mem_req_be_o(mem_be), .mem_req_tag_o(mem_tag), .mem_rsp_valid_i(mem_rsp_valid), .mem_rsp_tag_i(mem_rsp_tag),
-      .mem_rsp_data_i(mem_rsp_data), .mem_rsp_fault_i(8'd0)
+      .req_ready_o(req_ready), .req_i(req), .req_exec_i(1'b0), .req_tag_i(tag), .rsp_valid_o(rsp_valid),
+      .rsp_tag_o(rsp_tag), .rsp_o(rsp), .mem_req_valid_o(mem_valid), .mem_req_ready_i(1'b1), .mem_req_o(mem_req),
+      .mem_req_tag_o(mem_tag), .mem_rsp_valid_i(mem_rsp_valid), .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_i(mem_rsp)
   );
 
   // Page tables: one root maps 64 MiB in small pages, the other in large ones. Both are identity mappings.
@@ -55,21 +50,23 @@ module tb;
     now++;
     pipe_valid <= {pipe_valid[LATENCY-3:0], mem_valid};
     pipe_tag[0] <= mem_tag;
-    pipe_line[0] <= mem_line;
+    pipe_line[0] <= mem_req.line;
     for (int i = 1; i < LATENCY - 1; i++) begin
       pipe_tag[i] <= pipe_tag[i-1];
       pipe_line[i] <= pipe_line[i-1];
     end
     mem_rsp_valid <= pipe_valid[LATENCY-2];
     mem_rsp_tag <= pipe_tag[LATENCY-2];
-    mem_rsp_data <= contents(pipe_line[LATENCY-2]);
+    mem_rsp.fault <= '0;
+    mem_rsp.data <= contents(pipe_line[LATENCY-2]);
     if (mem_valid && mem_tag[TAG_W]) reads++;
     if (mem_valid && !mem_tag[TAG_W]) begin
-      if (mem_line != pipe_expect[mem_tag[TAG_W-1:0]]) $fatal(1, "line %h, not %h", mem_line, pipe_expect[mem_tag]);
+      if (mem_req.line != pipe_expect[mem_tag[TAG_W-1:0]])
+        $fatal(1, "line %h, not %h", mem_req.line, pipe_expect[mem_tag]);
       own[mem_tag[TAG_W-1:0]] = now;
     end
     if (rsp_valid) begin
-      if (rsp_fault != '0) $fatal(1, "a fault");
+      if (rsp.fault != '0) $fatal(1, "a fault");
       answers++;
       in_use[rsp_tag] = 0;
     end

@@ -50,12 +50,9 @@ module tb #(
   bit   [511:0]  restore_data;
   logic [31:0]   dbg_pc, dbg_lanes;
   logic          req_valid, req_ready, req_exec, rsp_valid;
-  logic [1:0]    req_op;
-  logic [3:0]    req_amo;
-  logic [27:0]   req_line;
-  logic [511:0]  req_wdata, rsp_data;
-  logic [63:0]   req_be;
-  logic [7:0]    req_tag, rsp_tag, rsp_fault, pass_tag;
+  tern_pkg::mem_req_t req;
+  tern_pkg::mem_rsp_t rsp;
+  logic [7:0]    req_tag, rsp_tag, pass_tag;
   logic          pass = 1'b0;
   logic          ev_issue, ev_stall_use, ev_stall_unit, ev_stall_idle, ev_l1_hit, ev_l1_miss, ev_ic_miss;
   logic [5:0]    ev_lanes, ev_fma;
@@ -71,9 +68,9 @@ module tb #(
       .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(save_ready), .save_data_o(save_data),
       .save_last_o(save_last), .restore_valid_i(restore_valid), .restore_ready_o(restore_ready),
       .restore_data_i(restore_data), .restore_last_i(restore_last), .flush_i(1'b0), .req_valid_o(req_valid),
-      .req_ready_i(req_ready), .req_op_o(req_op), .req_amo_o(req_amo), .req_exec_o(req_exec), .req_line_o(req_line),
-      .req_wdata_o(req_wdata), .req_be_o(req_be), .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag),
-      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .pass_i(pass), .pass_tag_i(pass_tag), .page_request_o(),
+      .req_ready_i(req_ready), .req_o(req), .req_exec_o(req_exec),
+      .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag),
+      .rsp_i(rsp), .pass_i(pass), .pass_tag_i(pass_tag), .page_request_o(),
       .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
       .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
@@ -87,13 +84,13 @@ module tb #(
     now       <= now + 64'd1;
     req_ready <= !rst && ($urandom & 32'hf) != 0;
     if (req_valid && req_ready)
-      bench_request(32'(now), 32'(req_op), 32'(req_amo), 32'(req_exec), 32'(req_line), req_wdata, req_be, 32'(req_tag));
+      bench_request(32'(now), 32'(req.op), 32'(req.amo), 32'(req_exec), 32'(req.line), req.wdata, req.be, 32'(req_tag));
     pass      <= req_valid && req_ready && !rst;
     pass_tag  <= req_tag;
     rsp_valid <= !rst && bench_response(32'(now), tag, fault, data) != 0;
     rsp_tag   <= 8'(tag);
-    rsp_fault <= 8'(fault);
-    rsp_data  <= data;
+    rsp.fault <= 8'(fault);
+    rsp.data <= data;
   end
 
   // counters

@@ -35,7 +35,7 @@ module harness #(
       .fault_code_o(fault_code), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .flush_i(flush), .kill_i(kill),
       .idle_o(idle), .ev_miss_o(ev_miss), .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready),
       .mem_req_line_o(req_line), .mem_req_tag_o(req_tag), .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag),
-      .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
+      .mem_rsp_i({rsp_fault, rsp_data})
   );
 
   // memory

@@ -58,14 +58,10 @@ module tb #(
   logic [31:0] fault_va, fault_pc;
   logic [WW-1:0] fault_warp;
   logic [LW-1:0] fault_lane;
-  logic mem_req_valid, mem_req_ready, mem_req_exec, mem_rsp_valid;
-  logic [1:0] mem_req_op;
-  logic [3:0] mem_req_amo;
-  logic [27:0] mem_req_line;
-  logic [511:0] mem_req_wdata, mem_rsp_data;
-  logic [63:0] mem_req_be;
+  logic mem_req_valid, mem_req_ready, mem_rsp_valid;
+  tern_pkg::mem_req_t mem_req;
+  tern_pkg::mem_rsp_t mem_rsp;
   logic [6:0] mem_req_tag, mem_rsp_tag;
-  logic [7:0] mem_rsp_fault;
   int delay = 0;
   logic [31:0] stack = 32'h10000;
   logic orderly = 1'b0;
@@ -90,16 +86,15 @@ module tb #(
       .pass_i(pass), .pass_tag_i(pass_tag), .fault_code_o(fault_code),
       .fault_access_o(fault_access), .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp),
       .fault_lane_o(fault_lane), .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid),
-      .mem_req_ready_i(mem_req_ready), .mem_req_op_o(mem_req_op), .mem_req_amo_o(mem_req_amo),
-      .mem_req_exec_o(mem_req_exec), .mem_req_line_o(mem_req_line), .mem_req_wdata_o(mem_req_wdata),
-      .mem_req_be_o(mem_req_be), .mem_req_tag_o(mem_req_tag), .mem_rsp_valid_i(mem_rsp_valid),
-      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_data_i(mem_rsp_data), .mem_rsp_fault_i(mem_rsp_fault)
+      .mem_req_ready_i(mem_req_ready), .mem_req_o(mem_req),
+      .mem_req_tag_o(mem_req_tag), .mem_rsp_valid_i(mem_rsp_valid),
+      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_i(mem_rsp)
   );
   memory #(.LINES(LINES)) u_memory (
       .clk_i(clk), .rst_i(rst), .delay_i(delay), .orderly_i(orderly), .req_valid_i(mem_req_valid),
-      .req_ready_o(mem_req_ready), .req_op_i(mem_req_op), .req_amo_i(mem_req_amo), .req_line_i(mem_req_line),
-      .req_wdata_i(mem_req_wdata), .req_be_i(mem_req_be), .req_tag_i(mem_req_tag), .rsp_valid_o(mem_rsp_valid),
-      .rsp_tag_o(mem_rsp_tag), .rsp_data_o(mem_rsp_data), .rsp_fault_o(mem_rsp_fault), .pass_o(pass),
+      .req_ready_o(mem_req_ready), .req_op_i(mem_req.op), .req_amo_i(mem_req.amo), .req_line_i(mem_req.line),
+      .req_wdata_i(mem_req.wdata), .req_be_i(mem_req.be), .req_tag_i(mem_req_tag), .rsp_valid_o(mem_rsp_valid),
+      .rsp_tag_o(mem_rsp_tag), .rsp_data_o(mem_rsp.data), .rsp_fault_o(mem_rsp.fault), .pass_o(pass),
       .pass_tag_o(pass_tag)
   );
 

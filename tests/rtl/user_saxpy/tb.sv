@@ -10,9 +10,9 @@ module tb;
 `include "tests/rtl/lib/executor_pair.svh"
 
   always @(posedge host.clk)
-    if (host.req_valid && !host.rst && host.op != 2'd0)
+    if (host.req_valid && !host.rst && host.req.op != 2'd0)
       for (int w = 0; w < 16; w++)
-        if (host.be[4*w+:4] != 4'hf && host.be[4*w+:4] != 4'h0) $fatal(1, "part of a word");
+        if (host.req.be[4*w+:4] != 4'hf && host.req.be[4*w+:4] != 4'h0) $fatal(1, "part of a word");
 
   function automatic [31:0] to_float(input int n);
     int m = n < 0 ? -n : n, e = 150;

@@ -106,6 +106,13 @@ module command_processor #(
   logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second,
     check_done;
   logic [1023:0] packet;
+  // The packet, as each of those that units of the command processor run.
+  tern_spec_pkg::pkt_header_t header;
+  tern_spec_pkg::pkt_fence_signal_t signal;
+  tern_spec_pkg::pkt_pte_update_t pte_update;
+  tern_spec_pkg::pkt_tlb_flush_t tlb_flush;
+  tern_spec_pkg::pkt_context_init_t context_init;
+  logic unused;
   logic [15:0] fetch_fault;
   logic [7:0] check_fault, fence_code, pte_code, ctx_code, x_code, opcode;
   logic [31:0] pte_va, ctx_offset;
@@ -114,11 +121,17 @@ module command_processor #(
   logic x_saved, x_lost, x_dropped, x_settled, x_bad, fits_two;
   logic [33:0] here, operand;
 
+  assign header = packet[31:0];
+  assign signal = packet[511:0];
+  assign pte_update = packet[511:0];
+  assign tlb_flush = packet[511:0];
+  assign context_init = packet[511:0];
+  assign unused = &{1'b0, header, signal, pte_update, tlb_flush, context_init};
   assign cut = stop_i && |stop_gran_i;
-  assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
+  assign opcode = header.opcode;
   assign here = head_i.buffer[33:0] + {2'b0, offset_q};
-  assign operand = packet[65:32];  // Words 1 and 2: the address, in packets that have one.
-  assign next_offset = offset_q + {23'b0, packet[tern_spec_pkg::PKT_LINES_LSB+:3], 6'b0};
+  assign operand = {signal.address_hi, signal.address_lo};  // Words 1 and 2: the address, in packets that have one.
+  assign next_offset = offset_q + {23'b0, header.lines[2:0], 6'b0};
   assign fits_two = offset_q + 32'd64 != head_i.size;
 
   // A fault of the packet itself has no address; every other fault has one.
@@ -242,7 +255,7 @@ module command_processor #(
       S_TLB: if (flush_ready_i) packet_ended();
       S_INIT:
       if (!begins_q && ctx_fault)
-        refuse_access(ctx_code, 2'd1, {packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:20], 12'b0});
+        refuse_access(ctx_code, 2'd1, {context_init.save[19:0], 12'b0});
       else if (!begins_q && ctx_done) packet_ended();
       S_SAVE:
       if (!begins_q && x_settled && (ctx_fault || ctx_done)) begin
@@ -285,10 +298,10 @@ module command_processor #(
   assign exec_flush_o = flush_q;
 
   assign flush_valid_o = state_q == S_TLB;
-  assign flush_all_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB];
-  assign flush_root_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_ROOT_LSB+:22];
-  assign flush_first_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_FIRST_LSB+:20];
-  assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
+  assign flush_all_o = tlb_flush.all;
+  assign flush_root_o = tlb_flush.root;
+  assign flush_first_o = tlb_flush.first;
+  assign flush_count_o = tlb_flush.count;
 
   // Memory channel: it belongs to the unit that works in this state.
   logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, x_ready, fence_write, ctx_write, x_write,
@@ -383,8 +396,7 @@ module command_processor #(
       .start_i(begins_q && state_q == S_FENCE),
       .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),
       .address_i(operand[33:3]),
-      .value_i(opcode == tern_spec_pkg::PKT_TIMESTAMP ? time_i :
-          packet[tern_spec_pkg::PKT_FENCE_SIGNAL_VALUE_LO_LSB+:64]),
+      .value_i(opcode == tern_spec_pkg::PKT_TIMESTAMP ? time_i : {signal.value_hi, signal.value_lo}),
       .stop_i(cut),
       .done_o(fence_done),
       .stopped_o(fence_stopped),
@@ -405,9 +417,9 @@ module command_processor #(
       .rst_i,
       .start_i(begins_q && state_q == S_PTE),
       .table_i(operand[33:2]),
-      .count_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11]),
-      .pte_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_PTE_LSB+:32]),
-      .step_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_STEP_LSB+:32]),
+      .count_i(pte_update.count),
+      .pte_i(pte_update.pte),
+      .step_i(pte_update.step),
       .done_o(pte_done),
       .fault_o(pte_fault),
       .fault_code_o(pte_code),
@@ -427,7 +439,7 @@ module command_processor #(
       .rst_i,
       .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
       .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
-      .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_i.save),
+      .page_i(state_q == S_INIT ? context_init.save : head_i.save),
       .offset_i(offset_q),
       .executor_i(|x_lines ? number : '0),
       .lines_i(x_lines),

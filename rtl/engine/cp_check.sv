@@ -16,12 +16,28 @@ module cp_check #(
     input  logic [1023:0] packet_i,
     input  logic          paging_i,    // The packet is in a paging buffer.
     input  logic          fits_two_i,  // At least two lines are left in the buffer.
-    input  logic [   7:0] second_fault_i,
+    input  logic [7:0]    second_fault_i,
     output logic          done_o,
-    output logic [   7:0] fault_o,
+    output logic [7:0]    fault_o,
     output logic          second_o,
-    output logic [   1:0] executor_o
+    output logic [1:0]    executor_o
 );
+  // The packet, as each of those of which fields are checked here.
+  tern_spec_pkg::pkt_header_t header;
+  tern_spec_pkg::pkt_copy_t copy;
+  tern_spec_pkg::pkt_user_call_t user_call;
+  tern_spec_pkg::pkt_pte_update_t pte_update;
+  tern_spec_pkg::pkt_pte_copy_t pte_copy;
+  tern_spec_pkg::pkt_tlb_flush_t tlb_flush;
+  logic unused;
+  assign header = packet_i[31:0];
+  assign copy = packet_i[511:0];
+  assign user_call = packet_i;
+  assign pte_update = packet_i[511:0];
+  assign pte_copy = packet_i[511:0];
+  assign tlb_flush = packet_i[511:0];
+  assign unused = &{1'b0, copy, user_call, pte_update, pte_copy, tlb_flush};
+
   // First cycle: each rule by itself, and the parts of the bounds.
   logic [7:0] opcode, lines;
   logic [1023:0] mask;
@@ -41,7 +57,7 @@ module cp_check #(
   always_ff @(posedge clk_i) begin
     check_q <= check_i;
     if (check_i) begin
-      opcode = packet_i[tern_spec_pkg::PKT_OPCODE_LSB+:8];
+      opcode = header.opcode;
       known = 1'b1;
       lines = 8'd1;
       privileged = 1'b0;
@@ -117,26 +133,26 @@ module cp_check #(
       for (int i = 0; i < 64; i++) stray[i] = |mask[16*i+:16];
 
       // Most packets have an address in words 1 and 2: pte_update its table, copy and pte_copy their source.
-      source = packet_i[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:12];
-      address = packet_i[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:12];
-      high = !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_SRC_HI_LSB+:2];
-      count = opcode == tern_spec_pkg::PKT_PTE_COPY ? packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11] :
-          packet_i[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11];
+      source = copy.src_lo[11:0];
+      address = copy.dst_lo[11:0];
+      high = !paging_i && |copy.src_hi;
+      count = opcode == tern_spec_pkg::PKT_PTE_COPY ? pte_copy.count :
+          pte_update.count;
       opcode_q <= opcode;
       executor_q <= executor;
       source_end_q <= {2'b0, source[11:2]} + {1'b0, count};
       address_end_q <= {2'b0, address[11:2]} + {1'b0, count};
       source_high_q <= high;
-      high_q <= !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_DST_HI_LSB+:2];
+      high_q <= !paging_i && |copy.dst_hi;
       none_q <= count == '0;
       four_q <= |source[1:0];
       eight_q <= |source[2:0];
       address_four_q <= |address[1:0];
-      user_q <= packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8] > 8'(tern_spec_pkg::USER_EXECUTORS - 1);
-      flush_q <= packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
+      user_q <= user_call.executor > 8'(tern_spec_pkg::USER_EXECUTORS - 1);
+      flush_q <= tlb_flush.all && |{tlb_flush.root, tlb_flush.first, tlb_flush.count};
 
       unknown_q <= !known;
-      length_q <= packet_i[tern_spec_pkg::PKT_LINES_LSB+:8] != lines || |packet_i[31:16];
+      length_q <= header.lines != lines || |header.reserved_16;
       privileged_q <= privileged && !paging_i;
       two_q <= lines == 8'd2;
       cut_q <= lines == 8'd2 && !fits_two_i;

@@ -12,28 +12,28 @@ module mover_place (
     input  logic          start_i,
     input  logic [1023:0] packet_i,
     input  logic          restore_i,
-    input  logic [ 511:0] restore_line_i,
+    input  logic [511:0]  restore_line_i,
     input  logic          step_i,
-    input  logic [   6:0] bytes_i,  // Bytes of the destination line that belong to the row.
+    input  logic [6:0]    bytes_i,          // Bytes of the destination line that belong to the row.
     input  logic          row_ends_i,
-    output logic [ 511:0] save_line_o,
+    output logic [511:0]  save_line_o,
     output logic          over_o,
     output logic          fill_o,
-    output logic [ 511:0] pattern_o,
-    output logic [  31:0] width_o,          // Bytes of a row.
-    output logic [  31:0] rows_o,           // Rows of a slice.
-    output logic [  31:0] src_row_pitch_o,  // Bytes from row to row, from slice to slice.
-    output logic [  31:0] src_slice_pitch_o,
-    output logic [  31:0] dst_row_pitch_o,
-    output logic [  31:0] dst_slice_pitch_o,
-    output logic [  31:0] slices_left_o,    // Slices left, this one included.
-    output logic [  31:0] rows_left_o,      // Rows left in the slice, this one included.
-    output logic [  31:0] left_o,           // Bytes left in the row.
-    output logic [  31:0] skip_o,           // Bytes of the first row that were done before the start or restore.
-    output logic [  33:0] src_row_o,        // First byte of the row, of the slice.
-    output logic [  33:0] src_slice_o,
-    output logic [  33:0] dst_row_o,
-    output logic [  33:0] dst_slice_o
+    output logic [511:0]  pattern_o,
+    output logic [31:0]   width_o,          // Bytes of a row.
+    output logic [31:0]   rows_o,           // Rows of a slice.
+    output logic [31:0]   src_row_pitch_o,  // Bytes from row to row, from slice to slice.
+    output logic [31:0]   src_slice_pitch_o,
+    output logic [31:0]   dst_row_pitch_o,
+    output logic [31:0]   dst_slice_pitch_o,
+    output logic [31:0]   slices_left_o,    // Slices left, this one included.
+    output logic [31:0]   rows_left_o,      // Rows left in the slice, this one included.
+    output logic [31:0]   left_o,           // Bytes left in the row.
+    output logic [31:0]   skip_o,           // Bytes of the first row that were done before the start or restore.
+    output logic [33:0]   src_row_o,        // First byte of the row, of the slice.
+    output logic [33:0]   src_slice_o,
+    output logic [33:0]   dst_row_o,
+    output logic [33:0]   dst_slice_o
 );
   logic fill_q, slice_ends, is_fill, is_ptes;
   logic [511:0] pattern_q;
@@ -43,7 +43,14 @@ module mover_place (
   logic [7:0] opcode;
   logic unused;
 
-  assign unused = &{1'b0, packet_i[511:384], packet_i[95:66], packet_i[31:8], restore_line_i};
+  // The packet, as each of those that the mover runs.
+  tern_spec_pkg::pkt_fill_t fill;
+  tern_spec_pkg::pkt_copy_t copy;
+  tern_spec_pkg::pkt_pte_copy_t pte_copy;
+  assign fill = packet_i;
+  assign copy = packet_i[511:0];
+  assign pte_copy = packet_i[511:0];
+  assign unused = &{1'b0, fill, copy, pte_copy, restore_line_i};
 
   assign fill_o = fill_q;
   assign pattern_o = pattern_q;
@@ -74,17 +81,17 @@ module mover_place (
     save_line_o[tern_spec_pkg::CTX_MOVER_STATE_DST_SLICE_LO_LSB+:34] = dst_slice_q;
   end
 
-  assign opcode = packet_i[tern_spec_pkg::PKT_OPCODE_LSB+:8];
+  assign opcode = fill.opcode;
   assign is_fill = opcode == tern_spec_pkg::PKT_FILL;
   assign is_ptes = opcode == tern_spec_pkg::PKT_PTE_COPY;
-  assign width = is_fill ? packet_i[tern_spec_pkg::PKT_FILL_WIDTH_LSB+:32] :
-      is_ptes ? {19'b0, packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11], 2'b0} :
-      packet_i[tern_spec_pkg::PKT_COPY_WIDTH_LSB+:32];
-  assign rows = is_fill ? packet_i[tern_spec_pkg::PKT_FILL_ROWS_LSB+:32] :
-      is_ptes ? 32'd1 : packet_i[tern_spec_pkg::PKT_COPY_ROWS_LSB+:32];
-  assign src = is_fill ? '0 : packet_i[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:34];
-  assign dst = is_fill ? packet_i[tern_spec_pkg::PKT_FILL_DST_LO_LSB+:34] :
-      packet_i[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:34];
+  assign width = is_fill ? fill.width :
+      is_ptes ? {19'b0, pte_copy.count, 2'b0} :
+      copy.width;
+  assign rows = is_fill ? fill.rows :
+      is_ptes ? 32'd1 : copy.rows;
+  assign src = is_fill ? '0 : {copy.src_hi, copy.src_lo};
+  assign dst = is_fill ? {fill.dst_hi, fill.dst_lo} :
+      {copy.dst_hi, copy.dst_lo};
 
   assign slice_ends = rows_left_q == 32'd1;
   assign next_src = slice_ends ? src_slice_q + {2'b0, src_slice_pitch_q} : src_row_q + {2'b0, src_row_pitch_q};
@@ -105,17 +112,17 @@ module mover_place (
     end
     if (start_i) begin
       fill_q <= is_fill;
-      pattern_q <= packet_i[tern_spec_pkg::PKT_FILL_PATTERN_LSB+:512];
+      pattern_q <= fill.pattern;
       width_q <= width;
       rows_q <= rows;
-      src_row_pitch_q <= packet_i[tern_spec_pkg::PKT_COPY_SRC_ROW_LSB+:32];
-      src_slice_pitch_q <= packet_i[tern_spec_pkg::PKT_COPY_SRC_SLICE_LSB+:32];
-      dst_row_pitch_q <= is_fill ? packet_i[tern_spec_pkg::PKT_FILL_DST_ROW_LSB+:32] :
-          packet_i[tern_spec_pkg::PKT_COPY_DST_ROW_LSB+:32];
-      dst_slice_pitch_q <= is_fill ? packet_i[tern_spec_pkg::PKT_FILL_DST_SLICE_LSB+:32] :
-          packet_i[tern_spec_pkg::PKT_COPY_DST_SLICE_LSB+:32];
-      slices_left_q <= is_fill ? packet_i[tern_spec_pkg::PKT_FILL_SLICES_LSB+:32] :
-          is_ptes ? 32'd1 : packet_i[tern_spec_pkg::PKT_COPY_SLICES_LSB+:32];
+      src_row_pitch_q <= copy.src_row;
+      src_slice_pitch_q <= copy.src_slice;
+      dst_row_pitch_q <= is_fill ? fill.dst_row :
+          copy.dst_row;
+      dst_slice_pitch_q <= is_fill ? fill.dst_slice :
+          copy.dst_slice;
+      slices_left_q <= is_fill ? fill.slices :
+          is_ptes ? 32'd1 : copy.slices;
       rows_left_q <= rows;
       left_q <= width;
       skip_q <= '0;

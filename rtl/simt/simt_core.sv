@@ -25,7 +25,7 @@ module simt_core #(
     localparam int WW = $clog2(WARPS), LW = $clog2(LANES)
 ) (
     input  logic                clk_i, rst_i,
-    input  logic [1023:0]       packet_i,        // dispatch packet, stable while it runs
+    input  tern_spec_pkg::pkt_dispatch_t packet_i,        // dispatch packet, stable while it runs
     input  logic [63:0]         time_i,          // device time, cycles since reset
     output logic                idle_o,
     // launches and ends of warps
@@ -416,12 +416,12 @@ module simt_core #(
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
-                     + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
+                     + (32'd1 << packet_i.stack_log2);
 
   simt_launch #(
       .WARPS(WARPS)
   ) u_launch (
-      .clk_i, .rst_i, .args_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32]), .stack_top_i(stack_top),
+      .clk_i, .rst_i, .args_i(packet_i.args), .stack_top_i(stack_top),
       .launch_i(launch && launch_new), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb),
       .wb_ready_i(launch_taken), .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar),
       .launched_o(launched)
@@ -519,7 +519,7 @@ module simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_warps (
       .clk_i, .rst_i, .launch_i(launch), .launch_valid_i, .launch_warp_i, .launch_slot_i, .launch_mask_i(launch_mask),
-      .launch_first_i, .launch_nwarps_i, .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]),
+      .launch_first_i, .launch_nwarps_i, .launch_pc_i(packet_i.entry),
       .done_o(done_valid_o), .done_warp_o, .present_o, .f_warp_i(f_warp_q), .f_pc_o(f_pc),
       .fetch_warp_i(ic_fault_warp_i), .fetch_mask_o(fetch_mask), .d_warp_i(d_warp_q), .d_pc4_i(d_pc4),
       .d_mask_o(d_mask), .d_step_slow_o(d_step_slow), .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue),

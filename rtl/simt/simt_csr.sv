@@ -17,30 +17,30 @@ module simt_csr #(
     localparam int WW = $clog2(WARPS),
     localparam int LW = $clog2(LANES)
 ) (
-    input  logic            clk_i,
-    input  logic [1023:0]   packet_i,
-    input  logic [63:0]     time_i,       // device time, cycles since reset
+    input  logic                         clk_i,
+    input  tern_spec_pkg::pkt_dispatch_t packet_i,
+    input  logic [63:0]                  time_i,          // device time, cycles since reset
     // read
-    input  logic            valid_i,
-    input  logic [11:0]     number_i,
-    input  logic            write_i,
-    input  logic [WW-1:0]   warp_i,
-    input  logic [WW-1:0]   slot_i,
-    output logic            ok_o,
-    output logic [31:0]     shared_o,
-    output logic [2:0]      part_o,       // simt_core_pkg::PART_*
+    input  logic                         valid_i,
+    input  logic [11:0]                  number_i,
+    input  logic                         write_i,
+    input  logic [WW-1:0]                warp_i,
+    input  logic [WW-1:0]                slot_i,
+    output logic                         ok_o,
+    output logic [31:0]                  shared_o,
+    output logic [2:0]                   part_o,          // simt_core_pkg::PART_*
     // launch of a warp: values of its group
-    input  logic            launch_i,
-    input  logic [WW-1:0]   launch_slot_i,
-    input  logic [95:0]     launch_group_i,
-    input  logic [95:0]     launch_base_i,
-    input  logic [32:0]     launch_size_i,  // {z, y, x}, 11 bits each
+    input  logic                         launch_i,
+    input  logic [WW-1:0]                launch_slot_i,
+    input  logic [95:0]                  launch_group_i,
+    input  logic [95:0]                  launch_base_i,
+    input  logic [32:0]                  launch_size_i,   // {z, y, x}, 11 bits each
     // stop and resume
-    output logic [95:0]     group_o,
-    output logic [95:0]     base_o,
-    input  logic            put_slot_i,
-    input  logic [WW-1:0]   put_index_i,
-    input  logic [191:0]    put_slot_data_i   // {base, group}, each {z, y, x}
+    output logic [95:0]                  group_o,
+    output logic [95:0]                  base_o,
+    input  logic                         put_slot_i,
+    input  logic [WW-1:0]                put_index_i,
+    input  logic [191:0]                 put_slot_data_i  // {base, group}, each {z, y, x}
 );
 
   logic [95:0] group_q [0:WARPS-1];
@@ -60,7 +60,7 @@ module simt_csr #(
   logic [31:0] stack_top;
 
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
-                     + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
+                     + (32'd1 << packet_i.stack_log2);
 
   logic unused;
   assign unused = &{1'b0, packet_i};   // not all fields are CSRs
@@ -88,13 +88,13 @@ module simt_csr #(
         tern_spec_pkg::CSR_LOCAL_SIZE_X: shared_o = {21'd0, size_q[slot_i][10:0]};
         tern_spec_pkg::CSR_LOCAL_SIZE_Y: shared_o = {21'd0, size_q[slot_i][21:11]};
         tern_spec_pkg::CSR_LOCAL_SIZE_Z: shared_o = {21'd0, size_q[slot_i][32:22]};
-        tern_spec_pkg::CSR_NUM_GROUPS_X: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32];
-        tern_spec_pkg::CSR_NUM_GROUPS_Y: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32];
-        tern_spec_pkg::CSR_NUM_GROUPS_Z: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32];
-        tern_spec_pkg::CSR_OFFSET_X:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32];
-        tern_spec_pkg::CSR_OFFSET_Y:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32];
-        tern_spec_pkg::CSR_OFFSET_Z:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32];
-        tern_spec_pkg::CSR_WORK_DIM:     shared_o = {30'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_WORK_DIM_LSB +: 2]};
+        tern_spec_pkg::CSR_NUM_GROUPS_X: shared_o = packet_i.groups_x;
+        tern_spec_pkg::CSR_NUM_GROUPS_Y: shared_o = packet_i.groups_y;
+        tern_spec_pkg::CSR_NUM_GROUPS_Z: shared_o = packet_i.groups_z;
+        tern_spec_pkg::CSR_OFFSET_X:     shared_o = packet_i.offset_x;
+        tern_spec_pkg::CSR_OFFSET_Y:     shared_o = packet_i.offset_y;
+        tern_spec_pkg::CSR_OFFSET_Z:     shared_o = packet_i.offset_z;
+        tern_spec_pkg::CSR_WORK_DIM:     shared_o = {30'd0, packet_i.work_dim};
         tern_spec_pkg::CSR_GLOBAL_ID_X: begin
           shared_o = base_q[slot_i][31:0];
           part_o   = simt_core_pkg::PART_ID_X;
@@ -107,16 +107,16 @@ module simt_csr #(
           shared_o = base_q[slot_i][95:64];
           part_o   = simt_core_pkg::PART_ID_Z;
         end
-        tern_spec_pkg::CSR_GLOBAL_SIZE_X: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_X_LSB +: 32];
-        tern_spec_pkg::CSR_GLOBAL_SIZE_Y: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Y_LSB +: 32];
-        tern_spec_pkg::CSR_GLOBAL_SIZE_Z: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Z_LSB +: 32];
-        tern_spec_pkg::CSR_FULL_SIZE_X: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
-        tern_spec_pkg::CSR_FULL_SIZE_Y: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11]};
-        tern_spec_pkg::CSR_FULL_SIZE_Z: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11]};
-        tern_spec_pkg::CSR_ARGS:        shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32];
+        tern_spec_pkg::CSR_GLOBAL_SIZE_X: shared_o = packet_i.global_x;
+        tern_spec_pkg::CSR_GLOBAL_SIZE_Y: shared_o = packet_i.global_y;
+        tern_spec_pkg::CSR_GLOBAL_SIZE_Z: shared_o = packet_i.global_z;
+        tern_spec_pkg::CSR_FULL_SIZE_X: shared_o = {21'd0, packet_i.local_x};
+        tern_spec_pkg::CSR_FULL_SIZE_Y: shared_o = {21'd0, packet_i.local_y};
+        tern_spec_pkg::CSR_FULL_SIZE_Z: shared_o = {21'd0, packet_i.local_z};
+        tern_spec_pkg::CSR_ARGS:        shared_o = packet_i.args;
         tern_spec_pkg::CSR_STACK_TOP:   shared_o = stack_top;
-        tern_spec_pkg::CSR_USER0:       shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_USER0_LSB +: 32];
-        tern_spec_pkg::CSR_USER1:       shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_USER1_LSB +: 32];
+        tern_spec_pkg::CSR_USER0:       shared_o = packet_i.user0;
+        tern_spec_pkg::CSR_USER1:       shared_o = packet_i.user1;
         tern_spec_pkg::CSR_THREAD: begin
           shared_o = {{(32-WW-LW){1'b0}}, warp_i, {LW{1'b0}}};
           part_o   = simt_core_pkg::PART_LANE;

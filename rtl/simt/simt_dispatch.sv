@@ -23,47 +23,47 @@ module simt_dispatch #(
     parameter int W = 16,  // warps
     localparam int WW = $clog2(W)
 ) (
-    input  logic            clk_i,
-    input  logic            rst_i,
-    input  logic            start_i,
-    input  logic [1023:0]   packet_i,
-    input  logic            kill_i,
-    output logic            done_o,
+    input  logic                         clk_i,
+    input  logic                         rst_i,
+    input  logic                         start_i,
+    input  tern_spec_pkg::pkt_dispatch_t packet_i,
+    input  logic                         kill_i,
+    output logic                         done_o,
 
     // save and restore
-    input  logic            hold_i,
-    output logic            settled_o,
-    output logic            empty_o,
-    output logic [W-1:0]    slots_o,
-    output logic [W-1:0]    fresh_o,
-    output logic            ended_o,        // no further group is left to launch
-    output logic [95:0]     next_group_o,
-    output logic [95:0]     next_base_o,
-    input  logic            resume_i,       // with start_i
-    input  logic            load_valid_i,
-    output logic            load_ready_o,   // all groups that were loaded before have been launched
-    input  logic            load_last_i,
-    input  logic            load_ended_i,   // with load_last_i: no group is left to launch
-    input  logic [WW-1:0]   load_slot_i,
-    input  logic [95:0]     load_group_i,
-    input  logic [95:0]     load_base_i,
-    input  logic            launch_ended_i, // the warp that is launched has already ended
+    input  logic                         hold_i,
+    output logic                         settled_o,
+    output logic                         empty_o,
+    output logic [W-1:0]                 slots_o,
+    output logic [W-1:0]                 fresh_o,
+    output logic                         ended_o,          // no further group is left to launch
+    output logic [95:0]                  next_group_o,
+    output logic [95:0]                  next_base_o,
+    input  logic                         resume_i,         // with start_i
+    input  logic                         load_valid_i,
+    output logic                         load_ready_o,     // all groups that were loaded before have been launched
+    input  logic                         load_last_i,
+    input  logic                         load_ended_i,     // with load_last_i: no group is left to launch
+    input  logic [WW-1:0]                load_slot_i,
+    input  logic [95:0]                  load_group_i,
+    input  logic [95:0]                  load_base_i,
+    input  logic                         launch_ended_i,   // the warp that is launched has already ended
 
-    output logic            launch_valid_o,
-    input  logic            launch_ready_i,
-    output logic [WW-1:0]   launch_warp_o,
-    output logic [WW-1:0]   launch_slot_o,
-    output logic [L-1:0]    launch_mask_o,
-    output logic [L*30-1:0] launch_lid_o,   // local ids {z, y, x} of each lane, 10 bits each
-    output logic [16:0]     launch_lbase_o,  // first byte of the group's local memory
-    output logic            launch_first_o,  // the first warp of its group
-    output logic [95:0]     launch_group_o,  // {z, y, x}
-    output logic [95:0]     launch_base_o,  // {z, y, x}: global id of the group's first work-item
-    output logic [32:0]     launch_size_o,  // {z, y, x}, 11 bits each
-    output logic [WW:0]     launch_nwarps_o,  // warps of the group
+    output logic                         launch_valid_o,
+    input  logic                         launch_ready_i,
+    output logic [WW-1:0]                launch_warp_o,
+    output logic [WW-1:0]                launch_slot_o,
+    output logic [L-1:0]                 launch_mask_o,
+    output logic [L*30-1:0]              launch_lid_o,     // local ids {z, y, x} of each lane, 10 bits each
+    output logic [16:0]                  launch_lbase_o,   // first byte of the group's local memory
+    output logic                         launch_first_o,   // the first warp of its group
+    output logic [95:0]                  launch_group_o,   // {z, y, x}
+    output logic [95:0]                  launch_base_o,    // {z, y, x}: global id of the group's first work-item
+    output logic [32:0]                  launch_size_o,    // {z, y, x}, 11 bits each
+    output logic [WW:0]                  launch_nwarps_o,  // warps of the group
 
-    input  logic            warp_done_valid_i,
-    input  logic [WW-1:0]   warp_done_warp_i
+    input  logic                         warp_done_valid_i,
+    input  logic [WW-1:0]                warp_done_warp_i
 );
 
   localparam int LW = $clog2(L);
@@ -86,21 +86,13 @@ module simt_dispatch #(
 
   always_ff @(posedge clk_i)
     if (start_i) begin
-      group_warps_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_WARPS_LSB +: WW];
-      group_slots_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1];
-      local_bytes_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17];
-      local_q  <= {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
-      edge_q   <= {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_X_LSB +: 11]};
-      groups_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
-      offset_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32]};
+      group_warps_q <= packet_i.group_warps[WW-1:0];
+      group_slots_q <= packet_i.group_slots[WW:0];
+      local_bytes_q <= packet_i.local_bytes;
+      local_q  <= {packet_i.local_z, packet_i.local_y, packet_i.local_x};
+      edge_q   <= {packet_i.edge_z, packet_i.edge_y, packet_i.edge_x};
+      groups_q <= {packet_i.groups_z, packet_i.groups_y, packet_i.groups_x};
+      offset_q <= {packet_i.offset_z, packet_i.offset_y, packet_i.offset_x};
     end
 
   // The next group: its coordinates (next_group_q), the dimensions in which it is the last (next_last_q), its size and
@@ -237,9 +229,18 @@ module simt_dispatch #(
   end
 
   simt_dispatch_ids #(.L(L)) u_ids (
-      .clk_i(clk_i), .rst_i(clear), .shape_valid_i(state_q == PLACE && !shape_same_q), .size_i(launch_size_o),
-      .shape_ready_o(shape_ready), .advance_i(advance), .in_valid_i(in_valid), .in_first_i(first_warp),
-      .busy_o(ids_busy), .out_valid_o(launch_valid_o), .mask_o(launch_mask_o), .lid_o(launch_lid_o)
+      .clk_i(clk_i),
+      .rst_i(clear),
+      .shape_valid_i(state_q == PLACE && !shape_same_q),
+      .size_i(launch_size_o),
+      .shape_ready_o(shape_ready),
+      .advance_i(advance),
+      .in_valid_i(in_valid),
+      .in_first_i(first_warp),
+      .busy_o(ids_busy),
+      .out_valid_o(launch_valid_o),
+      .mask_o(launch_mask_o),
+      .lid_o(launch_lid_o)
   );
 
   // An ended warp is reported to its slot one cycle later.
@@ -250,10 +251,21 @@ module simt_dispatch #(
   end
 
   simt_dispatch_slots #(.W(W)) u_slots (
-      .clk_i(clk_i), .rst_i(rst_i), .clear_i(kill_i || start_i), .count_i(group_slots_q),
-      .take_valid_i(take), .take_slot_i(slot), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o),
-      .start_warps_i(launch_nwarps_o), .done_valid_i(ending_q), .done_slot_i(ending_slot_q),
-      .free_valid_o(free_valid), .free_slot_o(free_slot), .busy_o(slots_o), .idle_o(slots_idle)
+      .clk_i(clk_i),
+      .rst_i(rst_i),
+      .clear_i(kill_i || start_i),
+      .count_i(group_slots_q),
+      .take_valid_i(take),
+      .take_slot_i(slot),
+      .start_valid_i(state_q == COUNT),
+      .start_slot_i(launch_slot_o),
+      .start_warps_i(launch_nwarps_o),
+      .done_valid_i(ending_q),
+      .done_slot_i(ending_slot_q),
+      .free_valid_o(free_valid),
+      .free_slot_o(free_slot),
+      .busy_o(slots_o),
+      .idle_o(slots_idle)
   );
 
 endmodule

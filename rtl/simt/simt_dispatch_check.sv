@@ -16,12 +16,12 @@ module simt_dispatch_check #(
     parameter int W = 16,        // warps
     parameter int LMEM_KIB = 64  // local memory, KiB
 ) (
-    input  logic          clk_i,
-    input  logic          rst_i,
-    input  logic          check_valid_i,
-    input  logic [1023:0] packet_i,
-    output logic          check_done_o,
-    output logic          check_ok_o
+    input  logic                         clk_i,
+    input  logic                         rst_i,
+    input  logic                         check_valid_i,
+    input  tern_spec_pkg::pkt_dispatch_t packet_i,
+    output logic                         check_done_o,
+    output logic                         check_ok_o
 );
 
   localparam int LW = $clog2(L);
@@ -36,23 +36,15 @@ module simt_dispatch_check #(
   logic [95:0] global_size, groups;
 
   always_comb begin
-    work_dim    = packet_i[tern_spec_pkg::PKT_DISPATCH_WORK_DIM_LSB +: 2];
-    group_warps = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_WARPS_LSB +: 8];
-    group_slots = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: 8];
-    stack_log2  = packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5];
-    local_bytes = packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17];
-    group_size  = {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
-    edge_size   = {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_X_LSB +: 11]};
-    global_size = {packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Z_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Y_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_X_LSB +: 32]};
-    groups      = {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
-                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
+    work_dim    = packet_i.work_dim;
+    group_warps = packet_i.group_warps;
+    group_slots = packet_i.group_slots;
+    stack_log2  = packet_i.stack_log2;
+    local_bytes = packet_i.local_bytes;
+    group_size  = {packet_i.local_z, packet_i.local_y, packet_i.local_x};
+    edge_size   = {packet_i.edge_z, packet_i.edge_y, packet_i.edge_x};
+    global_size = {packet_i.global_z, packet_i.global_y, packet_i.global_x};
+    groups      = {packet_i.groups_z, packet_i.groups_y, packet_i.groups_x};
   end
 
   // The first pass computes local_x * local_y, slots * warps, slots * local_bytes and, in each dimension,
@@ -96,8 +88,8 @@ module simt_dispatch_check #(
       xyz_q       <= (xyz_q << 1) + (group_size[22 + bit_q] ? {11'b0, xy_q} : 33'd0);
       ok          = work_dim != 2'd0 && group_slots != 8'd0 && stack_log2 >= 5'd6 && stack_log2 <= 5'd20
                     && local_bytes[5:0] == 6'd0
-                    && packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 2] == 2'd0
-                    && packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LSB +: 6] == 6'd0;
+                    && packet_i.entry[1:0] == 2'd0
+                    && packet_i.stack[5:0] == 6'd0;
       for (int d = 0; d < 3; d++)
         if (groups[32*d +: 32] == 32'd0 || edge_size[11*d +: 11] == 11'd0
             || edge_size[11*d +: 11] > group_size[11*d +: 11])

@@ -104,7 +104,7 @@ module simt_executor #(
                          REFUSE = 4'd7, HALT = 4'd8, SAVE = 4'd9;
 
   logic [3:0]    state_q;
-  logic [1023:0] packet_q;
+  tern_spec_pkg::pkt_dispatch_t packet_q;
   logic          begin_q, kill, resume_q, saved_q, halt, restoring, now, soon;
   logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
   logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad,
@@ -366,7 +366,7 @@ module simt_executor #(
   logic [255:0]        pend_record;
   logic [10:0]         local_lines, scrub_first, scrub_end;
 
-  assign local_lines = packet_q[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB + 6 +: 11];
+  assign local_lines = packet_q.local_bytes[16:6];
 
   always_comb begin
     pend_record = '0;
@@ -411,7 +411,7 @@ module simt_executor #(
       .WARPS(WARPS)
   ) u_scrub (
       .clk_i, .rst_i, .kill_i(kill), .forget_i(start && start_scrub_i),
-      .slots_i(packet_q[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1]), .lines_i(local_lines),
+      .slots_i(packet_q.group_slots[WW:0]), .lines_i(local_lines),
       .need_o(scrub_need), .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy),
       .scrub_o(scrub), .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
   );
@@ -486,9 +486,9 @@ module simt_executor #(
   simt_lsu #(
       .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)
   ) u_lsu (
-      .clk_i, .rst_i, .stack_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LSB +: 32]),
-      .stack_log2_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]),
-      .local_bytes_i(packet_q[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17]), .iss_valid_i(iss_valid || rep_valid),
+      .clk_i, .rst_i, .stack_i(packet_q.stack),
+      .stack_log2_i(packet_q.stack_log2),
+      .local_bytes_i(packet_q.local_bytes), .iss_valid_i(iss_valid || rep_valid),
       .iss_ready_o(iss_ready), .iss_op_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] : iss_op),
       .iss_amo_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] : iss_amo),
       .iss_size_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2] : iss_size),

@@ -249,8 +249,9 @@ module user_executors (
     input  tern_pkg::mem_rsp_t rsp_i
 );
   localparam int N = tern_spec_pkg::USER_EXECUTORS;
-  localparam int EXECUTOR = tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB;
 
+  tern_spec_pkg::pkt_user_call_t packet;
+  logic unused;
   logic [N-1:0] chosen, at_q, ready, done, fault, stopped, save_valid, save_last, restore_ready, req_valid;
   logic [  8*N-1:0] code, tag;
   logic [  2*N-1:0] access;
@@ -258,8 +259,10 @@ module user_executors (
   logic [512*N-1:0] save_data;
   logic [tern_pkg::MEM_REQ_W*N-1:0] req;
 
+  assign packet = start_packet_i;
+  assign unused = &{1'b0, packet};
   for (genvar i = 0; i < N; i++) begin : g_chosen
-    assign chosen[i] = start_packet_i[EXECUTOR+:8] == 8'(i);
+    assign chosen[i] = packet.executor == 8'(i);
   end
 
   always_ff @(posedge clk_i) begin

@@ -55,21 +55,48 @@ package tern_pkg;
     logic [63:0] fence;
   } submission_t;
 
+  // An access that faulted, or that waits for its page. A member that the fault does not have is zero.
+  typedef struct packed {
+    logic [95:0] group;   // {z, y, x}
+    logic [31:0] pc;
+    logic [31:0] va;
+    logic [5:0]  warp;    // of the group
+    logic [5:0]  lane;
+    logic [7:0]  code;    // FAULT_*
+    logic [1:0]  access;
+  } fault_t;
+
   // The end of a buffer (registers ind_*).
   typedef struct packed {
-    logic [95:0] group;
     logic [63:0] end_time;    // Device time in cycles, as begin_time.
     logic [63:0] begin_time;
     logic [31:0] offset;
-    logic [31:0] pc;
-    logic [31:0] va;
     logic [63:0] fence;
-    logic [5:0]  warp;
-    logic [5:0]  lane;
-    logic [7:0]  fault;
-    logic [1:0]  access;
+    fault_t      fault;
     logic [1:0]  kind;
   } indication_t;
+
+  // The executor interface (docs/hardware/interfaces.md): an executor starts with a command.
+  typedef struct packed {
+    logic [1023:0] packet;  // both lines
+    logic          scrub;   // The address space changed: no state may be left that a kernel could read.
+    logic          resume;  // Go on from the state on the restore stream. The packet is the one that was cut.
+  } exec_cmd_t;
+
+  // How the packet of an executor ends. One of the first three members comes, as a pulse.
+  typedef struct packed {
+    logic   done;          // All writes of the packet have been answered.
+    logic   faulted;
+    logic   stopped;       // All accesses have been answered; the state follows on the save stream.
+    logic   page_request;  // With stopped: it stopped by itself, because a page is absent.
+    fault_t fault;         // With faulted, and with page_request.
+  } exec_status_t;
+
+  // A line of the save stream or of the restore stream.
+  typedef struct packed {
+    logic         last;
+    logic [511:0] data;
+  } exec_line_t;
 
   /* verilator lint_on UNUSEDPARAM */
 

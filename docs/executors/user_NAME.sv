@@ -6,35 +6,27 @@
 // done: between two lines, all words before that place are in memory and none behind it is. A restored state that no
 // stop can have saved is a fault.
 module user_NAME (
-    input  logic               clk_i,
-    input  logic               rst_i,
-    input  logic               start_valid_i,
-    output logic               start_ready_o,
-    input  logic [1023:0]      start_packet_i,
-    input  logic               start_resume_i,
-    output logic               done_valid_o,
-    output logic               fault_valid_o,
-    output logic [7:0]         fault_code_o,
-    output logic [1:0]         fault_access_o,
-    output logic [31:0]        fault_va_o,
-    input  logic               stop_req_i,
-    input  logic [1:0]         stop_gran_i,
-    output logic               stopped_valid_o,
-    output logic               save_valid_o,
-    input  logic               save_ready_i,
-    output logic [511:0]       save_data_o,
-    output logic               save_last_o,
-    input  logic               restore_valid_i,
-    output logic               restore_ready_o,
-    input  logic [511:0]       restore_data_i,
-    input  logic               restore_last_i,
-    output logic               req_valid_o,
-    input  logic               req_ready_i,
-    output tern_pkg::mem_req_t req_o,
-    output logic [7:0]         req_tag_o,
-    input  logic               rsp_valid_i,
-    input  logic [7:0]         rsp_tag_i,
-    input  tern_pkg::mem_rsp_t rsp_i
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic                   start_valid_i,
+    output logic                   start_ready_o,
+    input  tern_pkg::exec_cmd_t    start_i,
+    output tern_pkg::exec_status_t status_o,
+    input  logic                   stop_req_i,
+    input  logic [1:0]             stop_gran_i,
+    output logic                   save_valid_o,
+    input  logic                   save_ready_i,
+    output tern_pkg::exec_line_t   save_o,
+    input  logic                   restore_valid_i,
+    output logic                   restore_ready_o,
+    input  tern_pkg::exec_line_t   restore_i,
+    output logic                   req_valid_o,
+    input  logic                   req_ready_i,
+    output tern_pkg::mem_req_t     req_o,
+    output logic [7:0]             req_tag_o,
+    input  logic                   rsp_valid_i,
+    input  logic [7:0]             rsp_tag_i,
+    input  tern_pkg::mem_rsp_t     rsp_i
 );
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_NEXT = 3'd3, S_ASK = 3'd4, S_WAIT = 3'd5,
       S_SAVE = 3'd6;
@@ -49,20 +41,23 @@ module user_NAME (
   logic [31:0] va_q, address;
   logic unused;
 
-  assign unused = &{1'b0, start_packet_i, rsp_tag_i, stop_gran_i[0], address[5:0]};
+  assign unused = &{1'b0, start_i, rsp_tag_i, stop_gran_i[0], address[5:0]};
   assign start_ready_o = state_q == S_IDLE;
-  assign done_valid_o = done_q;
-  assign fault_valid_o = fault_q;
-  assign fault_code_o = code_q;
-  assign fault_access_o = access_q;
-  assign fault_va_o = va_q;
-  assign stopped_valid_o = stopped_q;
+  always_comb begin
+    status_o = '0;
+    status_o.done = done_q;
+    status_o.faulted = fault_q;
+    status_o.stopped = stopped_q;
+    status_o.fault.code = code_q;
+    status_o.fault.access = access_q;
+    status_o.fault.va = va_q;
+  end
   assign restore_ready_o = state_q == S_RESTORE;
   assign save_valid_o = state_q == S_SAVE;
-  assign save_last_o = 1'b1;
+  assign save_o.last = 1'b1;
   always_comb begin
-    save_data_o = '0;
-    save_data_o[STATE+:32] = place_q;
+    save_o.data = '0;
+    save_o.data[STATE+:32] = place_q;
   end
 
   assign refused = |src_q[5:0] || |dst_q[5:0] || |n_q[31:30];
@@ -90,19 +85,19 @@ module user_NAME (
     case (state_q)
       S_IDLE:
       if (start_valid_i) begin
-        n_q <= start_packet_i[tern_spec_pkg::USER_UPPER_N_LSB+:32];
-        key_q <= start_packet_i[tern_spec_pkg::USER_UPPER_KEY_LSB+:32];
-        src_q <= start_packet_i[tern_spec_pkg::USER_UPPER_SRC_LSB+:32];
-        dst_q <= start_packet_i[tern_spec_pkg::USER_UPPER_DST_LSB+:32];
+        n_q <= start_i.packet[tern_spec_pkg::USER_UPPER_N_LSB+:32];
+        key_q <= start_i.packet[tern_spec_pkg::USER_UPPER_KEY_LSB+:32];
+        src_q <= start_i.packet[tern_spec_pkg::USER_UPPER_SRC_LSB+:32];
+        dst_q <= start_i.packet[tern_spec_pkg::USER_UPPER_DST_LSB+:32];
         place_q <= '0;
         extra_q <= 1'b0;
-        state_q <= start_resume_i ? S_RESTORE : S_CHECK;
+        state_q <= start_i.resume ? S_RESTORE : S_CHECK;
       end
       S_RESTORE:
       if (restore_valid_i) begin
-        place_q <= restore_data_i[STATE+:32];
-        extra_q <= |(restore_data_i & ~(512'hffff_ffff << STATE));
-        if (restore_last_i) state_q <= S_CHECK;
+        place_q <= restore_i.data[STATE+:32];
+        extra_q <= |(restore_i.data & ~(512'hffff_ffff << STATE));
+        if (restore_i.last) state_q <= S_CHECK;
       end
       S_CHECK: begin
         code_q <= refused && !extra_q ? tern_spec_pkg::FAULT_EXECUTOR : tern_spec_pkg::FAULT_CONTEXT_INVALID;

@@ -22,65 +22,51 @@ module command_processor #(
     parameter int SAVE_LINES = 200,  // Lines of the largest context-save area.
     parameter bit SIMT = 1'b1        // The engine has a SIMT executor.
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_i,
-    input  logic [63:0]           time_i,          // Device time in cycles.
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic [63:0]            time_i,         // Device time in cycles.
     // Submission at the head of the HW queue. Root and paging also go to the MMU.
-    input  logic                  head_valid_i,
-    input  tern_pkg::submission_t head_i,
+    input  logic                   head_valid_i,
+    input  tern_pkg::submission_t  head_i,
     // Indication. ind_valid_o is a pulse, which also pops the head.
-    output logic                  ind_valid_o,
-    output tern_pkg::indication_t ind_o,
+    output logic                   ind_valid_o,
+    output tern_pkg::indication_t  ind_o,
     // Preemption.
-    input  logic                  stop_i,          // Level: stop at granularity stop_gran_i.
-    input  logic [1:0]            stop_gran_i,
-    output logic                  busy_o,
+    input  logic                   stop_i,         // Level: stop at granularity stop_gran_i.
+    input  logic [1:0]             stop_gran_i,
+    output logic                   busy_o,
     // Executors: bit 0 SIMT, bit 1 mover, bit 2 user.
-    output logic [2:0]            exec_active_o,   // Executor that runs a packet.
-    output logic [2:0]            exec_select_o,   // Executor whose memory channel is open.
-    output logic [2:0]            exec_rst_o,
-    output logic [2:0]            exec_start_o,
-    input  logic [2:0]            exec_ready_i,
-    output logic [1023:0]         exec_packet_o,
-    output logic                  exec_resume_o,
-    output logic                  exec_scrub_o,
-    output logic                  exec_flush_o,
-    output logic [2:0]            exec_stop_o,
-    input  logic                  exec_done_i,
-    input  logic                  exec_stopped_i,
-    input  logic                  exec_request_i,  // With stopped: a page is absent; exec_fault_* name the access.
-    input  logic                  exec_fault_i,
-    input  logic [7:0]            exec_fault_code_i,
-    input  logic [1:0]            exec_fault_access_i,
-    input  logic [31:0]           exec_fault_va_i,
-    input  logic [31:0]           exec_fault_pc_i,
-    input  logic [5:0]            exec_fault_warp_i,
-    input  logic [95:0]           exec_fault_group_i,
-    input  logic [5:0]            exec_fault_lane_i,
-    input  logic                  save_valid_i,
-    output logic                  save_ready_o,
-    input  logic [511:0]          save_data_i,
-    input  logic                  save_last_i,
-    output logic                  restore_valid_o,
-    input  logic                  restore_ready_i,
-    output logic [511:0]          restore_data_o,
-    output logic                  restore_last_o,
+    output logic [2:0]             exec_active_o,  // Executor that runs a packet.
+    output logic [2:0]             exec_select_o,  // Executor whose memory channel is open.
+    output logic [2:0]             exec_rst_o,
+    output logic [2:0]             exec_start_o,
+    input  logic [2:0]             exec_ready_i,
+    output tern_pkg::exec_cmd_t    exec_cmd_o,
+    output logic                   exec_flush_o,
+    output logic [2:0]             exec_stop_o,
+    input  tern_pkg::exec_status_t exec_status_i,
+    input  logic                   save_valid_i,
+    output logic                   save_ready_o,
+    input  tern_pkg::exec_line_t   save_i,
+    output logic                   restore_valid_o,
+    input  logic                   restore_ready_i,
+    output tern_pkg::exec_line_t   restore_o,
     // Flush of translations in the MMU.
-    output logic                  flush_valid_o,
-    input  logic                  flush_ready_i,
-    output logic                  flush_all_o,
-    output logic [21:0]           flush_root_o,
-    output logic [19:0]           flush_first_o,
-    output logic [20:0]           flush_count_o,
+    output logic                   flush_valid_o,
+    input  logic                   flush_ready_i,
+    output logic                   flush_all_o,
+    output logic [21:0]            flush_root_o,
+    output logic [19:0]            flush_first_o,
+    output logic [20:0]            flush_count_o,
     // Memory channel. req_phys_o: the address is physical, whatever the address space of the buffer.
-    output logic                  req_valid_o,
-    input  logic                  req_ready_i,
-    output tern_pkg::mem_req_t    req_o,
-    output logic                  req_phys_o,
-    output logic [7:0]            req_tag_o,
-    input  logic                  rsp_valid_i,
-    input  logic [7:0]            rsp_tag_i,
-    input  tern_pkg::mem_rsp_t    rsp_i
+    output logic                   req_valid_o,
+    input  logic                   req_ready_i,
+    output tern_pkg::mem_req_t     req_o,
+    output logic                   req_phys_o,
+    output logic [7:0]             req_tag_o,
+    input  logic                   rsp_valid_i,
+    input  logic [7:0]             rsp_tag_i,
+    input  tern_pkg::mem_rsp_t     rsp_i
 );
   localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // The list has an entry for each page but the first.
   // States. BEGIN checks the submission, and LOAD reads the header of its save area. BOUNDARY is between two packets.
@@ -225,17 +211,18 @@ module command_processor #(
       end
       S_EXEC: begin
         restores_q <= 1'b0;
-        if (exec_fault_i || (exec_stopped_i && exec_request_i)) begin
-          fault_q <= exec_fault_code_i;
-          access_q <= exec_fault_access_i;
-          va_q <= exec_fault_va_i;
-          pc_q <= exec_fault_pc_i;
-          warp_q <= exec_fault_warp_i;
-          group_q <= exec_fault_group_i;
-          lane_q <= exec_fault_lane_i;
+        if (exec_status_i.faulted || (exec_status_i.stopped && exec_status_i.page_request)) begin
+          fault_q <= exec_status_i.fault.code;
+          access_q <= exec_status_i.fault.access;
+          va_q <= exec_status_i.fault.va;
+          pc_q <= exec_status_i.fault.pc;
+          warp_q <= exec_status_i.fault.warp;
+          group_q <= exec_status_i.fault.group;
+          lane_q <= exec_status_i.fault.lane;
         end
-        if (exec_done_i) packet_ended();
-        else if (exec_fault_i) refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
+        if (exec_status_i.done) packet_ended();
+        else if (exec_status_i.faulted)
+          refuse_access(exec_status_i.fault.code, exec_status_i.fault.access, exec_status_i.fault.va);
         else if (x_lost) refuse_save(x_code, 2'd0);
         else if (x_dropped) state_q <= S_INDICATE;
         else if (x_saved) begin
@@ -279,22 +266,21 @@ module command_processor #(
   assign busy_o = state_q != S_IDLE;
   assign ind_valid_o = state_q == S_INDICATE && x_settled;
   always_comb begin
-    ind_o = '0;
     ind_o.kind = kind_q;
-    ind_o.access = access_q;
-    ind_o.fault = fault_q;
-    ind_o.lane = lane_q;
-    ind_o.warp = warp_q;
+    ind_o.fault.code = fault_q;
+    ind_o.fault.access = access_q;
+    ind_o.fault.lane = lane_q;
+    ind_o.fault.warp = warp_q;
+    ind_o.fault.va = va_q;
+    ind_o.fault.pc = pc_q;
+    ind_o.fault.group = group_q;
     ind_o.fence = head_i.fence;
-    ind_o.va = va_q;
-    ind_o.pc = pc_q;
     ind_o.offset = offset_q;
     ind_o.begin_time = begin_q;
     ind_o.end_time = time_i;
-    ind_o.group = group_q;
   end
 
-  assign exec_packet_o = packet;
+  assign exec_cmd_o.packet = packet;
   assign exec_flush_o = flush_q;
 
   assign flush_valid_o = state_q == S_TLB;
@@ -485,19 +471,19 @@ module command_processor #(
       .exec_rst_o,
       .exec_start_o,
       .exec_ready_i,
-      .exec_resume_o,
-      .exec_scrub_o,
+      .exec_resume_o(exec_cmd_o.resume),
+      .exec_scrub_o(exec_cmd_o.scrub),
       .exec_stop_o,
-      .exec_ended_i(exec_done_i || exec_fault_i),
-      .exec_stopped_i,
+      .exec_ended_i(exec_status_i.done || exec_status_i.faulted),
+      .exec_stopped_i(exec_status_i.stopped),
       .save_valid_i,
       .save_ready_o,
-      .save_data_i,
-      .save_last_i,
+      .save_data_i(save_i.data),
+      .save_last_i(save_i.last),
       .restore_valid_o,
       .restore_ready_i,
-      .restore_data_o,
-      .restore_last_o,
+      .restore_data_o(restore_o.data),
+      .restore_last_o(restore_o.last),
       .req_valid_o(x_valid),
       .req_ready_i(x_ready),
       .req_write_o(x_write),

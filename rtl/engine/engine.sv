@@ -75,7 +75,7 @@ module engine #(
       .ind_i(ind_head),
       .run_fence_i(head_valid ? head.fence : '0),
       .run_offset_i(ind.offset),
-      .run_packet_i(packet[31:0]),
+      .run_packet_i(cmd.packet[31:0]),
       .next_fence_i(queued[1] ? second.fence : '0),
       .dbg_warp_o(dbg_warp),
       .dbg_pc_i(dbg_pc),
@@ -138,25 +138,31 @@ module engine #(
   logic [7:0] cp_tag;
   logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
     exec_stopped;
-  logic [2:0] save_valid, save_last, restore_ready;
-  logic [1535:0] save_data;
-  logic save_ready, restore_valid, restore_last, resume;
-  logic [511:0] restore_data;
-  logic [1023:0] packet;
-  logic scrub, flush, cp_valid, cp_phys, cp_ind_valid;
+  tern_pkg::exec_cmd_t cmd;
+  tern_pkg::exec_status_t simt_status, mover_status, user_status, status;
+  tern_pkg::exec_line_t simt_save, mover_save, user_save, save, restore;
+  logic [2:0] save_valid, restore_ready;
+  logic save_ready, restore_valid;
+  logic flush, cp_valid, cp_phys, cp_ind_valid;
   logic [CLIENT_TAG_W-1:0] rsp_tag;
   logic [3:0] c_ready, c_rsp_valid;
   logic tlb_valid, tlb_ready, tlb_all;
   logic [21:0] tlb_root;
   logic [19:0] tlb_first;
   logic [20:0] tlb_count;
-  logic [23:0] fault_code;
-  logic [5:0] fault_access;
-  logic [95:0] fault_va;
-  logic [31:0] fault_pc;
-  logic [5:0] fault_warp, fault_lane;
-  logic [95:0] fault_group;
 
+  assign exec_done = {user_status.done, mover_status.done, simt_status.done};
+  assign exec_fault = {user_status.faulted, mover_status.faulted, simt_status.faulted};
+  assign exec_stopped = {user_status.stopped, mover_status.stopped, simt_status.stopped};
+  assign page_request = simt_status.page_request;
+  always_comb begin
+    status = exec_active[0] ? simt_status : exec_active[1] ? mover_status : user_status;
+    status.done = |exec_done;
+    status.faulted = |exec_fault;
+    status.stopped = |exec_stopped;
+    status.page_request = page_request;
+    save = exec_active[0] ? simt_save : exec_active[1] ? mover_save : user_save;
+  end
   assign ind_valid = cp_ind_valid && !queue_rst;  // A reset drops the running buffer even in its last cycle.
   command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
       .clk_i,
@@ -174,30 +180,16 @@ module engine #(
       .exec_rst_o(exec_rst),
       .exec_start_o(exec_start),
       .exec_ready_i(exec_ready),
-      .exec_packet_o(packet),
-      .exec_resume_o(resume),
-      .exec_scrub_o(scrub),
+      .exec_cmd_o(cmd),
       .exec_flush_o(flush),
       .exec_stop_o(exec_stop),
-      .exec_done_i(|exec_done),
-      .exec_stopped_i(|exec_stopped),
-      .exec_request_i(page_request),
-      .exec_fault_i(|exec_fault),
-      .exec_fault_code_i(exec_active[0] ? fault_code[7:0] : exec_active[1] ? fault_code[15:8] : fault_code[23:16]),
-      .exec_fault_access_i(exec_active[0] ? fault_access[1:0] : exec_active[1] ? fault_access[3:2] : fault_access[5:4]),
-      .exec_fault_va_i(exec_active[0] ? fault_va[31:0] : exec_active[1] ? fault_va[63:32] : fault_va[95:64]),
-      .exec_fault_pc_i(exec_active[0] ? fault_pc : '0),
-      .exec_fault_warp_i(exec_active[0] ? fault_warp : '0),
-      .exec_fault_group_i(exec_active[0] ? fault_group : '0),
-      .exec_fault_lane_i(exec_active[0] ? fault_lane : '0),
+      .exec_status_i(status),
       .save_valid_i(|(save_valid & exec_active)),
       .save_ready_o(save_ready),
-      .save_data_i(exec_active[0] ? save_data[511:0] : exec_active[1] ? save_data[1023:512] : save_data[1535:1024]),
-      .save_last_i(|(save_last & exec_active)),
+      .save_i(save),
       .restore_valid_o(restore_valid),
       .restore_ready_i(|(restore_ready & exec_active)),
-      .restore_data_o(restore_data),
-      .restore_last_o(restore_last),
+      .restore_o(restore),
       .flush_valid_o(tlb_valid),
       .flush_ready_i(tlb_ready),
       .flush_all_o(tlb_all),
@@ -245,33 +237,19 @@ module engine #(
         .time_i,
         .start_valid_i(exec_start[0]),
         .start_ready_o(exec_ready[0]),
-        .start_packet_i(packet),
-        .start_scrub_i(scrub),
-        .start_resume_i(resume),
-        .done_valid_o(exec_done[0]),
-        .fault_valid_o(exec_fault[0]),
-        .fault_code_o(fault_code[7:0]),
-        .fault_access_o(fault_access[1:0]),
-        .fault_va_o(fault_va[31:0]),
-        .fault_pc_o(fault_pc),
-        .fault_group_o(fault_group),
-        .fault_warp_o(fault_warp),
-        .fault_lane_o(fault_lane),
+        .start_i(cmd),
+        .status_o(simt_status),
         .dbg_warp_i(dbg_warp),
         .dbg_pc_o(dbg_pc),
         .dbg_lanes_o(dbg_lanes),
         .stop_req_i(exec_stop[0]),
         .stop_gran_i(stop_gran),
-        .stopped_valid_o(exec_stopped[0]),
-        .page_request_o(page_request),
         .save_valid_o(save_valid[0]),
         .save_ready_i(save_ready && exec_active[0]),
-        .save_data_o(save_data[511:0]),
-        .save_last_o(save_last[0]),
+        .save_o(simt_save),
         .restore_valid_i(restore_valid && exec_active[0]),
         .restore_ready_o(restore_ready[0]),
-        .restore_data_i(restore_data),
-        .restore_last_i(restore_last),
+        .restore_i(restore),
         .flush_i(flush),
         .req_valid_o(x_valid[1]),
         .req_ready_i(c_ready[1]),
@@ -295,13 +273,12 @@ module engine #(
     );
   end else begin : g_none  // cp_check refuses every dispatch, so none is started.
     assign {x_valid[1], simt_req, simt_exec, x_tag[7:0]} = '0;
-    assign {exec_done[0], exec_fault[0], exec_stopped[0], save_valid[0], save_last[0], restore_ready[0]} = '0;
-    assign {fault_code[7:0], fault_access[1:0], fault_va[31:0], fault_pc, fault_group, fault_warp, fault_lane} = '0;
-    assign {dbg_pc, dbg_lanes, page_request, save_data[511:0], ev_issue, ev_lanes, ev_stall_use, ev_stall_unit,
+    assign {simt_status, simt_save, save_valid[0], restore_ready[0]} = '0;
+    assign {dbg_pc, dbg_lanes, ev_issue, ev_lanes, ev_stall_use, ev_stall_unit,
             ev_stall_idle, ev_fma, ev_l1_hit, ev_l1_miss, ev_ic_miss} = '0;
     assign exec_ready[0] = 1'b1;
     logic unused_simt;
-    assign unused_simt = &{1'b0, dbg_warp, scrub, flush, pass, pass_tag, exec_start[0], exec_rst[0], exec_stop[0],
+    assign unused_simt = &{1'b0, dbg_warp, flush, pass, pass_tag, exec_start[0], exec_rst[0], exec_stop[0],
                            c_ready[1], c_rsp_valid[1]};
   end
   mover u_mover (
@@ -309,24 +286,16 @@ module engine #(
       .rst_i(queue_rst || exec_rst[1]),
       .start_valid_i(exec_start[1]),
       .start_ready_o(exec_ready[1]),
-      .start_packet_i(packet),
-      .start_resume_i(resume),
+      .start_i(cmd),
       .stop_req_i(exec_stop[1]),
       .stop_gran_i(stop_gran),
-      .stopped_valid_o(exec_stopped[1]),
       .save_valid_o(save_valid[1]),
       .save_ready_i(save_ready && exec_active[1]),
-      .save_data_o(save_data[1023:512]),
-      .save_last_o(save_last[1]),
+      .save_o(mover_save),
       .restore_valid_i(restore_valid && exec_active[1]),
       .restore_ready_o(restore_ready[1]),
-      .restore_data_i(restore_data),
-      .restore_last_i(restore_last),
-      .done_valid_o(exec_done[1]),
-      .fault_valid_o(exec_fault[1]),
-      .fault_code_o(fault_code[15:8]),
-      .fault_access_o(fault_access[3:2]),
-      .fault_va_o(fault_va[63:32]),
+      .restore_i(restore),
+      .status_o(mover_status),
       .req_valid_o(x_valid[2]),
       .req_ready_i(c_ready[2]),
       .req_o(mover_req),
@@ -340,24 +309,16 @@ module engine #(
       .rst_i(queue_rst || exec_rst[2]),
       .start_valid_i(exec_start[2]),
       .start_ready_o(exec_ready[2]),
-      .start_packet_i(packet),
-      .start_resume_i(resume),
+      .start_i(cmd),
       .stop_req_i(exec_stop[2]),
       .stop_gran_i(stop_gran),
-      .stopped_valid_o(exec_stopped[2]),
       .save_valid_o(save_valid[2]),
       .save_ready_i(save_ready && exec_active[2]),
-      .save_data_o(save_data[1535:1024]),
-      .save_last_o(save_last[2]),
+      .save_o(user_save),
       .restore_valid_i(restore_valid && exec_active[2]),
       .restore_ready_o(restore_ready[2]),
-      .restore_data_i(restore_data),
-      .restore_last_i(restore_last),
-      .done_valid_o(exec_done[2]),
-      .fault_valid_o(exec_fault[2]),
-      .fault_code_o(fault_code[23:16]),
-      .fault_access_o(fault_access[5:4]),
-      .fault_va_o(fault_va[95:64]),
+      .restore_i(restore),
+      .status_o(user_status),
       .req_valid_o(x_valid[3]),
       .req_ready_i(c_ready[3]),
       .req_o(user_req),
@@ -456,8 +417,7 @@ module engine #(
       .rst_i(queue_rst || |exec_rst),
       .valid_i(|(save_valid & exec_active)),
       .ready_i(save_ready),
-      .data_i({|(save_last & exec_active), exec_active[0] ? save_data[511:0] : exec_active[1] ? save_data[1023:512] :
-          save_data[1535:1024]})
+      .data_i(save)
   );
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // A reset has been seen.

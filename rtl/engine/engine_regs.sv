@@ -65,10 +65,10 @@ module engine_regs (
   end
   always_comb begin
     info = '0;
-    info.warp = ind_i.warp;
-    info.lane = ind_i.lane;
-    info.fault = ind_i.fault;
-    info.access = ind_i.access;
+    info.warp = ind_i.fault.warp;
+    info.lane = ind_i.fault.lane;
+    info.fault = ind_i.fault.code;
+    info.access = ind_i.fault.access;
     info.kind = ind_i.kind;
   end
   assign doorbell_o = doorbell_q;
@@ -122,8 +122,9 @@ module engine_regs (
   end
 
   // Register ind_pop, which reads zero, lies between the times and the work-group.
-  assign low_words = {ind_i.end_time, ind_i.begin_time, ind_i.offset, ind_i.pc, ind_i.va, ind_i.fence, info};
-  assign words = {64'b0, ind_i.group, 32'b0, low_words};
+  assign low_words = {ind_i.end_time, ind_i.begin_time, ind_i.offset, ind_i.fault.pc, ind_i.fault.va, ind_i.fence,
+                      info};
+  assign words = {64'b0, ind_i.fault.group, 32'b0, low_words};
 
   always_comb begin
     rdata_o = '0;

@@ -18,35 +18,27 @@
 // without a destination (prime) loads the first of them. Rows need no common alignment, because the distance is
 // computed for each row.
 module mover (
-    input  logic               clk_i,
-    input  logic               rst_i,
-    input  logic               start_valid_i,
-    output logic               start_ready_o,
-    input  logic [1023:0]      start_packet_i,
-    input  logic               start_resume_i,
-    output logic               done_valid_o,
-    output logic               fault_valid_o,
-    output logic [7:0]         fault_code_o,
-    output logic [1:0]         fault_access_o,
-    output logic [31:0]        fault_va_o,
-    input  logic               stop_req_i,
-    input  logic [1:0]         stop_gran_i,
-    output logic               stopped_valid_o,
-    output logic               save_valid_o,
-    input  logic               save_ready_i,
-    output logic [511:0]       save_data_o,
-    output logic               save_last_o,
-    input  logic               restore_valid_i,
-    output logic               restore_ready_o,
-    input  logic [511:0]       restore_data_i,
-    input  logic               restore_last_i,
-    output logic               req_valid_o,
-    input  logic               req_ready_i,
-    output tern_pkg::mem_req_t req_o,
-    output logic [7:0]         req_tag_o,  // Bit 6 is set for a write.
-    input  logic               rsp_valid_i,
-    input  logic [7:0]         rsp_tag_i,
-    input  tern_pkg::mem_rsp_t rsp_i
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic                   start_valid_i,
+    output logic                   start_ready_o,
+    input  tern_pkg::exec_cmd_t    start_i,
+    output tern_pkg::exec_status_t status_o,
+    input  logic                   stop_req_i,
+    input  logic [1:0]             stop_gran_i,
+    output logic                   save_valid_o,
+    input  logic                   save_ready_i,
+    output tern_pkg::exec_line_t   save_o,
+    input  logic                   restore_valid_i,
+    output logic                   restore_ready_o,
+    input  tern_pkg::exec_line_t   restore_i,
+    output logic                   req_valid_o,
+    input  logic                   req_ready_i,
+    output tern_pkg::mem_req_t     req_o,
+    output logic [7:0]             req_tag_o,  // Bit 6 is set for a write.
+    input  logic                   rsp_valid_i,
+    input  logic [7:0]             rsp_tag_i,
+    input  tern_pkg::mem_rsp_t     rsp_i
 );
   // States. RESTORE takes a saved position. LOAD starts the walkers at the position. RUN moves lines. DRAIN waits for
   // all lines in flight, and SAVE sends the position.
@@ -56,17 +48,14 @@ module mover (
   logic done_q, fault_q, stopped_q, bad, halt, start, load;
   logic unused;
 
-  assign unused = &{1'b0, rsp_tag_i[7], stop_gran_i[0]};
+  assign unused = &{1'b0, start_i.scrub, rsp_tag_i[7], stop_gran_i[0]};
 
   assign start_ready_o = state_q == S_IDLE;
   assign start = start_valid_i && start_ready_o;
   assign load = state_q == S_LOAD && !over;
   assign halt = state_q == S_RUN && stop_req_i && stop_gran_i[1];
-  assign done_valid_o = done_q;
-  assign fault_valid_o = fault_q;
-  assign stopped_valid_o = stopped_q;
   assign save_valid_o = state_q == S_SAVE;
-  assign save_last_o = 1'b1;
+  assign save_o.last = 1'b1;
   assign restore_ready_o = state_q == S_RESTORE;
 
   // The box of the packet, and the position in it.
@@ -79,13 +68,13 @@ module mover (
   mover_place u_place (
       .clk_i,
       .start_i(start),
-      .packet_i(start_packet_i),
+      .packet_i(start_i.packet),
       .restore_i(restore_valid_i && restore_ready_o),
-      .restore_line_i(restore_data_i),
+      .restore_line_i(restore_i.data),
       .step_i(dst_ready),
       .bytes_i(7'd64 - {1'b0, dst_start}),
       .row_ends_i(dst_last),
-      .save_line_o(save_data_o),
+      .save_line_o(save_o.data),
       .over_o(over),
       .fill_o(is_fill),
       .pattern_o(pattern),
@@ -295,9 +284,15 @@ module mover (
   assign retire = wr_done_q[wr_head_q[5:0]];
   assign head_code = wr_code[wr_head_q[5:0]];
   assign bad = write_bad_q || read_bad_q;
-  assign fault_code_o = code_q;
-  assign fault_access_o = {1'b0, write_bad_q};
-  assign fault_va_o = va_q;
+  always_comb begin
+    status_o = '0;
+    status_o.done = done_q;
+    status_o.faulted = fault_q;
+    status_o.stopped = stopped_q;
+    status_o.fault.code = code_q;
+    status_o.fault.access = {1'b0, write_bad_q};
+    status_o.fault.va = va_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (write_go) begin
@@ -329,11 +324,11 @@ module mover (
     case (state_q)
       S_IDLE:
       if (start) begin
-        state_q <= start_resume_i ? S_RESTORE : S_LOAD;
+        state_q <= start_i.resume ? S_RESTORE : S_LOAD;
         write_bad_q <= 1'b0;
         read_bad_q <= 1'b0;
       end
-      S_RESTORE: if (restore_valid_i && restore_last_i) state_q <= S_LOAD;
+      S_RESTORE: if (restore_valid_i && restore_i.last) state_q <= S_LOAD;
       S_LOAD: begin
         state_q <= over ? S_IDLE : S_RUN;
         done_q <= over;

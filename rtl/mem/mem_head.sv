@@ -22,7 +22,7 @@ module mem_head #(
     input  logic               out_ready_i,
     output logic [1:0]         out_class_o,
     output logic [27:0]        out_line_o,
-    output tern_pkg::mem_req_t head_o,       // Its op is the class.
+    output tern_pkg::mem_req_t head_o,       // The member op is the class.
     output logic [TAG_W-1:0]   head_tag_o
 );
   localparam logic [1:0] REFUSED = 2'd3;  // Class beside MEM_READ, MEM_WRITE, MEM_ATOMIC.

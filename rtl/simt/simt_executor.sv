@@ -2,7 +2,7 @@
 // The SIMT executor: runs a dispatch packet, which is a kernel over an NDRange.
 //
 // Contract: the executor interface and the memory channel of docs/hardware/interfaces.md. A packet with a field out of
-// range ends with the fault packet_bounds before any instruction runs. done_valid_o follows the last response to a
+// range ends with the fault packet_bounds before any instruction runs. status_o.done follows the last response to a
 // write. Of several faults the first is reported, when everything else has drained. ev_* are pulses and counts for the
 // performance counters of docs/spec/registers.yaml.
 //
@@ -12,12 +12,12 @@
 // Stop of granularity 2 (group): no further group is launched; the same steps follow when the last resident group has
 // ended.
 // Absent page (fault page_absent on the memory channel): the executor stops at once, as for granularity 3, and
-// stopped_valid_o comes with the refused access in fault_*.
+// status_o.stopped comes with the refused access in status_o.fault.
 // Resume: simt_context streams the state in while the dispatcher launches the resident groups again. Each warp then
 // selects the lanes that run.
 //
 // State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet is not part of it;
-// start_packet_i gives it again.
+// start_i gives it again.
 //
 // The caches hold virtual addresses without a tag of the address space and are therefore emptied at each start. This
 // costs two misses, and no other engine that writes memory has to notify this one.
@@ -35,34 +35,20 @@ module simt_executor #(
     // executor interface
     input  logic          start_valid_i,
     output logic          start_ready_o,
-    input  logic [1023:0] start_packet_i,
-    input  logic          start_scrub_i,    // the address space has changed: local memory must be zeroed
-    input  logic          start_resume_i,   // the state comes on restore_*
-    output logic          done_valid_o,
-    output logic          fault_valid_o,
-    output logic [7:0]    fault_code_o,
-    output logic [1:0]    fault_access_o,
-    output logic [31:0]   fault_va_o,
-    output logic [31:0]   fault_pc_o,
-    output logic [95:0]   fault_group_o,
-    output logic [5:0]    fault_warp_o,   // warp within the group
-    output logic [5:0]    fault_lane_o,
+    input  tern_pkg::exec_cmd_t start_i,
+    output tern_pkg::exec_status_t status_o,
     // for a debugger, at any time: the lanes of a warp that run together, and their pc
     input  logic [5:0]    dbg_warp_i,
     output logic [31:0]   dbg_pc_o,
     output logic [31:0]   dbg_lanes_o,
     input  logic          stop_req_i,
     input  logic [1:0]    stop_gran_i,      // granularity: 2 group, 3 instruction
-    output logic          stopped_valid_o,
-    output logic          page_request_o,   // with stopped_valid_o: a page is absent; fault_* has the access
     output logic          save_valid_o,
     input  logic          save_ready_i,
-    output logic [511:0]  save_data_o,
-    output logic          save_last_o,
+    output tern_pkg::exec_line_t save_o,
     input  logic          restore_valid_i,
     output logic          restore_ready_o,
-    input  logic [511:0]  restore_data_i,
-    input  logic          restore_last_i,
+    input  tern_pkg::exec_line_t restore_i,
     input  logic          flush_i,          // empties both caches
     // memory channel
     output logic          req_valid_o,
@@ -104,6 +90,7 @@ module simt_executor #(
                          REFUSE = 4'd7, HALT = 4'd8, SAVE = 4'd9;
 
   logic [3:0]    state_q;
+  logic          done_q, fault_q, stopped_q;
   tern_spec_pkg::pkt_dispatch_t packet_q;
   logic          begin_q, kill, resume_q, saved_q, halt, restoring, now, soon;
   logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
@@ -130,9 +117,9 @@ module simt_executor #(
 
   always_ff @(posedge clk_i) begin
     begin_q         <= 1'b0;
-    done_valid_o    <= 1'b0;
-    fault_valid_o   <= 1'b0;
-    stopped_valid_o <= 1'b0;
+    done_q    <= 1'b0;
+    fault_q   <= 1'b0;
+    stopped_q <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
     linger_q        <= state_q != HALT ? LINGER : request_q || (pend_count == '0 && quiet_q[1]) ? '0
                                                                                    : linger_q - {6'b0, linger_q != '0};
@@ -142,15 +129,15 @@ module simt_executor #(
     case (state_q)
       IDLE:
         if (start) begin
-          packet_q <= start_packet_i;
-          resume_q <= start_resume_i;
+          packet_q <= start_i.packet;
+          resume_q <= start_i.resume;
           saved_q  <= 1'b0;
           state_q  <= CHECK;
         end
       CHECK:
         if (check_done) begin
           if (!check_ok) begin
-            fault_valid_o <= !resume_q;
+            fault_q <= !resume_q;
             state_q       <= resume_q ? REFUSE : IDLE;
           end else if (resume_q) begin
             begin_q <= 1'b1;
@@ -181,30 +168,30 @@ module simt_executor #(
         if (fault) state_q <= KILL;
         else if ((dispatch_done || ended_q) && !request_q) state_q <= DRAIN;
         else if ((&quiet_q) && (settled || ended_q) && lsu_settled && ic_idle) begin
-          stopped_valid_o <= 1'b1;
+          stopped_q <= 1'b1;
           saved_q         <= 1'b1;
           state_q         <= SAVE;
         end
-      SAVE: if (save_valid_o && save_ready_i && save_last_o) state_q <= KILL;
+      SAVE: if (save_valid_o && save_ready_i && save_o.last) state_q <= KILL;
       DRAIN:
         if (fault) state_q <= KILL;
         else if (request_q) state_q <= HALT;
         else if (core_idle && lsu_idle && ic_idle) begin
-          done_valid_o <= 1'b1;
+          done_q <= 1'b1;
           state_q      <= IDLE;
         end
       default:
         if (lsu_idle && ic_idle) begin
-          fault_valid_o <= !saved_q;
+          fault_q <= !saved_q;
           state_q       <= IDLE;
         end
     endcase
     if (rst_i) begin
       state_q         <= IDLE;
       begin_q         <= 1'b0;    // otherwise the dispatcher would start with the next packet
-      done_valid_o    <= 1'b0;
-      fault_valid_o   <= 1'b0;
-      stopped_valid_o <= 1'b0;
+      done_q    <= 1'b0;
+      fault_q   <= 1'b0;
+      stopped_q <= 1'b0;
     end
   end
 
@@ -220,6 +207,10 @@ module simt_executor #(
   logic [WARPS-1:0] warp_gen;
   logic [WW-1:0] fault_warp_q, fault_member;
   logic [95:0]   fault_group;
+  logic [7:0]    fault_code_q;
+  logic [1:0]    fault_access_q;
+  logic [31:0]   fault_va_q, fault_pc_q;
+  logic [5:0]    fault_lane_q;
 
   assign fault   = lsu_fault || (core_fault && core_fault_code != tern_spec_pkg::FAULT_PAGE_ABSENT);
   // The page to report is that of the access which the MMU refused first; accesses refused after it may have other
@@ -227,7 +218,6 @@ module simt_executor #(
   // was first.
   logic absent, first_fetch_q, refused_q;
   assign request = !first_fetch_q ? absent : core_fault && core_fault_code == tern_spec_pkg::FAULT_PAGE_ABSENT;
-  assign page_request_o = request_q;
   always_ff @(posedge clk_i) begin
     refused_q <= state_q != CHECK && (refused_q || (rsp_valid_i && rsp_i.fault == tern_spec_pkg::FAULT_PAGE_ABSENT));
     if (!refused_q) first_fetch_q <= rsp_tag_i[7];
@@ -236,33 +226,33 @@ module simt_executor #(
 
   always_ff @(posedge clk_i)
     if (state_q == CHECK) begin
-      fault_code_o   <= tern_spec_pkg::FAULT_PACKET_BOUNDS;
-      fault_access_o <= 2'd0;
-      fault_va_o     <= 32'd0;
-      fault_pc_o     <= 32'd0;
-      fault_lane_o   <= 6'd0;
+      fault_code_q   <= tern_spec_pkg::FAULT_PACKET_BOUNDS;
+      fault_access_q <= 2'd0;
+      fault_va_q     <= 32'd0;
+      fault_pc_q     <= 32'd0;
+      fault_lane_q   <= 6'd0;
       fault_named_q  <= 1'b0;
     end else if (restoring && bad) begin
-      fault_code_o <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
+      fault_code_q <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
     end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) &&
                  (fault || (refused_q && request && !request_q))) begin
       fault_named_q <= 1'b1;
       if (lsu_fault || (!fault && !first_fetch_q)) begin
-        fault_code_o   <= lsu_fault_code;
-        fault_access_o <= lsu_fault_access;
-        fault_va_o     <= lsu_fault_va;
-        fault_pc_o     <= lsu_fault_pc;
+        fault_code_q   <= lsu_fault_code;
+        fault_access_q <= lsu_fault_access;
+        fault_va_q     <= lsu_fault_va;
+        fault_pc_q     <= lsu_fault_pc;
         fault_gen_q    <= lsu_fault_gen;
         fault_warp_q   <= lsu_fault_warp;
-        fault_lane_o   <= 6'(lsu_fault_lane);
+        fault_lane_q   <= 6'(lsu_fault_lane);
       end else begin
-        fault_code_o   <= core_fault_code;
-        fault_access_o <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
-        fault_va_o     <= core_fault_va;
-        fault_pc_o     <= core_fault_pc;
+        fault_code_q   <= core_fault_code;
+        fault_access_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
+        fault_va_q     <= core_fault_va;
+        fault_pc_q     <= core_fault_pc;
         fault_gen_q    <= warp_gen[core_fault_warp];
         fault_warp_q   <= core_fault_warp;
-        fault_lane_o   <= 6'(core_fault_lane);
+        fault_lane_q   <= 6'(core_fault_lane);
       end
     end
 
@@ -319,13 +309,22 @@ module simt_executor #(
       .put_i(rep_put), .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
       .put_group_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]),
       .put_member_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: WW]), .gen_o(warp_gen),
-      .gen_i(state_q == SAVE && !stopped_valid_o ? pend_gen : fault_gen_q),
-      .warp_i(state_q == SAVE && !stopped_valid_o ? pend_warp : fault_warp_q),
+      .gen_i(state_q == SAVE && !stopped_q ? pend_gen : fault_gen_q),
+      .warp_i(state_q == SAVE && !stopped_q ? pend_warp : fault_warp_q),
       .group_o(fault_group), .member_o(fault_member)
   );
 
-  assign fault_group_o = fault_named_q ? fault_group : '0;
-  assign fault_warp_o  = fault_named_q ? 6'(fault_member) : '0;
+  assign status_o.done         = done_q;
+  assign status_o.faulted      = fault_q;
+  assign status_o.stopped      = stopped_q;
+  assign status_o.page_request = request_q;
+  assign status_o.fault.code   = fault_code_q;
+  assign status_o.fault.access = fault_access_q;
+  assign status_o.fault.va     = fault_va_q;
+  assign status_o.fault.pc     = fault_pc_q;
+  assign status_o.fault.group  = fault_named_q ? fault_group : '0;
+  assign status_o.fault.warp   = fault_named_q ? 6'(fault_member) : '0;
+  assign status_o.fault.lane   = fault_lane_q;
 
   // ---------------------------------------------------------------------------------------------- core
   logic                ic_lookup, ic_hit, ic_miss;
@@ -388,8 +387,9 @@ module simt_executor #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_context (
       .clk_i, .rst_i(rst_i || kill), .local_lines_i(local_lines), .save_i(state_q == SAVE), .save_valid_o,
-      .save_ready_i, .save_data_o, .save_last_o, .restore_start_i(start && start_resume_i),
-      .restore_refuse_i(state_q == REFUSE), .restore_valid_i, .restore_ready_o, .restore_data_i, .restore_last_i,
+      .save_ready_i, .save_data_o(save_o.data), .save_last_o(save_o.last), .restore_start_i(start && start_i.resume),
+      .restore_refuse_i(state_q == REFUSE), .restore_valid_i, .restore_ready_o,
+      .restore_data_i(restore_i.data), .restore_last_i(restore_i.last),
       .restore_ended_o(all_in), .restore_bad_o(bad), .restore_done_o(all_back), .local_ok_i(restoring),
       .local_done_o(local_done), .tidy_i(restoring && scrubbed_q && !scrub_busy), .restore_slots_o(back_slots),
       .restore_live_o(back_live), .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .scalars_i(scalars),
@@ -410,7 +410,7 @@ module simt_executor #(
   simt_scrub #(
       .WARPS(WARPS)
   ) u_scrub (
-      .clk_i, .rst_i, .kill_i(kill), .forget_i(start && start_scrub_i),
+      .clk_i, .rst_i, .kill_i(kill), .forget_i(start && start_i.scrub),
       .slots_i(packet_q.group_slots[WW:0]), .lines_i(local_lines),
       .need_o(scrub_need), .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy),
       .scrub_o(scrub), .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)

@@ -20,35 +20,27 @@
 // so nothing behind the multiply-add needs to stall. Sixteen multiply-adds side by side would be faster, but no simple
 // example.
 module user_saxpy (
-    input  logic               clk_i,
-    input  logic               rst_i,
-    input  logic               start_valid_i,
-    output logic               start_ready_o,
-    input  logic [1023:0]      start_packet_i,
-    input  logic               start_resume_i,
-    output logic               done_valid_o,
-    output logic               fault_valid_o,
-    output logic [7:0]         fault_code_o,
-    output logic [1:0]         fault_access_o,
-    output logic [31:0]        fault_va_o,
-    input  logic               stop_req_i,
-    input  logic [1:0]         stop_gran_i,
-    output logic               stopped_valid_o,
-    output logic               save_valid_o,
-    input  logic               save_ready_i,
-    output logic [511:0]       save_data_o,
-    output logic               save_last_o,
-    input  logic               restore_valid_i,
-    output logic               restore_ready_o,
-    input  logic [511:0]       restore_data_i,
-    input  logic               restore_last_i,
-    output logic               req_valid_o,
-    input  logic               req_ready_i,
-    output tern_pkg::mem_req_t req_o,
-    output logic [7:0]         req_tag_o,  // {write, y, slot of the ring}; of a write {write, 0, line modulo 8}.
-    input  logic               rsp_valid_i,
-    input  logic [7:0]         rsp_tag_i,
-    input  tern_pkg::mem_rsp_t rsp_i
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic                   start_valid_i,
+    output logic                   start_ready_o,
+    input  tern_pkg::exec_cmd_t    start_i,
+    output tern_pkg::exec_status_t status_o,
+    input  logic                   stop_req_i,
+    input  logic [1:0]             stop_gran_i,
+    output logic                   save_valid_o,
+    input  logic                   save_ready_i,
+    output tern_pkg::exec_line_t   save_o,
+    input  logic                   restore_valid_i,
+    output logic                   restore_ready_o,
+    input  tern_pkg::exec_line_t   restore_i,
+    output logic                   req_valid_o,
+    input  logic                   req_ready_i,
+    output tern_pkg::mem_req_t     req_o,
+    output logic [7:0]             req_tag_o,  // {write, y, slot of the ring}; of a write {write, 0, line modulo 8}.
+    input  logic                   rsp_valid_i,
+    input  logic [7:0]             rsp_tag_i,
+    input  tern_pkg::mem_rsp_t     rsp_i
 );
   localparam int SLOT_W = 3;  // log2 of the lines that a ring reads ahead.
   localparam int COUNT_W = 27;  // Bits of a number of lines of an array.
@@ -68,24 +60,27 @@ module user_saxpy (
   logic [31:0] va_q, refused_va;
   logic unused;
 
-  assign unused = &{1'b0, start_packet_i, rsp_tag_i, stop_gran_i[0]};
+  assign unused = &{1'b0, start_i, rsp_tag_i, stop_gran_i[0]};
   assign start_ready_o = state_q == S_IDLE;
-  assign done_valid_o = done_q;
-  assign fault_valid_o = fault_q;
-  assign stopped_valid_o = stopped_q;
   assign save_valid_o = state_q == S_SAVE;
-  assign save_last_o = 1'b1;
+  assign save_o.last = 1'b1;
   always_comb begin
-    save_data_o = '0;
-    save_data_o[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32] = n_q - left_behind_q;
+    save_o.data = '0;
+    save_o.data[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32] = n_q - left_behind_q;
   end
   assign restore_ready_o = state_q == S_RESTORE;
-  assign restored = restore_data_i[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32];
+  assign restored = restore_i.data[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32];
   // saxpy has no work-groups, so any granularity finer than a packet stops it at once.
   assign halt = stop_req_i && stop_gran_i[1];
-  assign fault_code_o = code_q;
-  assign fault_access_o = access_q;
-  assign fault_va_o = va_q;
+  always_comb begin
+    status_o = '0;
+    status_o.done = done_q;
+    status_o.faulted = fault_q;
+    status_o.stopped = stopped_q;
+    status_o.fault.code = code_q;
+    status_o.fault.access = access_q;
+    status_o.fault.va = va_q;
+  end
   assign refused = |x_q[1:0] || |y_q[1:0] || |n_q[31:30];
   assign refused_va = |x_q[1:0] ? x_q : |y_q[1:0] ? y_q : '0;
   assign begin_run = state_q == S_CHECK && left_q != '0 && !refused && !lost_q && !extra_q;
@@ -265,15 +260,15 @@ module user_saxpy (
     case (state_q)
       S_IDLE:
       if (start_valid_i) begin
-        state_q <= start_resume_i ? S_RESTORE : S_CHECK;
-        resumed_q <= start_resume_i;
+        state_q <= start_i.resume ? S_RESTORE : S_CHECK;
+        resumed_q <= start_i.resume;
         extra_q <= 1'b0;
         lost_q <= 1'b0;
-        n_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
-        left_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
-        a_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_A_LSB+:32];
-        x_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_X_LSB+:32];
-        y_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_Y_LSB+:32];
+        n_q <= start_i.packet[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
+        left_q <= start_i.packet[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
+        a_q <= start_i.packet[tern_spec_pkg::USER_SAXPY_A_LSB+:32];
+        x_q <= start_i.packet[tern_spec_pkg::USER_SAXPY_X_LSB+:32];
+        y_q <= start_i.packet[tern_spec_pkg::USER_SAXPY_Y_LSB+:32];
       end
       S_RESTORE:
       if (restore_valid_i) begin
@@ -281,8 +276,8 @@ module user_saxpy (
         x_q <= x_q + {restored[29:0], 2'b0};
         y_q <= y_q + {restored[29:0], 2'b0};
         va_q <= refused_va;  // From the addresses of the packet, without the position.
-        extra_q <= |(restore_data_i & ~(512'hffff_ffff << tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB));
-        if (restore_last_i) state_q <= S_PLACE;
+        extra_q <= |(restore_i.data & ~(512'hffff_ffff << tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB));
+        if (restore_i.last) state_q <= S_PLACE;
       end
       S_PLACE: begin
         lost_q <= left_q > n_q;  // n - done has wrapped: the position is beyond n.

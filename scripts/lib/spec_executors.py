@@ -222,24 +222,16 @@ module user_executors (
     input  logic               rst_i,
     input  logic               start_valid_i,
     output logic               start_ready_o,
-    input  logic [1023:0]      start_packet_i,
-    input  logic               start_resume_i,
-    output logic               done_valid_o,
-    output logic               fault_valid_o,
-    output logic [7:0]         fault_code_o,
-    output logic [1:0]         fault_access_o,
-    output logic [31:0]        fault_va_o,
+    input  tern_pkg::exec_cmd_t start_i,
+    output tern_pkg::exec_status_t status_o,
     input  logic               stop_req_i,
     input  logic [1:0]         stop_gran_i,
-    output logic               stopped_valid_o,
     output logic               save_valid_o,
     input  logic               save_ready_i,
-    output logic [511:0]       save_data_o,
-    output logic               save_last_o,
+    output tern_pkg::exec_line_t save_o,
     input  logic               restore_valid_i,
     output logic               restore_ready_o,
-    input  logic [511:0]       restore_data_i,
-    input  logic               restore_last_i,
+    input  tern_pkg::exec_line_t restore_i,
     output logic               req_valid_o,
     input  logic               req_ready_i,
     output tern_pkg::mem_req_t req_o,
@@ -252,14 +244,14 @@ module user_executors (
 
   tern_spec_pkg::pkt_user_call_t packet;
   logic unused;
-  logic [N-1:0] chosen, at_q, ready, done, fault, stopped, save_valid, save_last, restore_ready, req_valid;
-  logic [  8*N-1:0] code, tag;
-  logic [  2*N-1:0] access;
-  logic [ 32*N-1:0] va;
-  logic [512*N-1:0] save_data;
+  localparam int STATUS_W = $$bits(status_o), LINE_W = $$bits(save_o);
+  logic [N-1:0] chosen, at_q, ready, save_valid, restore_ready, req_valid;
+  logic [STATUS_W*N-1:0] status;
+  logic [LINE_W*N-1:0] save;
+  logic [8*N-1:0] tag;
   logic [tern_pkg::MEM_REQ_W*N-1:0] req;
 
-  assign packet = start_packet_i;
+  assign packet = start_i.packet;
   assign unused = &{1'b0, packet};
   for (genvar i = 0; i < N; i++) begin : g_chosen
     assign chosen[i] = packet.executor == 8'(i);
@@ -271,28 +263,19 @@ module user_executors (
   end
 
   assign start_ready_o = &ready;
-  assign done_valid_o = |done;
-  assign fault_valid_o = |fault;
-  assign stopped_valid_o = |stopped;
   assign save_valid_o = |save_valid;
   assign restore_ready_o = |(restore_ready & at_q);
   assign req_valid_o = |req_valid;
 
   always_comb begin
-    fault_code_o = '0;
-    fault_access_o = '0;
-    fault_va_o = '0;
-    save_data_o = '0;
-    save_last_o = 1'b0;
+    status_o = '0;
+    save_o = '0;
     req_o = '0;
     req_tag_o = '0;
     for (int i = 0; i < N; i++)
       if (N == 1 || at_q[i]) begin
-        fault_code_o = code[8*i+:8];
-        fault_access_o = access[2*i+:2];
-        fault_va_o = va[32*i+:32];
-        save_data_o = save_data[512*i+:512];
-        save_last_o = save_last[i];
+        status_o = status[STATUS_W*i+:STATUS_W];
+        save_o = save[LINE_W*i+:LINE_W];
         req_o = req[tern_pkg::MEM_REQ_W*i+:tern_pkg::MEM_REQ_W];
         req_tag_o = tag[8*i+:8];
       end
@@ -308,24 +291,16 @@ _INSTANCE = string.Template("""\
       .rst_i,
       .start_valid_i(start_valid_i && chosen[$id]),
       .start_ready_o(ready[$id]),
-      .start_packet_i,
-      .start_resume_i,
-      .done_valid_o(done[$id]),
-      .fault_valid_o(fault[$id]),
-      .fault_code_o(code[${id}*8+:8]),
-      .fault_access_o(access[${id}*2+:2]),
-      .fault_va_o(va[${id}*32+:32]),
+      .start_i,
+      .status_o(status[${id}*STATUS_W+:STATUS_W]),
       .stop_req_i(stop_req_i && at_q[$id]),
       .stop_gran_i,
-      .stopped_valid_o(stopped[$id]),
       .save_valid_o(save_valid[$id]),
       .save_ready_i,
-      .save_data_o(save_data[${id}*512+:512]),
-      .save_last_o(save_last[$id]),
+      .save_o(save[${id}*LINE_W+:LINE_W]),
       .restore_valid_i(restore_valid_i && at_q[$id]),
       .restore_ready_o(restore_ready[$id]),
-      .restore_data_i,
-      .restore_last_i,
+      .restore_i,
       .req_valid_o(req_valid[$id]),
       .req_ready_i,
       .req_o(req[${id}*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),

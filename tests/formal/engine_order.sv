@@ -83,6 +83,14 @@ module engine_order (
       .stop_o(stop),
       .gran_o(gran)
   );
+  tern_pkg::exec_status_t status;
+  always_comb begin
+    status = '0;
+    status.done = exec_done_i;
+    status.faulted = exec_fault_i;
+    status.stopped = request_i;
+    status.page_request = request_i;
+  end
   command_processor u_cp (
       .clk_i,
       .rst_i(queue_rst),
@@ -95,20 +103,9 @@ module engine_order (
       .stop_gran_i(gran),
       .busy_o(busy),
       .exec_ready_i('0),
-      .exec_done_i,
-      .exec_stopped_i(request_i),
-      .exec_request_i(request_i),
-      .exec_fault_i,
-      .exec_fault_code_i('0),
-      .exec_fault_access_i('0),
-      .exec_fault_va_i('0),
-      .exec_fault_pc_i('0),
-      .exec_fault_warp_i('0),
-      .exec_fault_group_i('0),
-      .exec_fault_lane_i('0),
+      .exec_status_i(status),
       .save_valid_i(1'b0),
-      .save_data_i('0),
-      .save_last_i(1'b0),
+      .save_i('0),
       .restore_ready_i(1'b0),
       .flush_ready_i(1'b1),
       .req_ready_i(1'b0),

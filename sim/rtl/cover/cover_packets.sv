@@ -2,33 +2,33 @@
 // Packets, faults and preemption, as coverage points. Bound into command_processor only by the coverage build.
 
 module cover_packets (
-    input  logic                  clk_i,
-    input  logic [3:0]            state_q,
-    input  logic                  begins_q,
-    input  logic [7:0]            opcode,
-    input  logic                  cut,
-    input  logic                  stop_i,
-    input  logic                  head_valid_i,
-    input  tern_pkg::submission_t head_i,
-    input  logic [1:0]            kind_q,
+    input  logic                   clk_i,
+    input  logic [3:0]             state_q,
+    input  logic                   begins_q,
+    input  logic [7:0]             opcode,
+    input  logic                   cut,
+    input  logic                   stop_i,
+    input  logic                   head_valid_i,
+    input  tern_pkg::submission_t  head_i,
+    input  logic [1:0]             kind_q,
     input  logic [7:0]            fault_q,
-    input  logic                  fence_stopped,
-    input  logic                  exec_fault_i,
-    input  logic                  exec_scrub_o,
-    input  logic                  restores_q,
-    input  logic [1:0]            number,
-    input  logic [2:0]            exec_stop_o,
-    input  logic                  x_saved,
-    input  logic                  x_lost,
-    input  logic                  x_dropped,
-    input  logic                  x_settled,
-    input  logic [31:0]           offset_q
+    input  logic                   fence_stopped,
+    input  tern_pkg::exec_status_t exec_status_i,
+    input  tern_pkg::exec_cmd_t    exec_cmd_o,
+    input  logic                   restores_q,
+    input  logic [1:0]             number,
+    input  logic [2:0]             exec_stop_o,
+    input  logic                   x_saved,
+    input  logic                   x_lost,
+    input  logic                   x_dropped,
+    input  logic                   x_settled,
+    input  logic [31:0]            offset_q
 );
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_EXEC = 4'd9,
     S_FENCE = 4'd10, S_INDICATE = 4'd15;
 
   logic runs, ends, refused, unused;
-  assign unused = &{1'b0, head_i};  // Most fields are not covered.
+  assign unused = &{1'b0, head_i, exec_status_i, exec_cmd_o};  // Most fields are not covered.
   assign runs = state_q == S_DECIDE;
   assign ends = state_q == S_INDICATE;
   assign refused = ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_FAULTED;
@@ -68,13 +68,13 @@ module cover_packets (
   cut_in_restore:    cover property (@(posedge clk_i) x_dropped);
   read_ahead_in_vain:cover property (@(posedge clk_i) state_q == S_INDICATE && !x_settled);
   cancelled_waiting: cover property (@(posedge clk_i) state_q == S_IDLE && head_valid_i && stop_i);
-  scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_scrub_o &&
+  scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_cmd_o.scrub &&
                                      opcode == tern_spec_pkg::PKT_DISPATCH);
   completed:         cover property (@(posedge clk_i) ends &&
                                      kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED);
   preempted:         cover property (@(posedge clk_i) ends &&
                                      kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED);
-  executor_fault:    cover property (@(posedge clk_i) exec_fault_i);
+  executor_fault:    cover property (@(posedge clk_i) exec_status_i.faulted);
   fault_page:        cover property (@(posedge clk_i) refused && fault_q == tern_spec_pkg::FAULT_PAGE);
   fault_protection:  cover property (@(posedge clk_i) refused && fault_q == tern_spec_pkg::FAULT_PROTECTION);
   fault_malformed:   cover property (@(posedge clk_i) refused && fault_q == tern_spec_pkg::FAULT_PTE_MALFORMED);

@@ -4,7 +4,10 @@
 // the number of lines of the saved state, each of which contains its index. At a restore each line is compared, and a
 // line that has changed gives context_invalid. With seed bit 4 the packet ends with a fault. tb.fast: no random pauses.
 module work #(
-    parameter int MAX_LINES = 1
+    parameter int MAX_LINES = 1,
+    parameter logic [31:0] PC = '0,     // of a fault, as the rest
+    parameter logic [95:0] GROUP = '0,
+    parameter logic [5:0] WARP = '0, LANE = '0
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
@@ -13,23 +16,16 @@ module work #(
     input  logic [ 31:0] base_i,
     input  logic [ 31:0] seed_i,
     input  logic [ 31:0] steps_i,
-    input  logic         start_resume_i,
-    output logic         done_valid_o,
-    output logic         fault_valid_o,
-    output logic [  7:0] fault_code_o,
-    output logic [  1:0] fault_access_o,
-    output logic [ 31:0] fault_va_o,
+    input  tern_pkg::exec_cmd_t start_i,
+    output tern_pkg::exec_status_t status_o,
     input  logic         stop_req_i,
     input  logic [  1:0] stop_gran_i,
-    output logic         stopped_valid_o,
     output logic         save_valid_o,
     input  logic         save_ready_i,
-    output logic [511:0] save_data_o,
-    output logic         save_last_o,
+    output tern_pkg::exec_line_t save_o,
     input  logic         restore_valid_i,
     output logic         restore_ready_o,
-    input  logic [511:0] restore_data_i,
-    input  logic         restore_last_i,
+    input  tern_pkg::exec_line_t restore_i,
     output logic         req_valid_o,
     input  logic         req_ready_i,
     output tern_pkg::mem_req_t req_o,
@@ -63,12 +59,19 @@ module work #(
   endfunction
 
   assign start_ready_o = state == IDLE && !done && !fault;
-  assign done_valid_o = done;
-  assign fault_valid_o = fault;
-  assign fault_code_o = code;
-  assign fault_access_o = access;
-  assign fault_va_o = va;
-  assign stopped_valid_o = stopped;
+  always_comb begin
+    status_o = '0;
+    status_o.done = done;
+    status_o.faulted = fault;
+    status_o.stopped = stopped;
+    status_o.fault.code = code;
+    status_o.fault.access = access;
+    status_o.fault.va = va;
+    status_o.fault.pc = PC;
+    status_o.fault.group = GROUP;
+    status_o.fault.warp = WARP;
+    status_o.fault.lane = LANE;
+  end
   assign req_valid_o = offered;
   assign req_o.amo = '0;
   assign req_o.op = tern_pkg::MEM_WRITE;
@@ -77,8 +80,8 @@ module work #(
   assign req_o.be = '1;
   assign req_tag_o = 8'(k);
   assign save_valid_o = save_offered;
-  assign save_data_o = line_of(at, count);
-  assign save_last_o = at == count - 1;
+  assign save_o.data = line_of(at, count);
+  assign save_o.last = at == count - 1;
   assign restore_ready_o = restore_ready;
 
   always_ff @(posedge clk_i) begin
@@ -115,18 +118,18 @@ module work #(
         k = 0;
         at = 0;
         bad = 1'b0;
-        state <= start_resume_i ? RESTORE : RUN;
+        state <= start_i.resume ? RESTORE : RUN;
       end
       RESTORE:
       if (restore_valid_i && restore_ready_o) begin
         if (at == 0) begin
-          k = restore_data_i[63:32];
-          signature = restore_data_i[95:64];
-          count = restore_data_i[127:96];
+          k = restore_i.data[63:32];
+          signature = restore_i.data[95:64];
+          count = restore_i.data[127:96];
         end
-        if (restore_data_i != line_of(at, count) || count != lines_of(signature)) bad = 1'b1;
+        if (restore_i.data != line_of(at, count) || count != lines_of(signature)) bad = 1'b1;
         at = at + 1;
-        if (restore_last_i) begin
+        if (restore_i.last) begin
           state <= RUN;
           if (at != count || bad) begin
             bad = 1'b1;
@@ -170,7 +173,7 @@ module work #(
       end
       default: begin
         if (save_valid_o && save_ready_i) begin
-          if (save_last_o) begin
+          if (save_o.last) begin
             state <= IDLE;
             save_offered <= 1'b0;
           end else save_offered <= fast || $urandom_range(3) != 0;
@@ -195,31 +198,28 @@ module simt_executor #(
     parameter int DIVIDERS = 4
 ) (
     input logic clk_i, rst_i, input logic [63:0] time_i, input logic start_valid_i, output logic start_ready_o,
-    input logic [1023:0] start_packet_i, input logic start_scrub_i, start_resume_i, output logic done_valid_o,
-    fault_valid_o, output logic [7:0] fault_code_o, output logic [1:0] fault_access_o, output logic [31:0] fault_va_o,
-    fault_pc_o, output logic [95:0] fault_group_o, output logic [5:0] fault_warp_o, fault_lane_o,
-    input logic [5:0] dbg_warp_i, output logic [31:0] dbg_pc_o, dbg_lanes_o, input logic stop_req_i,
-    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
-    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
-    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i, flush_i,
-    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
-    output logic req_exec_o, output logic [7:0] req_tag_o, input logic rsp_valid_i, input logic [7:0] rsp_tag_i,
-    input tern_pkg::mem_rsp_t rsp_i, input logic pass_i, input logic [7:0] pass_tag_i,
-    output logic page_request_o, ev_issue_o,
+    input tern_pkg::exec_cmd_t start_i, output tern_pkg::exec_status_t status_o, input logic [5:0] dbg_warp_i,
+    output logic [31:0] dbg_pc_o, dbg_lanes_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic save_valid_o, input logic save_ready_i,
+    output tern_pkg::exec_line_t save_o, input logic restore_valid_i, output logic restore_ready_o,
+    input tern_pkg::exec_line_t restore_i, input logic flush_i, output logic req_valid_o, input logic req_ready_i,
+    output tern_pkg::mem_req_t req_o, output logic req_exec_o, output logic [7:0] req_tag_o, input logic rsp_valid_i,
+    input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i, input logic pass_i,
+    input logic [7:0] pass_tag_i, output logic ev_issue_o,
     output logic [5:0] ev_lanes_o, output logic ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
     output logic [5:0] ev_fma_o, output logic ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o
 );
-  work #(.MAX_LINES(150)) u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[95:64]),
-                                  .steps_i(start_packet_i[159:128]));
+  work #(.MAX_LINES(150), .PC(32'd11), .GROUP(96'd12), .WARP(6'd13), .LANE(6'd14)) u_work (
+      .*, .base_i(start_i.packet[63:32]), .seed_i(start_i.packet[95:64]), .steps_i(start_i.packet[159:128])
+  );
   logic clean = 1'b0;  // since the last reset there was a start, which must scrub data of other address spaces
   assign {dbg_pc_o, dbg_lanes_o} = {26'd5, dbg_warp_i, 26'd6, dbg_warp_i};
-  assign {fault_pc_o, fault_group_o, fault_warp_o, fault_lane_o} = {32'd11, 96'd12, 6'd13, 6'd14};
   assign {req_exec_o, ev_issue_o, ev_lanes_o, ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o} = '0;
   assign {ev_fma_o, ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o} = '0;
   always_ff @(posedge clk_i) begin
     if (flush_i && !start_ready_o) $fatal(1, "flush of a busy executor");
     if (start_valid_i && start_ready_o) begin
-      if (!clean && !start_scrub_i) $fatal(1, "nothing is clean, yet no scrub");
+      if (!clean && !start_i.scrub) $fatal(1, "nothing is clean, yet no scrub");
       clean <= 1'b1;
     end
     if (rst_i) clean <= 1'b0;
@@ -227,30 +227,29 @@ module simt_executor #(
 endmodule
 
 module mover (
-    input logic clk_i, rst_i, start_valid_i, output logic start_ready_o, input logic [1023:0] start_packet_i,
-    input logic start_resume_i, output logic done_valid_o, fault_valid_o, output logic [7:0] fault_code_o,
-    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i,
-    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
-    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
-    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
-    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
-    output logic [7:0] req_tag_o,
-    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
+    input logic clk_i, rst_i, input logic start_valid_i, output logic start_ready_o,
+    input tern_pkg::exec_cmd_t start_i, output tern_pkg::exec_status_t status_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic save_valid_o, input logic save_ready_i,
+    output tern_pkg::exec_line_t save_o, input logic restore_valid_i, output logic restore_ready_o,
+    input tern_pkg::exec_line_t restore_i, output logic req_valid_o, input logic req_ready_i,
+    output tern_pkg::mem_req_t req_o, output logic [7:0] req_tag_o, input logic rsp_valid_i,
+    input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
 );
-  work u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[127:96]), .steps_i(start_packet_i[191:160]));
+  work u_work (
+      .*, .base_i(start_i.packet[63:32]), .seed_i(start_i.packet[127:96]), .steps_i(start_i.packet[191:160])
+  );
 endmodule
 
 module user_executors (
-    input logic clk_i, rst_i, start_valid_i, output logic start_ready_o, input logic [1023:0] start_packet_i,
-    input logic start_resume_i, output logic done_valid_o, fault_valid_o, output logic [7:0] fault_code_o,
-    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i,
-    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
-    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
-    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
-    output logic req_valid_o, input logic req_ready_i, output tern_pkg::mem_req_t req_o,
-    output logic [7:0] req_tag_o,
-    input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
+    input logic clk_i, rst_i, input logic start_valid_i, output logic start_ready_o,
+    input tern_pkg::exec_cmd_t start_i, output tern_pkg::exec_status_t status_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic save_valid_o, input logic save_ready_i,
+    output tern_pkg::exec_line_t save_o, input logic restore_valid_i, output logic restore_ready_o,
+    input tern_pkg::exec_line_t restore_i, output logic req_valid_o, input logic req_ready_i,
+    output tern_pkg::mem_req_t req_o, output logic [7:0] req_tag_o, input logic rsp_valid_i,
+    input logic [7:0] rsp_tag_i, input tern_pkg::mem_rsp_t rsp_i
 );
-  work #(.MAX_LINES(3)) u_work (.*, .base_i(start_packet_i[543:512]), .seed_i(start_packet_i[575:544]),
-                                .steps_i(start_packet_i[607:576]));
+  work #(.MAX_LINES(3)) u_work (
+      .*, .base_i(start_i.packet[543:512]), .seed_i(start_i.packet[575:544]), .steps_i(start_i.packet[607:576])
+  );
 endmodule

@@ -47,7 +47,7 @@ module tb;
       dropped = 1'b0;
       if (dut.mmu_busy) fail("indicated, but memory owes an answer");
       tally[SPILLED] += dut.u_cp.x_bad;
-      tally[IN_VAIN] += dut.u_cp.ind_o.fault != 0 && in_vain;
+      tally[IN_VAIN] += dut.u_cp.ind_o.fault.code != 0 && in_vain;
     end
     in_vain <= dut.u_cp.state_q == 4'd15 && !dut.u_cp.x_settled;
     tally[DROPPED] += dut.u_cp.x_dropped;

@@ -18,7 +18,7 @@ module tb;
   // An indication of random words and of the fence of its submission.
   always_comb begin
     ind = {$bits(ind) {1'b1}};
-    ind.group[63:0] = head.buffer;
+    ind.fault.group[63:0] = head.buffer;
     ind.offset = head.size;
     ind.fence = head.fence;
   end

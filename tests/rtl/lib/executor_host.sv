@@ -27,16 +27,19 @@ module executor_host #(
   logic [1:0] stop_gran = 2'd0;
   logic [511:0] save_data, state;
 
-  logic [1:0] a_start_ready, a_done, a_fault, a_req_valid, a_stopped, a_save_valid, a_save_last, a_restore_ready;
-  logic [7:0] a_code[2], a_tag[2];
-  logic [1:0] a_access[2];
-  logic [31:0] a_va[2];
-  logic [511:0] a_save_data[2];
+  logic [1:0] a_start_ready, a_req_valid, a_save_valid, a_restore_ready;
+  logic [7:0] a_tag[2];
+  tern_pkg::exec_cmd_t cmd;
+  tern_pkg::exec_status_t a_status[2], status;
+  tern_pkg::exec_line_t a_save[2];
   tern_pkg::mem_req_t a_req[2];
-  assign {start_ready, done, fault, req_valid} = {a_start_ready[sel], a_done[sel], a_fault[sel], a_req_valid[sel]};
-  assign {stopped, save_valid, save_last} = {a_stopped[sel], a_save_valid[sel], a_save_last[sel]};
+  assign cmd = {pkt, 1'b0, resume};
+  assign status = a_status[sel];
+  assign {start_ready, req_valid, save_valid} = {a_start_ready[sel], a_req_valid[sel], a_save_valid[sel]};
+  assign {done, fault, stopped} = {status.done, status.faulted, status.stopped};
+  assign {code, access, va} = {status.fault.code, status.fault.access, status.fault.va};
   assign restore_ready = a_restore_ready[sel];
-  assign {code, access, va, save_data} = {a_code[sel], a_access[sel], a_va[sel], a_save_data[sel]};
+  assign {save_last, save_data} = a_save[sel];
   assign {req, tag} = {a_req[sel], a_tag[sel]};
 
   logic fast = 1'b0;   // memory has a constant latency and is always ready

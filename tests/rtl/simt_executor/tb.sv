@@ -38,11 +38,8 @@ module tb #(
   logic [63:0]   now = 64'd0;
   logic          start_valid = 1'b0, start_ready, start_scrub = 1'b0, done_valid, fault_valid, stopped_valid;
   logic [1023:0] packet = '0;
-  logic [7:0]    fault_code;
-  logic [1:0]    fault_access;
-  logic [31:0]   fault_va, fault_pc;
-  logic [95:0]   fault_group;
-  logic [5:0]    fault_warp, fault_lane;
+  tern_pkg::exec_status_t status;
+  assign {done_valid, fault_valid, stopped_valid} = {status.done, status.faulted, status.stopped};
   logic          start_resume = 1'b0, stop_req = 1'b0;
   logic [1:0]    stop_gran = 2'd0;
   logic          save_valid, save_last, save_ready = 1'b0, restore_valid = 1'b0, restore_ready, restore_last = 1'b0;
@@ -61,16 +58,14 @@ module tb #(
       .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)
   ) dut (
       .clk_i(clk), .rst_i(rst), .time_i(now), .start_valid_i(start_valid), .start_ready_o(start_ready),
-      .start_packet_i(packet), .start_scrub_i(start_scrub), .start_resume_i(start_resume), .done_valid_o(done_valid),
-      .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access), .fault_va_o(fault_va),
-      .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
+      .start_i({packet, start_scrub, start_resume}), .status_o(status),
       .dbg_warp_i(6'd0), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(stop_req), .stop_gran_i(stop_gran),
-      .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(save_ready), .save_data_o(save_data),
-      .save_last_o(save_last), .restore_valid_i(restore_valid), .restore_ready_o(restore_ready),
-      .restore_data_i(restore_data), .restore_last_i(restore_last), .flush_i(1'b0), .req_valid_o(req_valid),
+      .save_valid_o(save_valid), .save_ready_i(save_ready), .save_o({save_last, save_data}),
+      .restore_valid_i(restore_valid), .restore_ready_o(restore_ready),
+      .restore_i({restore_last, restore_data}), .flush_i(1'b0), .req_valid_o(req_valid),
       .req_ready_i(req_ready), .req_o(req), .req_exec_o(req_exec),
       .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag),
-      .rsp_i(rsp), .pass_i(pass), .pass_tag_i(pass_tag), .page_request_o(),
+      .rsp_i(rsp), .pass_i(pass), .pass_tag_i(pass_tag),
       .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
       .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
@@ -198,8 +193,8 @@ module tb #(
   endtask
 
   task check;
-    if (bench_check(fault_valid ? 32'(fault_code) : 0, 32'(fault_access), fault_va, fault_pc, fault_group[31:0],
-                    32'(fault_warp), 32'(fault_lane)) != 0)
+    if (bench_check(fault_valid ? 32'(status.fault.code) : 0, 32'(status.fault.access), status.fault.va,
+                    status.fault.pc, status.fault.group[31:0], 32'(status.fault.warp), 32'(status.fault.lane)) != 0)
       report::error($sformatf("%s, first stop at %0d", name, stop_at));
     report::compared(1);
     tick;
@@ -217,7 +212,7 @@ module tb #(
     end
     start(bad, 1'b0, 1'b1);
     go(-1, 2'd0, 1'b1, 1'b1);
-    if (!fault_valid || fault_code !=
+    if (!fault_valid || status.fault.code !=
         (how == 3 ? tern_spec_pkg::FAULT_PACKET_BOUNDS : tern_spec_pkg::FAULT_CONTEXT_INVALID))
       report::error($sformatf("%s: not refused (%0d)", name, how));
     report::compared(1);

@@ -72,14 +72,14 @@ module simt_context #(
     input  logic [4:0]          pend_count_i,
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
-    input  logic [255:0]        pend_record_i,
+    input  tern_spec_pkg::ctx_simt_pending_t pend_record_i,
     input  logic [LANES*32-1:0] pend_addr_i,
     input  logic [LANES*32-1:0] pend_data_i,
     input  logic [LANES*32-1:0] pend_cmp_i,
     output logic                rep_valid_o,
     input  logic                rep_ready_i,
     output logic                rep_put_o,
-    output logic [255:0]        rep_record_o,
+    output tern_spec_pkg::ctx_simt_pending_t rep_record_o,
     output logic [LANES*32-1:0] rep_addr_o,
     output logic [LANES*32-1:0] rep_data_o,
     output logic [LANES*32-1:0] rep_cmp_o,
@@ -144,12 +144,12 @@ module simt_context #(
   end
 
   // Parts of the memory instruction that is being saved or restored.
-  assign has_data = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] !=
+  assign has_data = saving_q ? pend_record_i.op !=
     tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD
                              : rep_has_data;
-  assign has_cmp  = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] ==
+  assign has_cmp  = saving_q ? pend_record_i.op ==
     tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
-                               && pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] == tern_pkg::AMO_CAS
+                               && pend_record_i.amo == tern_pkg::AMO_CAS
                              : rep_has_cmp;
 
   simt_walk #(

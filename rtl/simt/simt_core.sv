@@ -56,16 +56,10 @@ module simt_core #(
     // load/store unit
     output logic                lsu_valid_o,
     input  logic                lsu_ready_i,
-    output logic [2:0]          lsu_op_o,
-    output logic [3:0]          lsu_amo_o,
-    output logic [1:0]          lsu_size_o,
-    output logic                lsu_unsigned_o,
+    output simt_op_pkg::lsu_req_t lsu_o,
     output logic [WW-1:0]       lsu_warp_o,
-    output logic [4:0]          lsu_rd_o,
     output logic [LANES-1:0]    lsu_mask_o,
     output logic [LANES*32-1:0] lsu_addr_o, lsu_data_o, lsu_cmp_o,
-    output logic [31:0]         lsu_pc_o,
-    output logic [16:0]         lsu_lbase_o,
     input  logic                lsu_wb_valid_i,
     output logic                lsu_wb_ready_o,
     input  logic [WW-1:0]       lsu_wb_warp_i,
@@ -366,17 +360,22 @@ module simt_core #(
     end
   end
 
+  simt_op_pkg::lsu_req_t x_memory;
+  assign x_memory.op          = x_op_q[2:0];
+  assign x_memory.amo         = x_amo_q;
+  assign x_memory.size        = x_funct3_q[1:0];
+  assign x_memory.is_unsigned = x_funct3_q[2];
+  assign x_memory.rd          = x_rd_q;
+  assign x_memory.pc          = x_pc_q;
+  assign x_memory.lbase       = x_lbase_q;
   simt_memport #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_memport (
       .clk_i, .rst_i, .room_o(port_room), .holds_o(holds),
-      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU), .in_op_i(x_op_q[2:0]), .in_amo_i(x_amo_q),
-      .in_size_i(x_funct3_q[1:0]), .in_unsigned_i(x_funct3_q[2]), .in_warp_i(x_warp_q), .in_rd_i(x_rd_q),
-      .in_mask_i(x_mask_q), .in_pc_i(x_pc_q), .in_lbase_i(x_lbase_q), .in_addr_i(x_addr), .in_data_i(x_b),
-      .in_cmp_i(x_c), .out_valid_o(lsu_valid_o), .out_ready_i(lsu_ready_i), .out_op_o(lsu_op_o), .out_amo_o(lsu_amo_o),
-      .out_size_o(lsu_size_o), .out_unsigned_o(lsu_unsigned_o), .out_warp_o(lsu_warp_o), .out_rd_o(lsu_rd_o),
-      .out_mask_o(lsu_mask_o), .out_pc_o(lsu_pc_o), .out_lbase_o(lsu_lbase_o), .out_addr_o(lsu_addr_o),
-      .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
+      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU), .in_i(x_memory), .in_warp_i(x_warp_q),
+      .in_mask_i(x_mask_q), .in_addr_i(x_addr), .in_data_i(x_b), .in_cmp_i(x_c), .out_valid_o(lsu_valid_o),
+      .out_ready_i(lsu_ready_i), .out_o(lsu_o), .out_warp_o(lsu_warp_o), .out_mask_o(lsu_mask_o),
+      .out_addr_o(lsu_addr_o), .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
   );
 
   assign lsu_room = port_room && !halt_i;     // in a stop, simt_lsu has room only for what R has issued

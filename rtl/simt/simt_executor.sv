@@ -270,7 +270,8 @@ module simt_executor #(
   logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
   logic [WW-1:0]       back_slot;
   logic [95:0]         next_group, next_base, back_group, back_base;
-  logic [255:0]        look_slot, rep_record;
+  logic [255:0]        look_slot;
+  tern_spec_pkg::ctx_simt_pending_t rep_record, pend_record;
 
   // A launch during a resume is one of three kinds: the warp's lanes are restored too (launch_live), the warp has ended
   // (launch_ended), or the warp had not been launched before the stop.
@@ -306,9 +307,9 @@ module simt_executor #(
   ) u_groups (
       .clk_i, .rst_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first),
       .launch_warp_i(launch_warp), .launch_keep_i(launch_live || launch_ended), .launch_group_i(launch_group),
-      .put_i(rep_put), .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
-      .put_group_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]),
-      .put_member_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: WW]), .gen_o(warp_gen),
+      .put_i(rep_put), .put_warp_i(rep_record.warp[WW-1:0]),
+      .put_group_i({rep_record.group_z, rep_record.group_y, rep_record.group_x}),
+      .put_member_i(rep_record.member[WW-1:0]), .gen_o(warp_gen),
       .gen_i(state_q == SAVE && !stopped_q ? pend_gen : fault_gen_q),
       .warp_i(state_q == SAVE && !stopped_q ? pend_warp : fault_warp_q),
       .group_o(fault_group), .member_o(fault_member)
@@ -331,56 +332,47 @@ module simt_executor #(
   logic [31:0]         ic_pc, ic_instr, ic_next;
   logic [WW-1:0]       ic_warp;
   logic [WARPS-1:0]    ic_wake, lsu_busy, lsu_launch_hold;
-  logic                iss_valid, iss_ready, iss_unsigned, wb_valid, wb_ready, wb_last, inv;
-  logic [2:0]          iss_op;
-  logic [3:0]          iss_amo;
-  logic [1:0]          iss_size;
+  logic                iss_valid, iss_ready, wb_valid, wb_ready, wb_last, inv;
+  simt_op_pkg::lsu_req_t core_req, iss, pend;
   logic [WW-1:0]       iss_warp, wb_warp;
-  logic [4:0]          iss_rd, wb_rd;
+  logic [4:0]          wb_rd;
   logic [LANES-1:0]    iss_mask, wb_mask;
   logic [LANES*32-1:0] iss_addr, iss_data, iss_cmp, wb_data;
-  logic [31:0]         iss_pc;
-  logic [16:0]         iss_lbase;
 
   // ------------------------------------------------------------------------------------- stop and resume
   logic [WARPS-1:0]    present, shown_q;
   logic [WARPS*32-1:0] masks;
   logic [WARPS*32/LANES-1:0] scalars;
   logic [WW-1:0]       look_index, put_index;
-  logic                look_read, look_own, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen, pend_unsigned;
+  logic                look_read, look_own, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;
   logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
   logic [WW+4:0]       look_rd;
   logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp,
     rep_addr, rep_data, rep_cmp;
   logic [LANES-1:0]    look_running, pend_mask, pend_private;
   logic [5:0]          pend_count;
-  logic [3:0]          put_kind, pend_amo;
-  logic [4:0]          look_first, put_rd, pend_rd;
+  logic [3:0]          put_kind;
+  logic [4:0]          look_first, put_rd;
   logic [511:0]        put_line, lmem_data;
   logic [9:0]          lmem_line;
-  logic [2:0]          pend_op;
-  logic [1:0]          pend_size;
   logic [WW-1:0]       pend_warp;
-  logic [31:0]         pend_pc;
-  logic [255:0]        pend_record;
   logic [10:0]         local_lines, scrub_first, scrub_end;
 
   assign local_lines = packet_q.local_bytes[16:6];
 
   always_comb begin
-    pend_record = '0;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3]         = pend_op;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4]        = (pend_op == simt_op_pkg::LSU_AMO)
-      ? pend_amo : '0;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2]       = pend_size;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_UNSIGNED_LSB]        = pend_unsigned;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]         = pend_rd;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: 5]       = 5'(pend_warp);
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_MASK_LSB +: 32]      = 32'(pend_mask);
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_PRIVATE_LSB +: 32]   = 32'(pend_private);
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_PC_LSB +: 32]        = pend_pc;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]   = fault_group;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: 5]     = 5'(fault_member);
+    pend_record           = '0;
+    pend_record.op        = pend.op;
+    pend_record.amo       = pend.op == simt_op_pkg::LSU_AMO ? pend.amo : '0;
+    pend_record.size      = pend.size;
+    pend_record.unsigned_ = pend.is_unsigned;
+    pend_record.rd        = pend.rd;
+    pend_record.warp      = 5'(pend_warp);
+    pend_record.mask      = 32'(pend_mask);
+    pend_record.private   = 32'(pend_private);
+    pend_record.pc        = pend.pc;
+    {pend_record.group_z, pend_record.group_y, pend_record.group_x} = fault_group;
+    pend_record.member    = 5'(fault_member);
   end
 
   simt_context #(
@@ -442,11 +434,11 @@ module simt_executor #(
       .look_lanes_o(look_lanes), .look_pcs_o(look_pcs), .look_scalars_o(look_scalars), .look_regs_o(look_regs),
       .look_pc_o(dbg_pc_o), .look_running_o(look_running), .put_i(put), .put_kind_i(put_kind), .put_index_i(put_index),
       .put_rd_i(put_rd), .put_line_i(put_line), .put_vector_i(put_vector),
-      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] !=
+      .mark_i(rep_put && rep_record.op !=
               tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE
-              && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5] != 5'd0),
-      .mark_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
-      .mark_rd_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]),
+              && rep_record.rd != 5'd0),
+      .mark_warp_i(rep_record.warp[WW-1:0]),
+      .mark_rd_i(rep_record.rd),
       .idle_o(core_idle), .launch_valid_i(launch_valid), .launch_ready_o(launch_ready), .launch_warp_i(launch_warp),
       .launch_slot_i(launch_slot), .launch_mask_i(launch_mask), .launch_lid_i(launch_lid),
       .launch_lbase_i(launch_lbase), .launch_first_i(launch_first), .launch_group_i(launch_group),
@@ -454,10 +446,9 @@ module simt_executor #(
       .done_valid_o(warp_done), .done_warp_o(done_warp), .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp),
       .ic_hit_i(ic_hit), .ic_instr_i(ic_instr), .ic_next_i(ic_next), .ic_wake_i(ic_wake), .ic_fault_i(ic_fault),
       .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc), .ic_fault_warp_i(ic_fault_warp),
-      .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready && !rep_valid), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
-      .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd),
-      .lsu_mask_o(iss_mask), .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc),
-      .lsu_lbase_o(iss_lbase), .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp),
+      .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready && !rep_valid), .lsu_o(core_req),
+      .lsu_warp_o(iss_warp), .lsu_mask_o(iss_mask), .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp),
+      .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp),
       .lsu_wb_rd_i(wb_rd), .lsu_wb_mask_i(wb_mask), .lsu_wb_data_i(wb_data), .lsu_wb_last_i(wb_last),
       .lsu_busy_i(lsu_busy), .lsu_launch_hold_i(lsu_launch_hold), .lsu_inv_o(inv), .fault_o(core_fault),
       .fault_code_o(core_fault_code), .fault_va_o(core_fault_va), .fault_pc_o(core_fault_pc),
@@ -483,27 +474,31 @@ module simt_executor #(
       .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]), .mem_rsp_i(rsp_i)
   );
 
+  // The replay of a restored instruction, or an instruction of the core.
+  always_comb begin
+    iss = core_req;
+    if (rep_valid) begin
+      iss.op          = rep_record.op;
+      iss.amo         = rep_record.amo;
+      iss.size        = rep_record.size;
+      iss.is_unsigned = rep_record.unsigned_;
+      iss.rd          = rep_record.rd;
+      iss.pc          = rep_record.pc;
+    end
+  end
   simt_lsu #(
       .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)
   ) u_lsu (
       .clk_i, .rst_i, .stack_i(packet_q.stack),
       .stack_log2_i(packet_q.stack_log2),
       .local_bytes_i(packet_q.local_bytes), .iss_valid_i(iss_valid || rep_valid),
-      .iss_ready_o(iss_ready), .iss_op_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] : iss_op),
-      .iss_amo_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] : iss_amo),
-      .iss_size_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2] : iss_size),
-      .iss_unsigned_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_UNSIGNED_LSB] : iss_unsigned),
-      .iss_warp_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW] : iss_warp),
-      .iss_rd_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5] : iss_rd),
-      .iss_mask_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MASK_LSB +: LANES] : iss_mask),
+      .iss_ready_o(iss_ready), .iss_i(iss), .iss_warp_i(rep_valid ? rep_record.warp[WW-1:0] : iss_warp),
+      .iss_mask_i(rep_valid ? rep_record.mask[LANES-1:0] : iss_mask),
       .iss_addr_i(rep_valid ? rep_addr : iss_addr), .iss_data_i(rep_valid ? rep_data : iss_data),
-      .iss_cmp_i(rep_valid ? rep_cmp : iss_cmp),
-      .iss_pc_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_PC_LSB +: 32] : iss_pc), .iss_lbase_i(iss_lbase),
-      .iss_raw_i(rep_valid), .iss_private_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_PRIVATE_LSB +: LANES]),
+      .iss_cmp_i(rep_valid ? rep_cmp : iss_cmp), .iss_raw_i(rep_valid), .iss_private_i(rep_record.private[LANES-1:0]),
       .freeze_i(freeze), .settled_o(lsu_settled), .pend_count_o(pend_count), .pend_valid_o(pend_valid),
-      .pend_ready_i(pend_ready), .pend_op_o(pend_op), .pend_amo_o(pend_amo), .pend_size_o(pend_size),
-      .pend_unsigned_o(pend_unsigned), .pend_rd_o(pend_rd), .pend_warp_o(pend_warp), .pend_gen_o(pend_gen),
-      .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_pc_o(pend_pc), .pend_addr_o(pend_addr),
+      .pend_ready_i(pend_ready), .pend_o(pend), .pend_warp_o(pend_warp), .pend_gen_o(pend_gen),
+      .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_addr_o(pend_addr),
       .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read), .lmem_write_i(lmem_write),
       .lmem_line_i(lmem_line), .lmem_wdata_i(put_line), .lmem_ready_o(lmem_ready), .lmem_valid_o(lmem_valid),
       .lmem_rdata_o(lmem_data), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
@@ -527,6 +522,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, pend.lbase};
 
 endmodule

@@ -14,40 +14,28 @@ module simt_memport #(
     parameter int WARPS = 16,  // hardware warps
     localparam int WW = $clog2(WARPS)
 ) (
-    input  logic                clk_i,
-    input  logic                rst_i,
-    output logic                room_o,
-    output logic [WARPS-1:0]    holds_o,
-    input  logic                in_valid_i,
-    input  logic [2:0]          in_op_i,
-    input  logic [3:0]          in_amo_i,
-    input  logic [1:0]          in_size_i,
-    input  logic                in_unsigned_i,
-    input  logic [WW-1:0]       in_warp_i,
-    input  logic [4:0]          in_rd_i,
-    input  logic [LANES-1:0]    in_mask_i,
-    input  logic [31:0]         in_pc_i,
-    input  logic [16:0]         in_lbase_i,
-    input  logic [LANES*32-1:0] in_addr_i,
-    input  logic [LANES*32-1:0] in_data_i,
-    input  logic [LANES*32-1:0] in_cmp_i,
-    output logic                out_valid_o,
-    input  logic                out_ready_i,
-    output logic [2:0]          out_op_o,
-    output logic [3:0]          out_amo_o,
-    output logic [1:0]          out_size_o,
-    output logic                out_unsigned_o,
-    output logic [WW-1:0]       out_warp_o,
-    output logic [4:0]          out_rd_o,
-    output logic [LANES-1:0]    out_mask_o,
-    output logic [31:0]         out_pc_o,
-    output logic [16:0]         out_lbase_o,
-    output logic [LANES*32-1:0] out_addr_o,
-    output logic [LANES*32-1:0] out_data_o,
-    output logic [LANES*32-1:0] out_cmp_o
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    output logic                  room_o,
+    output logic [WARPS-1:0]      holds_o,
+    input  logic                  in_valid_i,
+    input  simt_op_pkg::lsu_req_t in_i,
+    input  logic [WW-1:0]         in_warp_i,
+    input  logic [LANES-1:0]      in_mask_i,
+    input  logic [LANES*32-1:0]   in_addr_i,
+    input  logic [LANES*32-1:0]   in_data_i,
+    input  logic [LANES*32-1:0]   in_cmp_i,
+    output logic                  out_valid_o,
+    input  logic                  out_ready_i,
+    output simt_op_pkg::lsu_req_t out_o,
+    output logic [WW-1:0]         out_warp_o,
+    output logic [LANES-1:0]      out_mask_o,
+    output logic [LANES*32-1:0]   out_addr_o,
+    output logic [LANES*32-1:0]   out_data_o,
+    output logic [LANES*32-1:0]   out_cmp_o
 );
 
-  localparam int CW = 3 + 4 + 2 + 1 + WW + 5 + LANES + 32 + 17;
+  localparam int CW = WW + $bits(in_i) + LANES;
 
   logic                full0_q, full1_q;    // entry 0 is the head
   logic [CW-1:0]       in_control, control0_q, control1_q;
@@ -55,9 +43,8 @@ module simt_memport #(
   logic                take;
   logic [WW-1:0]       warp1;
 
-  assign in_control = {in_warp_i, in_op_i, in_amo_i, in_size_i, in_unsigned_i, in_rd_i, in_mask_i, in_pc_i, in_lbase_i};
-  assign {out_warp_o, out_op_o, out_amo_o, out_size_o, out_unsigned_o, out_rd_o, out_mask_o, out_pc_o, out_lbase_o} =
-    control0_q;
+  assign in_control = {in_warp_i, in_i, in_mask_i};
+  assign {out_warp_o, out_o, out_mask_o} = control0_q;
   assign out_valid_o = full0_q;
   assign out_addr_o  = addr0_q;
   assign out_data_o  = data0_q;
@@ -83,14 +70,14 @@ module simt_memport #(
     end else if (in_valid_i && (!full0_q || take)) begin
       control0_q <= in_control;
       addr0_q    <= in_addr_i;
-      if (in_op_i != simt_op_pkg::LSU_LOAD) data0_q <= in_data_i;
-      if (in_op_i == simt_op_pkg::LSU_AMO) cmp0_q <= in_cmp_i;
+      if (in_i.op != simt_op_pkg::LSU_LOAD) data0_q <= in_data_i;
+      if (in_i.op == simt_op_pkg::LSU_AMO) cmp0_q <= in_cmp_i;
     end
     if (in_valid_i && full0_q && !(take && !full1_q)) begin
       control1_q <= in_control;
       addr1_q    <= in_addr_i;
-      if (in_op_i != simt_op_pkg::LSU_LOAD) data1_q <= in_data_i;
-      if (in_op_i == simt_op_pkg::LSU_AMO) cmp1_q <= in_cmp_i;
+      if (in_i.op != simt_op_pkg::LSU_LOAD) data1_q <= in_data_i;
+      if (in_i.op == simt_op_pkg::LSU_AMO) cmp1_q <= in_cmp_i;
     end
     full0_q <= (full0_q && !take) || full1_q || in_valid_i;
     full1_q <= (full1_q && !take) || (in_valid_i && full0_q && !(take && !full1_q));

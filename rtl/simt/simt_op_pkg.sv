@@ -84,6 +84,18 @@ package simt_op_pkg;
   localparam logic [2:0] LSU_STORE = 3'd1;
   localparam logic [2:0] LSU_AMO = 3'd2;
 
+  // A memory instruction, but for what has a width that depends on the geometry: its warp, and the mask, the addresses
+  // and the operands of its lanes.
+  typedef struct packed {
+    logic [2:0]  op;           // LSU_*
+    logic [3:0]  amo;          // tern_pkg::AMO_*
+    logic [1:0]  size;         // log2 of the bytes that a lane accesses
+    logic        is_unsigned;  // The result is not sign-extended.
+    logic [4:0]  rd;
+    logic [31:0] pc;           // for a fault
+    logic [16:0] lbase;        // first byte of the group's local memory
+  } lsu_req_t;
+
   // Rounding modes (frm) of the RISC-V specification.
   localparam logic [2:0] RM_RNE = 3'd0;
   localparam logic [2:0] RM_RTZ = 3'd1;

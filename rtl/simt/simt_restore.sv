@@ -56,7 +56,7 @@ module simt_restore #(
     output logic                rep_valid_o,
     input  logic                rep_ready_i,
     output logic                rep_put_o,
-    output logic [255:0]        rep_record_o,
+    output tern_spec_pkg::ctx_simt_pending_t rep_record_o,
     output logic [LANES*32-1:0] rep_addr_o,
     output logic [LANES*32-1:0] rep_data_o,
     output logic [LANES*32-1:0] rep_cmp_o,
@@ -168,10 +168,10 @@ module simt_restore #(
   // Memory instructions: the lines of a record are collected, then the instruction is issued.
   logic [2:0] op;
 
-  assign op         = rep_record_o[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3];
+  assign op         = rep_record_o.op;
   assign has_data_o = op != tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD;
   assign has_cmp_o  = op == tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
-                      && rep_record_o[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] == tern_pkg::AMO_CAS;
+                      && rep_record_o.amo == tern_pkg::AMO_CAS;
   assign rep_put_o  = rep_end;
 
   always_ff @(posedge clk_i) begin

@@ -48,7 +48,7 @@ module simt_save #(
     input  logic                walk_record_end_i,
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
-    input  logic [255:0]        pend_record_i,
+    input  tern_spec_pkg::ctx_simt_pending_t pend_record_i,
     input  logic [LANES*32-1:0] pend_addr_i,
     input  logic [LANES*32-1:0] pend_data_i,
     input  logic [LANES*32-1:0] pend_cmp_i,

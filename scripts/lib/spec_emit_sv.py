@@ -2,7 +2,7 @@
 """The interface as a SystemVerilog package: constants and structs (functions in packages trip Yosys 0.23)."""
 import spec_executors
 
-KEYWORDS = {"begin", "end", "null"}  # of SystemVerilog, as far as the description uses them
+KEYWORDS = {"begin", "end", "null", "unsigned"}  # of SystemVerilog, as far as the description uses them
 
 
 def struct(name, bits, fields):
@@ -76,6 +76,7 @@ def package(s):
     for l in s.layouts:
         for f in l.fields_:
             field(f"CTX_{l.name}", f)
+        o.extend(struct(f"ctx_{l.name}", 32 * (1 + max(f.word0 + f.nwords - 1 for f in l.fields_)), l.fields_))
     o.append("\n  // fault codes")
     for f in s.faults:
         c(f"FAULT_{f.name}".upper(), 8, f.code)

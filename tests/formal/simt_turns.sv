@@ -64,11 +64,25 @@ module simt_turns #(
       .missed_i(misses), .miss_warp_i(d_warp_q), .allow_o(allow)
   );
   simt_memport #(.LANES(1), .WARPS(WARPS)) u_memport (
-      .clk_i, .rst_i, .room_o(room), .holds_o(unused_holds), .in_valid_i(x_valid_q && x_memory_q), .in_op_i('0),
-      .in_amo_i('0), .in_size_i('0), .in_unsigned_i('0), .in_warp_i(x_warp_q), .in_rd_i('0), .in_mask_i('0),
-      .in_pc_i('0), .in_lbase_i('0), .in_addr_i('0), .in_data_i('0), .in_cmp_i('0), .out_valid_o(offered),
-      .out_ready_i(lsu_ready_i), .out_op_o(), .out_amo_o(), .out_size_o(), .out_unsigned_o(), .out_warp_o(unused_warp),
-      .out_rd_o(), .out_mask_o(), .out_pc_o(), .out_lbase_o(), .out_addr_o(), .out_data_o(), .out_cmp_o()
+      .clk_i,
+      .rst_i,
+      .room_o(room),
+      .holds_o(unused_holds),
+      .in_valid_i(x_valid_q && x_memory_q),
+      .in_i('0),
+      .in_warp_i(x_warp_q),
+      .in_mask_i('0),
+      .in_addr_i('0),
+      .in_data_i('0),
+      .in_cmp_i('0),
+      .out_valid_o(offered),
+      .out_ready_i(lsu_ready_i),
+      .out_o(),
+      .out_warp_o(unused_warp),
+      .out_mask_o(),
+      .out_addr_o(),
+      .out_data_o(),
+      .out_cmp_o()
   );
   assign unused = &{1'b0, unused_holds, unused_warp};
 

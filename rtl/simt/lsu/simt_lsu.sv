@@ -38,18 +38,12 @@ module simt_lsu #(
     // instructions from the core
     input  logic                iss_valid_i,
     output logic                iss_ready_o,
-    input  logic [2:0]          iss_op_i,       // simt_op_pkg::LSU_*
-    input  logic [3:0]          iss_amo_i,      // tern_pkg::AMO_*
-    input  logic [1:0]          iss_size_i,     // log2 of the bytes that a lane accesses
-    input  logic                iss_unsigned_i,
+    input  simt_op_pkg::lsu_req_t iss_i,
     input  logic [WW-1:0]       iss_warp_i,
-    input  logic [4:0]          iss_rd_i,
     input  logic [LANES-1:0]    iss_mask_i,
     input  logic [LANES*32-1:0] iss_addr_i,
     input  logic [LANES*32-1:0] iss_data_i,
     input  logic [LANES*32-1:0] iss_cmp_i,      // values that compare-and-swap expects
-    input  logic [31:0]         iss_pc_i,       // pc of the instruction, for a fault
-    input  logic [16:0]         iss_lbase_i,    // first byte of the group's local memory
     input  logic                iss_raw_i,      // the addresses are already mapped: windows are not checked
     input  logic [LANES-1:0]    iss_private_i,  // with iss_raw_i: lanes that came from the private window
     // write-back
@@ -89,16 +83,11 @@ module simt_lsu #(
     output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
-    output logic [2:0]          pend_op_o,
-    output logic [3:0]          pend_amo_o,
-    output logic [1:0]          pend_size_o,
-    output logic                pend_unsigned_o,
-    output logic [4:0]          pend_rd_o,
+    output simt_op_pkg::lsu_req_t pend_o,         // lbase is zero: the addresses are mapped
     output logic [WW-1:0]       pend_warp_o,
     output logic                pend_gen_o,     // generation of pend_warp_o
     output logic [LANES-1:0]    pend_mask_o,
     output logic [LANES-1:0]    pend_private_o,
-    output logic [31:0]         pend_pc_o,
     output logic [LANES*32-1:0] pend_addr_o,
     output logic [LANES*32-1:0] pend_data_o,
     output logic [LANES*32-1:0] pend_cmp_o,
@@ -161,7 +150,7 @@ module simt_lsu #(
   // taken, when that piece is on wb_*.
   mem_fifo #(.WIDTH(ENTRY_W), .DEPTH_LOG2(ENTRY_W), .FILL(1'b1)) u_entries (
       .clk_i, .rst_i(soft_rst), .in_valid_i(end_q), .in_ready_o(unused_ready), .in_data_i(end_entry_q),
-      .out_valid_o(entry_valid), .out_ready_i(take && iss_op_i != simt_op_pkg::LSU_STORE), .out_data_o(entry)
+      .out_valid_o(entry_valid), .out_ready_i(take && iss_i.op != simt_op_pkg::LSU_STORE), .out_data_o(entry)
   );
 
   logic a_valid_q, a_unsigned_q;
@@ -185,23 +174,23 @@ module simt_lsu #(
     end_entry_q <= end_entry;
     end_warp_q <= end_warp;
     if (take) begin
-      a_op_q <= iss_op_i;
-      a_amo_q <= iss_amo_i;
-      a_size_q <= iss_size_i;
-      a_unsigned_q <= iss_unsigned_i;
+      a_op_q <= iss_i.op;
+      a_amo_q <= iss_i.amo;
+      a_size_q <= iss_i.size;
+      a_unsigned_q <= iss_i.is_unsigned;
       a_warp_q <= iss_warp_i;
-      a_rd_q <= iss_rd_i;
-      a_pc_q <= iss_pc_i;
+      a_rd_q <= iss_i.rd;
+      a_pc_q <= iss_i.pc;
       a_entry_q <= entry;
-      if (iss_op_i != simt_op_pkg::LSU_LOAD) a_data_q <= iss_data_i;
-      if (iss_op_i == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_cmp_i;
+      if (iss_i.op != simt_op_pkg::LSU_LOAD) a_data_q <= iss_data_i;
+      if (iss_i.op == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_cmp_i;
     end
   end
 
   lsu_address #(.LANES(LANES), .WARPS(WARPS)) u_address (
       .clk_i, .rst_i(soft_rst), .stack_i, .stack_log2_i, .local_bytes_i, .in_valid_i(take), .in_raw_i(iss_raw_i),
-      .in_private_i(iss_private_i), .in_size_i(iss_size_i),
-      .in_warp_i(iss_warp_i), .in_mask_i(iss_mask_i), .in_addr_i(iss_addr_i), .in_lbase_i(iss_lbase_i),
+      .in_private_i(iss_private_i), .in_size_i(iss_i.size),
+      .in_warp_i(iss_warp_i), .in_mask_i(iss_mask_i), .in_addr_i(iss_addr_i), .in_lbase_i(iss_i.lbase),
       .out_global_o(a_global), .out_private_o(a_private), .out_local_o(a_local), .out_addr_o(a_addr),
       .fault_valid_o(a_fault), .fault_code_o(a_fault_code), .fault_va_o(a_fault_va), .fault_lane_o(a_fault_lane)
   );
@@ -252,9 +241,11 @@ module simt_lsu #(
       .pass_tag_i, .refuse_i(f_absent), .refuse_tag_i(f_fault_tag), .settle_i(settle), .cut_i(cut),
       .rest_count_i(c_pend_count), .rest_mask_i(c_pend_mask), .left_entry_o(left_entry), .left_mask_i(left_mask),
       .ready_o(retain_ready), .count_o(pend_count_o), .pend_valid_o, .pend_ready_i,
-      .pend_meta_o({pend_op_o, pend_amo_o, pend_size_o, pend_unsigned_o, pend_rd_o, pend_gen_o, pend_warp_o,
-                    pend_pc_o}), .pend_mask_o, .pend_private_o, .pend_addr_o, .pend_data_o, .pend_cmp_o
+      .pend_meta_o({pend_o.op, pend_o.amo, pend_o.size, pend_o.is_unsigned, pend_o.rd, pend_gen_o, pend_warp_o,
+                    pend_o.pc}), .pend_mask_o, .pend_private_o, .pend_addr_o, .pend_data_o, .pend_cmp_o
   );
+
+  assign pend_o.lbase = '0;
 
   logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
   logic [5:0] write_slot;

@@ -66,18 +66,32 @@ module tb #(
   logic [31:0] stack = 32'h10000;
   logic orderly = 1'b0;
 
+  simt_op_pkg::lsu_req_t iss, pend;
+  always_comb begin
+    iss.op = iss_op;
+    iss.amo = iss_amo;
+    iss.size = iss_size;
+    iss.is_unsigned = iss_unsigned;
+    iss.rd = iss_rd;
+    iss.pc = iss_pc;
+    iss.lbase = iss_lbase;
+    pend_op = pend.op;
+    pend_amo = pend.amo;
+    pend_size = pend.size;
+    pend_unsigned = pend.is_unsigned;
+    pend_rd = pend.rd;
+    pend_pc = pend.pc;
+  end
   simt_lsu #(.LANES(L), .WARPS(W)) dut (
       .clk_i(clk), .rst_i(rst), .stack_i(stack), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
-      .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_op_i(iss_op), .iss_amo_i(iss_amo), .iss_size_i(iss_size),
-      .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask),
-      .iss_addr_i(iss_addr), .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase),
+      .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_i(iss), .iss_warp_i(iss_warp), .iss_mask_i(iss_mask),
+      .iss_addr_i(iss_addr), .iss_data_i(iss_data), .iss_cmp_i(iss_cmp),
       .iss_raw_i(iss_raw), .iss_private_i(iss_private), .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data),
       .wb_last_o(wb_last), .gen_i(gen), .launch_hold_o(launch_hold), .fault_gen_o(), .warp_busy_o(warp_busy),
       .inv_i(inv), .kill_i(kill), .idle_o(idle), .freeze_i(freeze), .settled_o(settled), .pend_count_o(pend_count),
-      .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_op_o(pend_op), .pend_amo_o(pend_amo),
-      .pend_size_o(pend_size), .pend_unsigned_o(pend_unsigned), .pend_rd_o(pend_rd), .pend_warp_o(pend_warp),
-      .pend_gen_o(pend_gen), .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_pc_o(pend_pc),
+      .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_o(pend), .pend_warp_o(pend_warp),
+      .pend_gen_o(pend_gen), .pend_mask_o(pend_mask), .pend_private_o(pend_private),
       .pend_addr_o(pend_addr), .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read),
       .lmem_write_i(lmem_write), .lmem_line_i(lmem_line), .lmem_wdata_i(lmem_wdata), .lmem_ready_o(lmem_ready),
       .lmem_valid_o(lmem_valid), .lmem_rdata_o(lmem_rdata), .scrub_i(scrub), .scrub_first_i(scrub_first),

@@ -87,7 +87,13 @@ module board_memory #(
                 ({64{grant[3]}} & l_awaddr_i);
   assign bad = addr[63:LINE_W+6] != '0;
 
-  rr_arbiter #(.N(4)) u_turn (.clk_i, .rst_i, .request_i(asks), .advance_i(begin_it), .grant_o(grant));
+  rr_arbiter #(.N(4)) u_turn (
+      .clk_i,
+      .rst_i,
+      .request_i(asks),
+      .advance_i(begin_it),
+      .grant_o(grant)
+  );
 
   assign d_arready_o = begin_it && grant[0];
   assign {d_awready_o, d_wready_o} = {2{begin_it && grant[1]}};
@@ -118,10 +124,27 @@ module board_memory #(
   end
 
   sdram_line #(.CLOCK_HZ(CLOCK_HZ), .ROW_W(ROW_W), .COL_W(COL_W), .START_NS(START_NS)) u_sdram (
-      .clk_i, .rst_i, .req_valid_i(begin_it && !bad), .req_ready_o(room), .req_write_i(grant[1] || grant[3]),
-      .req_line_i(addr[LINE_W+5:6]), .req_wdata_i(grant[3] ? l_wdata_i : d_wdata_i),
-      .req_be_i(grant[3] ? l_wstrb_i : d_wstrb_i), .rsp_valid_o(answered), .rsp_data_o(rdata), .cke_o, .cs_n_o,
-      .ras_n_o, .cas_n_o, .we_n_o, .ba_o, .a_o, .dqm_o, .dq_o, .dq_oe_o, .dq_i
+      .clk_i,
+      .rst_i,
+      .req_valid_i(begin_it && !bad),
+      .req_ready_o(room),
+      .req_write_i(grant[1] || grant[3]),
+      .req_line_i(addr[LINE_W+5:6]),
+      .req_wdata_i(grant[3] ? l_wdata_i : d_wdata_i),
+      .req_be_i(grant[3] ? l_wstrb_i : d_wstrb_i),
+      .rsp_valid_o(answered),
+      .rsp_data_o(rdata),
+      .cke_o,
+      .cs_n_o,
+      .ras_n_o,
+      .cas_n_o,
+      .we_n_o,
+      .ba_o,
+      .a_o,
+      .dqm_o,
+      .dq_o,
+      .dq_oe_o,
+      .dq_i
   );
 
   logic unused;

@@ -71,10 +71,30 @@ module board_ulx3s #(
   end
 
   board_core #(
-      .DEVICE(DEVICE), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .CLOCK_HZ(CLOCK_HZ), .CLOCKS(50), .BITS(3)
+      .DEVICE(DEVICE),
+      .LANES(LANES),
+      .WARPS(WARPS),
+      .LMEM_KIB(LMEM_KIB),
+      .CLOCK_HZ(CLOCK_HZ),
+      .CLOCKS(50),
+      .BITS(3)
   ) u_core (
-      .clk_i(clk), .rst_i(rst_q), .uart_rx_i(ftdi_txd), .uart_tx_o(tx), .busy_o(busy), .irq_o(irq), .cke_o(sdram_cke),
-      .cs_n_o(sdram_csn), .ras_n_o(sdram_rasn), .cas_n_o(sdram_casn), .we_n_o(sdram_wen), .ba_o(sdram_ba),
-      .a_o(sdram_a), .dqm_o(sdram_dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(dq_in)
+      .clk_i(clk),
+      .rst_i(rst_q),
+      .uart_rx_i(ftdi_txd),
+      .uart_tx_o(tx),
+      .busy_o(busy),
+      .irq_o(irq),
+      .cke_o(sdram_cke),
+      .cs_n_o(sdram_csn),
+      .ras_n_o(sdram_rasn),
+      .cas_n_o(sdram_casn),
+      .we_n_o(sdram_wen),
+      .ba_o(sdram_ba),
+      .a_o(sdram_a),
+      .dqm_o(sdram_dqm),
+      .dq_o(dq),
+      .dq_oe_o(oe),
+      .dq_i(dq_in)
   );
 endmodule

@@ -31,8 +31,15 @@ module link_deframe (
   assign end_o = flag && good_q;
   assign drop_o = flag && !good_q;
 
-  link_crc u_crc (.clk_i, .rst_i, .clear_i(flag), .valid_i(content), .data_i(data_i ^ {2'b0, escape_q, 5'b0}),
-                  .ready_o(crc_ready), .crc_o(crc));
+  link_crc u_crc (
+      .clk_i,
+      .rst_i,
+      .clear_i(flag),
+      .valid_i(content),
+      .data_i(data_i ^ {2'b0, escape_q, 5'b0}),
+      .ready_o(crc_ready),
+      .crc_o(crc)
+  );
 
   always_ff @(posedge clk_i) begin
     // Bytes are at least 20 cycles apart, so good_q is up to date when a flag comes.

@@ -34,8 +34,15 @@ module link_frame (
   assign special = from == FLAG || from == ESCAPE;
   assign ready_o = state_q == BODY && free && crc_ready;
 
-  link_crc u_crc (.clk_i, .rst_i, .clear_i(state_q == IDLE), .valid_i(valid_i && ready_o && !last_i), .data_i,
-                  .ready_o(crc_ready), .crc_o(crc));
+  link_crc u_crc (
+      .clk_i,
+      .rst_i,
+      .clear_i(state_q == IDLE),
+      .valid_i(valid_i && ready_o && !last_i),
+      .data_i,
+      .ready_o(crc_ready),
+      .crc_o(crc)
+  );
 
   always_ff @(posedge clk_i) begin
     if (ready_i) valid_o <= 1'b0;

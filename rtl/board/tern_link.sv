@@ -76,30 +76,83 @@ module tern_link #(
   logic [7:0] rx_byte, in_data, tx_byte, out_data;
 
   link_uart_rx #(.CLOCKS(CLOCKS), .BITS(BITS)) u_rx (
-      .clk_i, .rst_i, .rx_i(uart_rx_i), .valid_o(rx_valid), .error_o(rx_error), .data_o(rx_data)
+      .clk_i,
+      .rst_i,
+      .rx_i(uart_rx_i),
+      .valid_o(rx_valid),
+      .error_o(rx_error),
+      .data_o(rx_data)
   );
   link_deframe u_deframe (
-      .clk_i, .rst_i, .valid_i(rx_valid), .error_i(rx_error), .data_i(rx_data), .put_o(rx_put), .data_o(rx_byte),
-      .end_o(rx_end), .drop_o(rx_drop), .full_i(rx_full)
+      .clk_i,
+      .rst_i,
+      .valid_i(rx_valid),
+      .error_i(rx_error),
+      .data_i(rx_data),
+      .put_o(rx_put),
+      .data_o(rx_byte),
+      .end_o(rx_end),
+      .drop_o(rx_drop),
+      .full_i(rx_full)
   );
   link_ring #(.DEPTH_LOG2(DEPTH_LOG2)) u_in (
-      .clk_i, .rst_i, .put_i(rx_put), .data_i(rx_byte), .end_i(rx_end), .drop_i(rx_drop), .full_o(rx_full),
-      .room_o(rx_room), .valid_o(in_valid), .ready_i(in_ready), .last_o(in_last), .data_o(in_data)
+      .clk_i,
+      .rst_i,
+      .put_i(rx_put),
+      .data_i(rx_byte),
+      .end_i(rx_end),
+      .drop_i(rx_drop),
+      .full_o(rx_full),
+      .room_o(rx_room),
+      .valid_o(in_valid),
+      .ready_i(in_ready),
+      .last_o(in_last),
+      .data_o(in_data)
   );
   link_execute #(.ID_W(ID_W), .LIMIT(LIMIT), .WINDOW((1 << DEPTH_LOG2) - 1), .SIMULATION(SIMULATION)) u_execute (
-      .in_valid_i(in_valid), .in_ready_o(in_ready), .in_last_i(in_last), .in_data_i(in_data), .put_o(tx_put),
-      .data_o(tx_byte), .end_o(tx_end), .drop_o(tx_drop), .room_i(tx_room), .*
+      .in_valid_i(in_valid),
+      .in_ready_o(in_ready),
+      .in_last_i(in_last),
+      .in_data_i(in_data),
+      .put_o(tx_put),
+      .data_o(tx_byte),
+      .end_o(tx_end),
+      .drop_o(tx_drop),
+      .room_i(tx_room),
+      .*
   );
   link_ring #(.DEPTH_LOG2(DEPTH_LOG2), .ROOM(LIMIT + 5)) u_out (
-      .clk_i, .rst_i, .put_i(tx_put), .data_i(tx_byte), .end_i(tx_end), .drop_i(tx_drop), .full_o(tx_full),
-      .room_o(tx_room), .valid_o(out_valid), .ready_i(out_ready), .last_o(out_last), .data_o(out_data)
+      .clk_i,
+      .rst_i,
+      .put_i(tx_put),
+      .data_i(tx_byte),
+      .end_i(tx_end),
+      .drop_i(tx_drop),
+      .full_o(tx_full),
+      .room_o(tx_room),
+      .valid_o(out_valid),
+      .ready_i(out_ready),
+      .last_o(out_last),
+      .data_o(out_data)
   );
   link_frame u_frame (
-      .clk_i, .rst_i, .valid_i(out_valid), .ready_o(out_ready), .last_i(out_last), .data_i(out_data),
-      .valid_o(tx_valid), .ready_i(tx_ready), .data_o(tx_data)
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_o(out_ready),
+      .last_i(out_last),
+      .data_i(out_data),
+      .valid_o(tx_valid),
+      .ready_i(tx_ready),
+      .data_o(tx_data)
   );
   link_uart_tx #(.CLOCKS(CLOCKS), .BITS(BITS)) u_tx (
-      .clk_i, .rst_i, .valid_i(tx_valid), .ready_o(tx_ready), .data_i(tx_data), .tx_o(uart_tx_o)
+      .clk_i,
+      .rst_i,
+      .valid_i(tx_valid),
+      .ready_o(tx_ready),
+      .data_i(tx_data),
+      .tx_o(uart_tx_o)
   );
 
   logic unused;

@@ -132,10 +132,38 @@ module cp_execute #(
   end
 
   cp_stream #(.LIST_LINES(LIST_LINES)) u_stream (
-      .clk_i, .rst_i, .start_i(fetch_i || stopped), .save_i(stopped), .page_i, .lines_i, .go_i,
-      .restore_i(state_q == S_RESTORE), .clear_i, .sent_o(sent), .given_o(given), .settled_o, .lines_o, .fault_o(fault),
-      .code_o, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,
-      .restore_data_o, .restore_last_o, .req_valid_o, .req_ready_i, .req_write_o, .req_line_o, .req_wdata_o, .req_tag_o,
-      .rsp_valid_i, .rsp_tag_i, .rsp_data_i, .rsp_fault_i
+      .clk_i,
+      .rst_i,
+      .start_i(fetch_i || stopped),
+      .save_i(stopped),
+      .page_i,
+      .lines_i,
+      .go_i,
+      .restore_i(state_q == S_RESTORE),
+      .clear_i,
+      .sent_o(sent),
+      .given_o(given),
+      .settled_o,
+      .lines_o,
+      .fault_o(fault),
+      .code_o,
+      .save_valid_i,
+      .save_ready_o,
+      .save_data_i,
+      .save_last_i,
+      .restore_valid_o,
+      .restore_ready_i,
+      .restore_data_o,
+      .restore_last_o,
+      .req_valid_o,
+      .req_ready_i,
+      .req_write_o,
+      .req_line_o,
+      .req_wdata_o,
+      .req_tag_o,
+      .rsp_valid_i,
+      .rsp_tag_i,
+      .rsp_data_i,
+      .rsp_fault_i
   );
 endmodule

@@ -109,10 +109,23 @@ module cp_stream #(
   logic restore_bad, no_page;
 
   read_ring #(.DEPTH_LOG2(FLIGHT_LOG2), .META_W(1)) u_ring (
-      .clk_i, .rst_i, .clear_i(ring_clear), .full_o(full), .drained_o(drained), .alloc_i(passed && !write_q),
-      .alloc_tag_o(ring_tag), .meta_i(left_q == 16'd1), .rsp_valid_i(rsp_state && !write_q),
-      .rsp_tag_i(rsp_tag_i[FLIGHT_LOG2-1:0]), .rsp_data_i, .rsp_fault_i, .out_valid_o(out_valid), .out_meta_o(out_last),
-      .out_fault_o(out_fault), .pop_i(pop), .data_o(restore_data_o)
+      .clk_i,
+      .rst_i,
+      .clear_i(ring_clear),
+      .full_o(full),
+      .drained_o(drained),
+      .alloc_i(passed && !write_q),
+      .alloc_tag_o(ring_tag),
+      .meta_i(left_q == 16'd1),
+      .rsp_valid_i(rsp_state && !write_q),
+      .rsp_tag_i(rsp_tag_i[FLIGHT_LOG2-1:0]),
+      .rsp_data_i,
+      .rsp_fault_i,
+      .out_valid_o(out_valid),
+      .out_meta_o(out_last),
+      .out_fault_o(out_fault),
+      .pop_i(pop),
+      .data_o(restore_data_o)
   );
   assign no_page = lost_q && left_q != '0 && drained && !out_valid;  // All lines before that one have left the ring.
   assign restore_bad = restore_i && (no_page || (out_valid && |out_fault));

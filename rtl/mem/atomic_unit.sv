@@ -97,9 +97,14 @@ module atomic_unit #(
     assign req_words[w] = req_be_i[4*w];
   end
   mem_slice #(.WIDTH(ENGINES + 4 + 28 + 512 + 16 + META_W)) u_in (
-      .clk_i, .rst_i, .in_valid_i(req_valid_i), .in_ready_o(req_ready_o),
-      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}), .out_valid_o(t_valid_q),
-      .out_ready_i(enter), .out_data_o({t_engine_q, t_amo_q, t_line_q, t_wdata_q, t_words_q, t_meta_q})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(req_valid_i),
+      .in_ready_o(req_ready_o),
+      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}),
+      .out_valid_o(t_valid_q),
+      .out_ready_i(enter),
+      .out_data_o({t_engine_q, t_amo_q, t_line_q, t_wdata_q, t_words_q, t_meta_q})
   );
 
   assign hit = |match;
@@ -169,8 +174,14 @@ module atomic_unit #(
   end
 
   mem_fifo #(.WIDTH(RECS_LOG2), .DEPTH_LOG2(RECS_LOG2), .FILL(1'b1)) u_free (
-      .clk_i, .rst_i, .in_valid_i(end_valid_i), .in_ready_o(has_room), .in_data_i(end_rec_i),
-      .out_valid_o(rec_valid), .out_ready_i(t_go), .out_data_o(rec)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(end_valid_i),
+      .in_ready_o(has_room),
+      .in_data_i(end_rec_i),
+      .out_valid_o(rec_valid),
+      .out_ready_i(t_go),
+      .out_data_o(rec)
   );
 
   // The queue between the tags and the data.
@@ -184,9 +195,13 @@ module atomic_unit #(
   logic [511:0] q_wdata;
 
   mem_fifo #(.WIDTH(QUEUE_W), .DEPTH_LOG2(4)) u_queue (
-      .clk_i, .rst_i, .in_valid_i(t_go), .in_ready_o(queue_ready),
+      .clk_i,
+      .rst_i,
+      .in_valid_i(t_go),
+      .in_ready_o(queue_ready),
       .in_data_i({entry, rec, t_engine_q, t_amo_q, t_line_q, t_words_q, t_wdata_q}),
-      .out_valid_o(q_valid), .out_ready_i(q_go),
+      .out_valid_o(q_valid),
+      .out_ready_i(q_go),
       .out_data_o({q_entry, q_rec, q_engine, q_amo, q_line, q_words, q_wdata})
   );
 
@@ -210,8 +225,13 @@ module atomic_unit #(
     logic [31:0] result;
     logic written;
     atomic_alu u_alu (
-        .amo_i(x_amo_q), .old_i(x_old_q[32*w+:32]), .operand_i(x_wdata_q[32*w+:32]),
-        .expect_i(x_wdata_q[32*(w^8)+:32]), .store_i(1'b1), .new_o(result), .write_o(written)
+        .amo_i(x_amo_q),
+        .old_i(x_old_q[32*w+:32]),
+        .operand_i(x_wdata_q[32*w+:32]),
+        .expect_i(x_wdata_q[32*(w^8)+:32]),
+        .store_i(1'b1),
+        .new_o(result),
+        .write_o(written)
     );
     assign write[w] = written && x_words_q[w];
     assign computed[32*w+:32] = write[w] ? result : x_old_q[32*w+:32];
@@ -235,26 +255,48 @@ module atomic_unit #(
   end
 
   atomic_reserve #(.ENGINES(ENGINES)) u_reserve (
-      .clk_i, .rst_i, .engine_i(y_engine_q), .line_i(y_line_q), .word_i(y_words_q), .thread_i(y_thread_q),
-      .lr_i(z_go && !y_bad_q && y_amo_q == tern_pkg::AMO_LR), .sc_i(z_go && y_is_sc), .holds_o(holds),
-      .wr_words_i(z_go ? y_written : '0), .plain_valid_i, .plain_line_i, .plain_words_i(plain_words),
-      .forget_i, .forget_thread_i
+      .clk_i,
+      .rst_i,
+      .engine_i(y_engine_q),
+      .line_i(y_line_q),
+      .word_i(y_words_q),
+      .thread_i(y_thread_q),
+      .lr_i(z_go && !y_bad_q && y_amo_q == tern_pkg::AMO_LR),
+      .sc_i(z_go && y_is_sc),
+      .holds_o(holds),
+      .wr_words_i(z_go ? y_written : '0),
+      .plain_valid_i,
+      .plain_line_i,
+      .plain_words_i(plain_words),
+      .forget_i,
+      .forget_thread_i
   );
   assign reserve_o = z_go && (y_is_sc || y_amo_q == tern_pkg::AMO_LR) ? y_engine_q : '0;
   assign reserve_thread_o = y_thread_q;
 
   logic [15:0] wt_words;
   mem_fifo #(.WIDTH(ENGINES + 28 + 512 + 16 + RECS_LOG2), .DEPTH_LOG2(1)) u_write (
-      .clk_i, .rst_i, .in_valid_i(z_go && y_stores), .in_ready_o(write_ready),
-      .in_data_i({y_engine_q, y_line_q, y_new_q, y_write_q, y_rec_q}), .out_valid_o(wt_valid_o),
-      .out_ready_i(wt_ready_i), .out_data_o({wt_engine_o, wt_line_o, wt_data_o, wt_words, wt_rec_o})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(z_go && y_stores),
+      .in_ready_o(write_ready),
+      .in_data_i({y_engine_q, y_line_q, y_new_q, y_write_q, y_rec_q}),
+      .out_valid_o(wt_valid_o),
+      .out_ready_i(wt_ready_i),
+      .out_data_o({wt_engine_o, wt_line_o, wt_data_o, wt_words, wt_rec_o})
   );
   for (genvar b = 0; b < 64; b++) begin : g_be
     assign wt_be_o[b] = wt_words[b/4];
   end
   mem_fifo #(.WIDTH(ENGINES + RECS_LOG2), .DEPTH_LOG2(1)) u_direct (
-      .clk_i, .rst_i, .in_valid_i(z_go && !y_stores), .in_ready_o(direct_ready), .in_data_i({y_engine_q, y_rec_q}),
-      .out_valid_o(direct_valid_o), .out_ready_i(direct_ready_i), .out_data_o({direct_engine_o, direct_rec_o})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(z_go && !y_stores),
+      .in_ready_o(direct_ready),
+      .in_data_i({y_engine_q, y_rec_q}),
+      .out_valid_o(direct_valid_o),
+      .out_ready_i(direct_ready_i),
+      .out_data_o({direct_engine_o, direct_rec_o})
   );
 
   always_ff @(posedge clk_i) begin

@@ -45,13 +45,25 @@ module axi_read #(
   assign req_ready_o = slot_valid && queue_ready;
 
   mem_fifo #(.WIDTH(SLOT_W), .DEPTH_LOG2(SLOT_W), .FILL(1'b1)) u_free (
-      .clk_i, .rst_i, .in_valid_i(rsp_valid_o && rsp_ready_i), .in_ready_o(has_room), .in_data_i(rsp_slot),
-      .out_valid_o(slot_valid), .out_ready_i(req_valid_i && queue_ready), .out_data_o(slot)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(rsp_valid_o && rsp_ready_i),
+      .in_ready_o(has_room),
+      .in_data_i(rsp_slot),
+      .out_valid_o(slot_valid),
+      .out_ready_i(req_valid_i && queue_ready),
+      .out_data_o(slot)
   );
 
   mem_fifo #(.WIDTH(SLOT_W + 28), .DEPTH_LOG2(2)) u_requests (
-      .clk_i, .rst_i, .in_valid_i(req_valid_i && slot_valid), .in_ready_o(queue_ready), .in_data_i({slot, req_line_i}),
-      .out_valid_o(queue_valid), .out_ready_i(ar_take), .out_data_o({queue_slot, queue_line})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(req_valid_i && slot_valid),
+      .in_ready_o(queue_ready),
+      .in_data_i({slot, req_line_i}),
+      .out_valid_o(queue_valid),
+      .out_ready_i(ar_take),
+      .out_data_o({queue_slot, queue_line})
   );
 
   // The address has a pipeline stage of its own for the addition.
@@ -69,8 +81,14 @@ module axi_read #(
   end
 
   mem_fifo #(.WIDTH(SLOT_W + 1 + DATA_W), .DEPTH_LOG2(2)) u_responses (
-      .clk_i, .rst_i, .in_valid_i(rvalid_i), .in_ready_o(rready_o), .in_data_i({rid_i, rerror_i, rdata_i}),
-      .out_valid_o(rsp_valid_o), .out_ready_i(rsp_ready_i), .out_data_o({rsp_slot, rsp_error_o, rsp_data_o})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(rvalid_i),
+      .in_ready_o(rready_o),
+      .in_data_i({rid_i, rerror_i, rdata_i}),
+      .out_valid_o(rsp_valid_o),
+      .out_ready_i(rsp_ready_i),
+      .out_data_o({rsp_slot, rsp_error_o, rsp_data_o})
   );
   assign rsp_meta_o = meta[rsp_slot];
 
@@ -79,7 +97,11 @@ module axi_read #(
 
 `ifndef SYNTHESIS
   check_channel #(.WIDTH(ID_W + 64)) u_check_ar (
-      .clk_i, .rst_i, .valid_i(arvalid_o), .ready_i(arready_i), .data_i({arid_o, araddr_o})
+      .clk_i,
+      .rst_i,
+      .valid_i(arvalid_o),
+      .ready_i(arready_i),
+      .data_i({arid_o, araddr_o})
   );
   // For simulation: the prover has neither memory's promise nor the slots' history.
   logic live_q = 1'b0;  // there was a reset

@@ -80,12 +80,24 @@ module axi_write #(
   end
 
   mem_fifo #(.WIDTH(4 + 28), .DEPTH_LOG2(2)) u_addresses (
-      .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(aw_ready), .in_data_i({req_bank_i, req_line_i}),
-      .out_valid_o(aw_valid), .out_ready_i(aw_take), .out_data_o({aw_bank, aw_line})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(take),
+      .in_ready_o(aw_ready),
+      .in_data_i({req_bank_i, req_line_i}),
+      .out_valid_o(aw_valid),
+      .out_ready_i(aw_take),
+      .out_data_o({aw_bank, aw_line})
   );
   mem_fifo #(.WIDTH(DATA_W + DATA_W / 8), .DEPTH_LOG2(2)) u_data (
-      .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(w_ready), .in_data_i({req_data_i, req_be_i}),
-      .out_valid_o(wvalid_o), .out_ready_i(wready_i), .out_data_o({wdata_o, wstrb_o})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(take),
+      .in_ready_o(w_ready),
+      .in_data_i({req_data_i, req_be_i}),
+      .out_valid_o(wvalid_o),
+      .out_ready_i(wready_i),
+      .out_data_o({wdata_o, wstrb_o})
   );
 
   // The address has a pipeline stage of its own for the addition.
@@ -103,8 +115,14 @@ module axi_write #(
   end
 
   mem_fifo #(.WIDTH(4 + 1), .DEPTH_LOG2(2)) u_responses (
-      .clk_i, .rst_i, .in_valid_i(bvalid_i), .in_ready_o(bready_o), .in_data_i({bid_i, berror_i}),
-      .out_valid_o(b_valid), .out_ready_i(done), .out_data_o({rsp_bank, b_error})
+      .clk_i,
+      .rst_i,
+      .in_valid_i(bvalid_i),
+      .in_ready_o(bready_o),
+      .in_data_i({bid_i, berror_i}),
+      .out_valid_o(b_valid),
+      .out_ready_i(done),
+      .out_data_o({rsp_bank, b_error})
   );
   always_ff @(posedge clk_i) begin
     if (!rsp_valid_o || rsp_ready_i) rsp_valid_o <= b_valid;
@@ -117,10 +135,18 @@ module axi_write #(
 
 `ifndef SYNTHESIS
   check_channel #(.WIDTH(ID_W + 64)) u_check_aw (
-      .clk_i, .rst_i, .valid_i(awvalid_o), .ready_i(awready_i), .data_i({awid_o, awaddr_o})
+      .clk_i,
+      .rst_i,
+      .valid_i(awvalid_o),
+      .ready_i(awready_i),
+      .data_i({awid_o, awaddr_o})
   );
   check_channel #(.WIDTH(DATA_W + DATA_W / 8)) u_check_w (
-      .clk_i, .rst_i, .valid_i(wvalid_o), .ready_i(wready_i), .data_i({wdata_o, wstrb_o})
+      .clk_i,
+      .rst_i,
+      .valid_i(wvalid_o),
+      .ready_i(wready_i),
+      .data_i({wdata_o, wstrb_o})
   );
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin

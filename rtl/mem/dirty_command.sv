@@ -275,10 +275,25 @@ module dirty_command #(
   end
 
   dirty_deliver #(.TAG_W(LINE_W), .LINE(LINE), .DEPTH_LOG2(DEPTH_LOG2)) u_deliver (
-      .clk_i, .rst_i, .push_i(push_line_q || push_names), .push_at_i(push_at), .push_tag_i(got_rel_q),
-      .push_data_i(push_data), .retire_o(retire), .failed_o(failed), .failed_tag_o(failed_tag),
-      .failed_data_o(failed_data), .drop_i(drop), .wr_valid_o, .wr_ready_i, .wr_line_o, .wr_data_o, .wr_slot_o,
-      .done_valid_i, .done_slot_i, .done_error_i
+      .clk_i,
+      .rst_i,
+      .push_i(push_line_q || push_names),
+      .push_at_i(push_at),
+      .push_tag_i(got_rel_q),
+      .push_data_i(push_data),
+      .retire_o(retire),
+      .failed_o(failed),
+      .failed_tag_o(failed_tag),
+      .failed_data_o(failed_data),
+      .drop_i(drop),
+      .wr_valid_o,
+      .wr_ready_i,
+      .wr_line_o,
+      .wr_data_o,
+      .wr_slot_o,
+      .done_valid_i,
+      .done_slot_i,
+      .done_error_i
   );
 
   // Number of bits that were found, in two steps.

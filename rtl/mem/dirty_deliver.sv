@@ -75,7 +75,11 @@ module dirty_deliver #(
   end
 
   check_channel #(.WIDTH(28 + LINE + DEPTH_LOG2)) u_check_wr (
-      .clk_i, .rst_i, .valid_i(wr_valid_o), .ready_i(wr_ready_i), .data_i({wr_line_o, wr_data_o, wr_slot_o})
+      .clk_i,
+      .rst_i,
+      .valid_i(wr_valid_o),
+      .ready_i(wr_ready_i),
+      .data_i({wr_line_o, wr_data_o, wr_slot_o})
   );
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset

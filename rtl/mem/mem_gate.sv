@@ -144,15 +144,39 @@ module mem_gate #(
   assign rd_waits_o = |(rd_next & ~rd_met);
   assign wr_waits_o = |(wr_waits & ~wr_hold);
   mem_patience #(.N(ENGINES), .PATIENCE(PATIENCE)) u_wr_patience (
-      .clk_i, .rst_i, .waits_i(wr_waits), .grant_i(wr_grant_o & wr_waits), .hold_o(wr_hold)
+      .clk_i,
+      .rst_i,
+      .waits_i(wr_waits),
+      .grant_i(wr_grant_o & wr_waits),
+      .hold_o(wr_hold)
   );
   mem_patience #(.N(ENGINES), .PATIENCE(PATIENCE)) u_at_patience (
-      .clk_i, .rst_i, .waits_i(at_waits), .grant_i(wr_grant_o & at_waits), .hold_o(at_hold)
+      .clk_i,
+      .rst_i,
+      .waits_i(at_waits),
+      .grant_i(wr_grant_o & at_waits),
+      .hold_o(at_hold)
   );
-  rr_arbiter #(.N(ENGINES)) u_rd (.clk_i, .rst_i, .request_i(rd_want), .advance_i(1'b1), .grant_o(rd_grant_o));
-  rr_arbiter #(.N(ENGINES)) u_wr (.clk_i, .rst_i, .request_i(wr_want), .advance_i(1'b1), .grant_o(wr_grant_o));
+  rr_arbiter #(.N(ENGINES)) u_rd (
+      .clk_i,
+      .rst_i,
+      .request_i(rd_want),
+      .advance_i(1'b1),
+      .grant_o(rd_grant_o)
+  );
+  rr_arbiter #(.N(ENGINES)) u_wr (
+      .clk_i,
+      .rst_i,
+      .request_i(wr_want),
+      .advance_i(1'b1),
+      .grant_o(wr_grant_o)
+  );
   rr_arbiter #(.N(ENGINES)) u_claim (
-      .clk_i, .rst_i, .request_i(want_claim), .advance_i(!(|claim_q)), .grant_o(claim_grant)
+      .clk_i,
+      .rst_i,
+      .request_i(want_claim),
+      .advance_i(!(|claim_q)),
+      .grant_o(claim_grant)
   );
 
   always_comb begin
@@ -176,15 +200,28 @@ module mem_gate #(
   end
 
   mem_hazard #(.LOOKS(2 * ENGINES), .KINDS(1), .LINE_W(LINE_W), .HASH_W(HASH_W), .COUNT_W(RD_COUNT_W)) u_rd_flight (
-      .clk_i, .rst_i, .ready_o(rd_clear), .look_line_i({in_line_i, line_q}), .busy_o(rd_busy),
-      .issue_valid_i(|rd_grant_o), .issue_kind_i(1'b1), .issue_line_i(rd_line), .done_valid_i(rd_done_valid_i),
+      .clk_i,
+      .rst_i,
+      .ready_o(rd_clear),
+      .look_line_i({in_line_i, line_q}),
+      .busy_o(rd_busy),
+      .issue_valid_i(|rd_grant_o),
+      .issue_kind_i(1'b1),
+      .issue_line_i(rd_line),
+      .done_valid_i(rd_done_valid_i),
       .done_hash_i(rd_done_hash_i)
   );
   mem_hazard #(.LOOKS(2 * ENGINES), .KINDS(2), .LINE_W(LINE_W), .HASH_W(HASH_W), .COUNT_W(WR_COUNT_W)) u_wr_flight (
-      .clk_i, .rst_i, .ready_o(wr_clear), .look_line_i({in_line_i, line_q}), .busy_o(wr_busy),
+      .clk_i,
+      .rst_i,
+      .ready_o(wr_clear),
+      .look_line_i({in_line_i, line_q}),
+      .busy_o(wr_busy),
       .issue_valid_i(|wr_grant_o),
-      .issue_kind_i({|(wr_grant_o & is_atomic), |(wr_grant_o & ~is_atomic)}), .issue_line_i(wr_line),
-      .done_valid_i(wr_done_valid_i), .done_hash_i(wr_done_hash_i)
+      .issue_kind_i({|(wr_grant_o & is_atomic), |(wr_grant_o & ~is_atomic)}),
+      .issue_line_i(wr_line),
+      .done_valid_i(wr_done_valid_i),
+      .done_hash_i(wr_done_hash_i)
   );
 
 `ifndef SYNTHESIS

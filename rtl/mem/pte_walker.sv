@@ -94,7 +94,11 @@ module pte_walker #(
   logic [31:0] cached, read_pte_q;
 
   rr_arbiter #(.N(WALKS)) u_look (
-      .clk_i, .rst_i, .request_i(wants_look), .advance_i(1'b1), .grant_o(look_grant)
+      .clk_i,
+      .rst_i,
+      .request_i(wants_look),
+      .advance_i(1'b1),
+      .grant_o(look_grant)
   );
   always_comb begin
     look_root = wants_look == '0 ? open_root_i : '0;
@@ -112,15 +116,35 @@ module pte_walker #(
   assign look_index = look_first ? {10'b0, look_vpn[19:14]} : look_vpn[19:4];
 
   pte_cache #(.LINES_LOG2(CACHE_LOG2)) u_cache (
-      .clk_i, .rst_i, .look_valid_i(look), .look_root_i(look_root), .look_first_i(look_first),
-      .look_index_i(look_index), .look_word_i(look_word), .hit_o(hit), .pte_o(cached), .put_valid_i(put),
-      .drop_valid_i(drop), .put_root_i(drop ? flush_root_i : data_root),
-      .put_first_i(drop ? drop_first : data_first), .put_index_i(drop ? drop_index : data_index), .put_line_i(data_i),
+      .clk_i,
+      .rst_i,
+      .look_valid_i(look),
+      .look_root_i(look_root),
+      .look_first_i(look_first),
+      .look_index_i(look_index),
+      .look_word_i(look_word),
+      .hit_o(hit),
+      .pte_o(cached),
+      .put_valid_i(put),
+      .drop_valid_i(drop),
+      .put_root_i(drop ? flush_root_i : data_root),
+      .put_first_i(drop ? drop_first : data_first),
+      .put_index_i(drop ? drop_index : data_index),
+      .put_line_i(data_i),
       .clear_all_i(clear)
   );
   pte_flush u_flush (
-      .clk_i, .rst_i, .valid_i(flush_valid_i), .ready_o(flush_ready_o), .all_i(flush_all_i), .first_i(flush_first_i),
-      .count_i(flush_count_i), .clear_o(clear), .drop_o(drop), .drop_first_o(drop_first), .drop_index_o(drop_index)
+      .clk_i,
+      .rst_i,
+      .valid_i(flush_valid_i),
+      .ready_o(flush_ready_o),
+      .all_i(flush_all_i),
+      .first_i(flush_first_i),
+      .count_i(flush_count_i),
+      .clear_o(clear),
+      .drop_o(drop),
+      .drop_first_o(drop_first),
+      .drop_index_o(drop_index)
   );
 
   // Memory.
@@ -129,7 +153,11 @@ module pte_walker #(
   logic data_first_q;
   logic [3:0] data_word;
   rr_arbiter #(.N(WALKS)) u_read (
-      .clk_i, .rst_i, .request_i(wants_read), .advance_i(read_ready_i), .grant_o(read_grant)
+      .clk_i,
+      .rst_i,
+      .request_i(wants_read),
+      .advance_i(read_ready_i),
+      .grant_o(read_grant)
   );
   assign read_valid_o = |wants_read;
   always_comb begin
@@ -173,10 +201,19 @@ module pte_walker #(
   assign looked_first = |(look_2_q & first_q);
   assign bus = data_fault_q != tern_spec_pkg::FAULT_NONE;
   pte_decode u_cached (
-      .pte_i(cached), .first_i(looked_first), .mem_pages_i, .pointer_o(c_pointer), .leaf_o(c_leaf), .fault_o(c_fault)
+      .pte_i(cached),
+      .first_i(looked_first),
+      .mem_pages_i,
+      .pointer_o(c_pointer),
+      .leaf_o(c_leaf),
+      .fault_o(c_fault)
   );
   pte_decode u_read_pte (
-      .pte_i(read_pte_q), .first_i(data_first_q), .mem_pages_i, .pointer_o(m_pointer), .leaf_o(m_leaf),
+      .pte_i(read_pte_q),
+      .first_i(data_first_q),
+      .mem_pages_i,
+      .pointer_o(m_pointer),
+      .leaf_o(m_leaf),
       .fault_o(m_fault)
   );
 

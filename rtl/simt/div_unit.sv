@@ -149,10 +149,25 @@ module div_unit #(
   generate
     for (genvar i = 0; i < D; i++) begin : g_divider
       div_lane u_lane (
-          .clk_i, .unpack_i(front_q[UNPACK]), .count_i(front_q[COUNT]), .align_i(align), .step_i(step_q),
-          .normalise_i(back_q[0]), .round_i(back_q[1]), .float_i(float_q), .sqrt_i(sqrt_q), .signed_i(signed_q),
-          .rem_i(rem_q), .mask_i(digit_q), .skip_i(skip_q), .rm_i(rm[3*i +: 3]), .a_i(a[32*i +: 32]),
-          .b_i(b[32*i +: 32]), .span_o(span[32*i +: 32]), .data_o(data[32*i +: 32]), .flags_o(flags[5*i +: 5])
+          .clk_i,
+          .unpack_i(front_q[UNPACK]),
+          .count_i(front_q[COUNT]),
+          .align_i(align),
+          .step_i(step_q),
+          .normalise_i(back_q[0]),
+          .round_i(back_q[1]),
+          .float_i(float_q),
+          .sqrt_i(sqrt_q),
+          .signed_i(signed_q),
+          .rem_i(rem_q),
+          .mask_i(digit_q),
+          .skip_i(skip_q),
+          .rm_i(rm[3*i +: 3]),
+          .a_i(a[32*i +: 32]),
+          .b_i(b[32*i +: 32]),
+          .span_o(span[32*i +: 32]),
+          .data_o(data[32*i +: 32]),
+          .flags_o(flags[5*i +: 5])
       );
     end
   endgenerate
@@ -165,7 +180,11 @@ module div_unit #(
       end
 
   check_channel #(.WIDTH(37 * L)) u_check_out (
-      .clk_i, .rst_i, .valid_i(out_valid_o), .ready_i(out_ready_i), .data_i({out_data_o, out_flags_o})
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid_o),
+      .ready_i(out_ready_i),
+      .data_i({out_data_o, out_flags_o})
   );
 
 `ifndef SYNTHESIS

@@ -39,10 +39,22 @@ module simt_divide #(
   assign busy_o = busy_q || !in_ready;
 
   div_unit #(
-      .L(LANES), .D(DIVIDERS)
+      .L(LANES),
+      .D(DIVIDERS)
   ) u_div (
-      .clk_i, .rst_i, .in_valid_i, .in_ready_o(in_ready), .in_op_i, .in_rm_i, .in_a_i, .in_b_i, .in_mask_i,
-      .out_valid_o, .out_ready_i, .out_data_o, .out_flags_o
+      .clk_i,
+      .rst_i,
+      .in_valid_i,
+      .in_ready_o(in_ready),
+      .in_op_i,
+      .in_rm_i,
+      .in_a_i,
+      .in_b_i,
+      .in_mask_i,
+      .out_valid_o,
+      .out_ready_i,
+      .out_data_o,
+      .out_flags_o
   );
 
   always_ff @(posedge clk_i) begin

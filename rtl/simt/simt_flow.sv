@@ -222,15 +222,40 @@ module simt_flow #(
   logic [7:0]       res_depth;
 
   simt_select #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_select (
-      .clk_i, .rst_i, .park_i(park), .park_warp_i(b_warp_q), .park_mask_i(b_mask_q), .park_pc_i(park_pc),
-      .park_depth_i(depth_next), .req_i(select || open_valid), .req_warp_i(select ? b_warp_q : open_warp),
-      .req_rotate_i(select && rotate), .work_warp_o, .work_elig_i, .work_running_i(mask_q[work_warp_o]),
-      .res_valid_o(res_valid), .res_warp_o, .res_elig_i, .res_pc_o(res_pc), .res_depth_o(res_depth),
-      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate), .busy_o(select_busy), .look_i,
-      .look_warp_i, .look_pc_o(look_lane_pc_o), .look_depth_o(look_lane_depth_o), .look_turn_o, .put_depth_i, .put_pc_i,
-      .put_warp_i, .put_data_i
+      .clk_i,
+      .rst_i,
+      .park_i(park),
+      .park_warp_i(b_warp_q),
+      .park_mask_i(b_mask_q),
+      .park_pc_i(park_pc),
+      .park_depth_i(depth_next),
+      .req_i(select || open_valid),
+      .req_warp_i(select ? b_warp_q : open_warp),
+      .req_rotate_i(select && rotate),
+      .work_warp_o,
+      .work_elig_i,
+      .work_running_i(mask_q[work_warp_o]),
+      .res_valid_o(res_valid),
+      .res_warp_o,
+      .res_elig_i,
+      .res_pc_o(res_pc),
+      .res_depth_o(res_depth),
+      .res_mask_o(res_mask),
+      .res_merge_o(res_merge),
+      .res_rotate_o(res_rotate),
+      .busy_o(select_busy),
+      .look_i,
+      .look_warp_i,
+      .look_pc_o(look_lane_pc_o),
+      .look_depth_o(look_lane_depth_o),
+      .look_turn_o,
+      .put_depth_i,
+      .put_pc_i,
+      .put_warp_i,
+      .put_data_i
   );
 
   always_ff @(posedge clk_i) begin

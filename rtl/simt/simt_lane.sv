@@ -84,15 +84,35 @@ module simt_lane #(
   logic [7:0]  fcsr_q;
 
   simt_regfile #(
-      .LANE(LANE), .WARPS(WARPS)
+      .LANE(LANE),
+      .WARPS(WARPS)
   ) u_regfile (
-      .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(ram1), .rs2_o(ram2), .rs3_o(ram3),
-      .part_warp_i(r_warp_i), .part_sel_i(r_part_sel_i), .part_o, .frm_warp_i(x_warp_i), .frm_o(frm),
-      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : wb_value_i),
-      .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags), .fflags_set_i(wb_fflags_set_i && wb_active_i),
-      .frm_set_i(wb_frm_set_i && wb_active_i), .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}})
-              | (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})),
-              .launch_i, .launch_warp_i, .launch_lid_i
+      .clk_i,
+      .read_i,
+      .third_i,
+      .rs1_i,
+      .rs2_i,
+      .rs3_i,
+      .rs1_o(ram1),
+      .rs2_o(ram2),
+      .rs3_o(ram3),
+      .part_warp_i(r_warp_i),
+      .part_sel_i(r_part_sel_i),
+      .part_o,
+      .frm_warp_i(x_warp_i),
+      .frm_o(frm),
+      .write_i(wb_write_i && (wb_active_i || wb_first_i)),
+      .rd_i(wb_rd_i),
+      .data_i(wb_active_i ? wb_data : wb_value_i),
+      .flag_or_i(wb_flag_or && wb_active_i),
+      .flags_i(wb_flags),
+      .fflags_set_i(wb_fflags_set_i && wb_active_i),
+      .frm_set_i(wb_frm_set_i && wb_active_i),
+      .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}}) |
+          (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})),
+      .launch_i,
+      .launch_warp_i,
+      .launch_lid_i
   );
 
   // R: operands
@@ -129,20 +149,51 @@ module simt_lane #(
   logic [31:0] alu, alu_q, late_q, mul, misc, fma;
   logic [4:0]  misc_flags, fma_flags;
 
-  simt_alu u_alu (.op_i(x_op_i), .a_i(a_q), .b_i(b_q), .result_o(alu));
+  simt_alu u_alu (
+      .op_i(x_op_i),
+      .a_i(a_q),
+      .b_i(b_q),
+      .result_o(alu)
+  );
 
-  simt_branch u_branch (.funct3_i(x_funct3_i), .a_i(a_q), .b_i(b_q), .taken_o);
+  simt_branch u_branch (
+      .funct3_i(x_funct3_i),
+      .a_i(a_q),
+      .b_i(b_q),
+      .taken_o
+  );
 
-  int_mul u_mul (.clk_i, .valid_i(x_mul_i), .op_i(x_op_i[1:0]), .a_i(a_q), .b_i(b_q), .result_o(mul));
+  int_mul u_mul (
+      .clk_i,
+      .valid_i(x_mul_i),
+      .op_i(x_op_i[1:0]),
+      .a_i(a_q),
+      .b_i(b_q),
+      .result_o(mul)
+  );
 
   fp_misc u_misc (
-      .clk_i, .valid_i(x_misc_i), .op_i(x_op_i[3:0]), .rm_i(rm_o), .a_i(a_q), .b_i(b_q), .result_o(misc),
+      .clk_i,
+      .valid_i(x_misc_i),
+      .op_i(x_op_i[3:0]),
+      .rm_i(rm_o),
+      .a_i(a_q),
+      .b_i(b_q),
+      .result_o(misc),
       .flags_o(misc_flags)
   );
 
   fp_fma u_fma (
-      .clk_i, .valid_i(x_fma_i), .a_i(a_q), .b_i(b_q), .c_i(c_q), .neg_prod_i(x_neg_prod_i), .neg_add_i(x_neg_add_i),
-      .rm_i(rm_o), .result_o(fma), .flags_o(fma_flags)
+      .clk_i,
+      .valid_i(x_fma_i),
+      .a_i(a_q),
+      .b_i(b_q),
+      .c_i(c_q),
+      .neg_prod_i(x_neg_prod_i),
+      .neg_add_i(x_neg_add_i),
+      .rm_i(rm_o),
+      .result_o(fma),
+      .flags_o(fma_flags)
   );
 
   logic [7:0] fcsr_new;

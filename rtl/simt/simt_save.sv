@@ -135,10 +135,16 @@ module simt_save #(
   end
 
   mem_fifo #(
-      .WIDTH(513), .DEPTH_LOG2(DEPTH_LOG2)
+      .WIDTH(513),
+      .DEPTH_LOG2(DEPTH_LOG2)
   ) u_queue (
-      .clk_i, .rst_i, .in_valid_i(put), .in_ready_o(unused_ready),
-      .in_data_i({put_last, at_valid_q ? line : lmem_data_i}), .out_valid_o, .out_ready_i,
+      .clk_i,
+      .rst_i,
+      .in_valid_i(put),
+      .in_ready_o(unused_ready),
+      .in_data_i({put_last, at_valid_q ? line : lmem_data_i}),
+      .out_valid_o,
+      .out_ready_i,
       .out_data_o({out_last_o, out_data_o})
   );
 

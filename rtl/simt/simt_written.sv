@@ -101,11 +101,30 @@ module simt_written #(
   end
 
   simt_scalars #(
-      .LANES(LANES), .WARPS(WARPS), .WIDTH(WIDTH)
+      .LANES(LANES),
+      .WARPS(WARPS),
+      .WIDTH(WIDTH)
   ) u_scalars (
-      .clk_i, .clear_i, .clear_warp_i, .forget_i(put_masks_i), .put_i(put_scalars_i), .put_warp_i, .put_first_i,
-      .put_vector_i, .read_i, .d_warp_i, .rs1_i, .rs2_i, .rs3_i, .value_o, .write_rd_i(rd_i),
-      .write_value_o(first_value_o), .look_warp_i, .look_first_i, .look_o(look_scalars), .given_o(given)
+      .clk_i,
+      .clear_i,
+      .clear_warp_i,
+      .forget_i(put_masks_i),
+      .put_i(put_scalars_i),
+      .put_warp_i,
+      .put_first_i,
+      .put_vector_i,
+      .read_i,
+      .d_warp_i,
+      .rs1_i,
+      .rs2_i,
+      .rs3_i,
+      .value_o,
+      .write_rd_i(rd_i),
+      .write_value_o(first_value_o),
+      .look_warp_i,
+      .look_first_i,
+      .look_o(look_scalars),
+      .given_o(given)
   );
 
   always_comb begin

@@ -202,6 +202,18 @@ module tern_regs #(
     end
   end
 
-  check_channel #(.WIDTH(1)) u_check_b (.clk_i, .rst_i, .valid_i(bvalid_o), .ready_i(bready_i), .data_i(1'b0));
-  check_channel #(.WIDTH(32)) u_check_r (.clk_i, .rst_i, .valid_i(rvalid_o), .ready_i(rready_i), .data_i(rdata_o));
+  check_channel #(.WIDTH(1)) u_check_b (
+      .clk_i,
+      .rst_i,
+      .valid_i(bvalid_o),
+      .ready_i(bready_i),
+      .data_i(1'b0)
+  );
+  check_channel #(.WIDTH(32)) u_check_r (
+      .clk_i,
+      .rst_i,
+      .valid_i(rvalid_o),
+      .ready_i(rready_i),
+      .data_i(rdata_o)
+  );
 endmodule

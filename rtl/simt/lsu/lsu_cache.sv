@@ -201,27 +201,64 @@ module lsu_cache #(
   assign piece_mask_o = serve ? serve_mask : t1_mask_q;
 
   lsu_tags #(.LINES(LINES)) u_tags (
-      .clk_i, .clear_i(clear_i || rst_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .hit_o(hit), .index_o(index),
-      .own_i((store_go && full) || (amo_go && hit)), .own_set_i(!amo),
-      .put_i(install), .put_line_i(install_line), .put_index_o(install_index)
+      .clk_i,
+      .clear_i(clear_i || rst_i),
+      .look_i(t0_go),
+      .look_line_i(t0_addr_q[31:6]),
+      .hit_o(hit),
+      .index_o(index),
+      .own_i((store_go && full) || (amo_go && hit)),
+      .own_set_i(!amo),
+      .put_i(install),
+      .put_line_i(install_line),
+      .put_index_o(install_index)
   );
 
   logic [511:0] fill_line;
   logic fills_idle;
   lsu_fills #(.LANES(LANES), .FILL_W(FILL_W), .ENTRY_W(ENTRY_W)) u_fills (
-      .clk_i, .rst_i, .close_all_i(clear_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .match_o(match),
-      .wait_room_o(wait_room), .fill_room_o(fill_room), .alloc_fill_o(alloc_fill), .alloc_i(alloc), .open_i(load),
-      .join_i(joins), .close_i(store_go || amo_go), .entry_i(t1_entry_q), .mask_i(t1_mask_q),
-      .rsp_valid_i(fill_valid_i), .rsp_fill_i(fill_i), .rsp_data_i(fill_data_i),
-      .serve_valid_o(serve_valid), .serve_ready_i(serve), .serve_entry_o(serve_entry), .serve_mask_o(serve_mask),
-      .install_valid_o(install_valid), .install_ready_i(install), .install_line_o(install_line),
-      .line_o(fill_line), .idle_o(fills_idle)
+      .clk_i,
+      .rst_i,
+      .close_all_i(clear_i),
+      .look_i(t0_go),
+      .look_line_i(t0_addr_q[31:6]),
+      .match_o(match),
+      .wait_room_o(wait_room),
+      .fill_room_o(fill_room),
+      .alloc_fill_o(alloc_fill),
+      .alloc_i(alloc),
+      .open_i(load),
+      .join_i(joins),
+      .close_i(store_go || amo_go),
+      .entry_i(t1_entry_q),
+      .mask_i(t1_mask_q),
+      .rsp_valid_i(fill_valid_i),
+      .rsp_fill_i(fill_i),
+      .rsp_data_i(fill_data_i),
+      .serve_valid_o(serve_valid),
+      .serve_ready_i(serve),
+      .serve_entry_o(serve_entry),
+      .serve_mask_o(serve_mask),
+      .install_valid_o(install_valid),
+      .install_ready_i(install),
+      .install_line_o(install_line),
+      .line_o(fill_line),
+      .idle_o(fills_idle)
   );
 
   lsu_merge #(.LANES(LANES)) u_merge (
-      .clk_i, .first_i(t0_go && t0_op_q != simt_op_pkg::LSU_LOAD), .size_i(t0_size_q), .mask_i(t0_merge_q),
-      .offset_i(t0_offset_q), .data_i(t0_data_q), .pair_i(t0_pair_q), .pair_data_i(t0_pair_data_q), .full_o(full),
-      .second_i(store_go || amo_go), .line_o(request_wdata_o), .be_o(request_be_o)
+      .clk_i,
+      .first_i(t0_go && t0_op_q != simt_op_pkg::LSU_LOAD),
+      .size_i(t0_size_q),
+      .mask_i(t0_merge_q),
+      .offset_i(t0_offset_q),
+      .data_i(t0_data_q),
+      .pair_i(t0_pair_q),
+      .pair_data_i(t0_pair_data_q),
+      .full_o(full),
+      .second_i(store_go || amo_go),
+      .line_o(request_wdata_o),
+      .be_o(request_be_o)
   );
 
   // ------------------------------------------------------------------ T2
@@ -249,9 +286,14 @@ module lsu_cache #(
 
   assign write_data = t2_install_q ? fill_line : request_wdata_o;
   lsu_lines #(.LINES(LINES)) u_lines (
-      .clk_i, .read_i(t2_hit_q), .read_index_i(t2_index_q), .read_data_o(l1_line),
-      .write_i(t2_install_q || t2_write_q), .write_index_i(t2_write_index_q),
-      .write_be_i(request_be_o | {64{t2_install_q}}), .write_data_i(write_data)
+      .clk_i,
+      .read_i(t2_hit_q),
+      .read_index_i(t2_index_q),
+      .read_data_o(l1_line),
+      .write_i(t2_install_q || t2_write_q),
+      .write_index_i(t2_write_index_q),
+      .write_be_i(request_be_o | {64{t2_install_q}}),
+      .write_data_i(write_data)
   );
   assign piece_line_o = x_serve_q ? x_line_q : l1_line;
   assign idle_o = !t0_valid_q && !t1_valid_q && !request_push_o && fills_idle;

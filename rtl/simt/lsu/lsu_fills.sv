@@ -118,8 +118,14 @@ module lsu_fills #(
   assign idle_o = !serve_q && !next_valid;
 
   mem_fifo #(.WIDTH(FILL_W), .DEPTH_LOG2(FILL_W)) u_answered (
-      .clk_i, .rst_i, .in_valid_i(rsp_valid_i), .in_ready_o(unused_answered), .in_data_i(rsp_fill_i),
-      .out_valid_o(next_valid), .out_ready_i(take), .out_data_o(next_fill)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(rsp_valid_i),
+      .in_ready_o(unused_answered),
+      .in_data_i(rsp_fill_i),
+      .out_valid_o(next_valid),
+      .out_ready_i(take),
+      .out_data_o(next_fill)
   );
 
   always_ff @(posedge clk_i) begin
@@ -157,12 +163,24 @@ module lsu_fills #(
   end
 
   mem_fifo #(.WIDTH(FILL_W), .DEPTH_LOG2(FILL_W), .FILL(1'b1)) u_fills (
-      .clk_i, .rst_i, .in_valid_i(done), .in_ready_o(unused_fills), .in_data_i(fill_q),
-      .out_valid_o(fill_room_o), .out_ready_i(alloc_i), .out_data_o(alloc_fill_o)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(done),
+      .in_ready_o(unused_fills),
+      .in_data_i(fill_q),
+      .out_valid_o(fill_room_o),
+      .out_ready_i(alloc_i),
+      .out_data_o(alloc_fill_o)
   );
   mem_fifo #(.WIDTH(WAIT_W), .DEPTH_LOG2(WAIT_W), .FILL(1'b1)) u_waits (
-      .clk_i, .rst_i, .in_valid_i(served), .in_ready_o(unused_waits), .in_data_i(wait_q),
-      .out_valid_o(wait_room_o), .out_ready_i(alloc_i || join_i), .out_data_o(wait_id)
+      .clk_i,
+      .rst_i,
+      .in_valid_i(served),
+      .in_ready_o(unused_waits),
+      .in_data_i(wait_q),
+      .out_valid_o(wait_room_o),
+      .out_ready_i(alloc_i || join_i),
+      .out_data_o(wait_id)
   );
 
 `ifndef SYNTHESIS

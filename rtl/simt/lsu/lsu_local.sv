@@ -117,7 +117,11 @@ module lsu_local #(
   assign g_amo_any = g_op == simt_op_pkg::LSU_AMO;
   assign g_single = g_amo_any && (g_amo == tern_pkg::AMO_CAS || g_amo == tern_pkg::AMO_LR || g_amo == tern_pkg::AMO_SC);
   lsu_pick #(.LANES(LANES)) u_pick (
-      .want_i(g_valid_q ? rest_q : '0), .bank_i(bank_q), .word_i(word_q), .alone_i(g_amo_any), .grant_o(picked)
+      .want_i(g_valid_q ? rest_q : '0),
+      .bank_i(bank_q),
+      .word_i(word_q),
+      .alone_i(g_amo_any),
+      .grant_o(picked)
   );
   assign grant = g_single ? rest_q & (~rest_q + 1'b1) : picked;
   assign g_flows = g_amo_any && !g_single;
@@ -167,9 +171,25 @@ module lsu_local #(
   logic [LANES*32-1:0] row_data, bank_word;
 
   lsu_rows #(.LANES(LANES), .RW(RW)) u_rows (
-      .clk_i, .rst_i, .scrub_i, .scrub_first_i, .scrub_end_i, .scrub_busy_o, .line_read_i, .line_write_i, .line_i,
-      .line_wdata_i, .line_ready_o, .line_valid_o, .line_rdata_o, .row_valid_o(row_valid), .row_write_o(row_write),
-      .row_o(row), .row_bank_o(row_bank), .row_data_o(row_data), .words_i(bank_word)
+      .clk_i,
+      .rst_i,
+      .scrub_i,
+      .scrub_first_i,
+      .scrub_end_i,
+      .scrub_busy_o,
+      .line_read_i,
+      .line_write_i,
+      .line_i,
+      .line_wdata_i,
+      .line_ready_o,
+      .line_valid_o,
+      .line_rdata_o,
+      .row_valid_o(row_valid),
+      .row_write_o(row_write),
+      .row_o(row),
+      .row_bank_o(row_bank),
+      .row_data_o(row_data),
+      .words_i(bank_word)
   );
 
   // ------------------------------------------------------------------ B: to banks
@@ -339,9 +359,14 @@ module lsu_local #(
 
   for (genvar b = 0; b < LANES; b++) begin : gen_bank
     lsu_bank #(.ROWS(ROWS)) u_bank (
-        .clk_i, .read_i(r_valid_q && !r_write_q && r_bank_q[b]), .read_row_i(r_row_q[b*RW+:RW]),
-        .data_o(bank_word[b*32+:32]), .write_i(w_bank[b]), .write_row_i(w_row[b*RW+:RW]),
-        .write_be_i(w_be[b*4+:4]), .write_data_i(w_data[b*32+:32])
+        .clk_i,
+        .read_i(r_valid_q && !r_write_q && r_bank_q[b]),
+        .read_row_i(r_row_q[b*RW+:RW]),
+        .data_o(bank_word[b*32+:32]),
+        .write_i(w_bank[b]),
+        .write_row_i(w_row[b*RW+:RW]),
+        .write_be_i(w_be[b*4+:4]),
+        .write_data_i(w_data[b*32+:32])
     );
   end
 
@@ -362,9 +387,16 @@ module lsu_local #(
   assign o_sc = o_amo == tern_pkg::AMO_SC;
 
   lsu_reserve #(.BANKS(LANES), .ROW_W(RW), .THREAD_W(WW + LW)) u_reserve (
-      .clk_i, .rst_i, .bank_i(o_bank_q), .row_i(o_row), .thread_i({o_warp, o_lane_q}),
-      .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR), .sc_i(o_amo_valid && o_sc), .holds_o(holds),
-      .wr_bank_i(w_bank), .wr_row_i(w_row)
+      .clk_i,
+      .rst_i,
+      .bank_i(o_bank_q),
+      .row_i(o_row),
+      .thread_i({o_warp, o_lane_q}),
+      .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR),
+      .sc_i(o_amo_valid && o_sc),
+      .holds_o(holds),
+      .wr_bank_i(w_bank),
+      .wr_row_i(w_row)
   );
   for (genvar u = 0; u < UNITS; u++) begin : gen_amo
     assign by_passed[u] = o_ahead_q[u] || o_before_q[u];  // only atomics follow so closely
@@ -372,8 +404,13 @@ module lsu_local #(
     assign amo_old[u*32+:32] = by_passed[u] ? passed[u*32+:32] :
         bank_word[(32'(o_sub_q[u*SW+:SW])*UNITS+u)*32+:32];
     atomic_alu u_alu (
-        .amo_i(o_amo), .old_i(amo_old[u*32+:32]), .operand_i(o_data_q[u*32+:32]), .expect_i(o_cmp_q), .store_i(holds),
-        .new_o(amo_new[u*32+:32]), .write_o(amo_write[u])
+        .amo_i(o_amo),
+        .old_i(amo_old[u*32+:32]),
+        .operand_i(o_data_q[u*32+:32]),
+        .expect_i(o_cmp_q),
+        .store_i(holds),
+        .new_o(amo_new[u*32+:32]),
+        .write_o(amo_write[u])
     );
   end
   always_comb begin

@@ -80,7 +80,10 @@ module lsu_writeback #(
   end
 
   check_channel #(.WIDTH(WW + 5 + LANES + LANES * 32 + 1)) u_check_wb (
-      .clk_i, .rst_i, .valid_i(wb_valid_o), .ready_i(wb_ready_i),
+      .clk_i,
+      .rst_i,
+      .valid_i(wb_valid_o),
+      .ready_i(wb_ready_i),
       .data_i({wb_warp_o, wb_rd_o, wb_mask_o, wb_data_o, wb_last_o})
   );
 endmodule

@@ -41,14 +41,40 @@ module board_ulx3s #(
 
   (* ICP_CURRENT = "12", LPF_RESISTOR = "8", MFG_ENABLE_FILTEROPAMP = "1", MFG_GMCREF_SEL = "2" *)
   EHXPLLL #(
-      .CLKI_DIV(1), .CLKFB_DIV(2), .CLKOP_ENABLE("ENABLED"), .CLKOP_DIV(12), .CLKOP_CPHASE(5), .CLKOP_FPHASE(0),
-      .CLKOS_ENABLE("ENABLED"), .CLKOS_DIV(12), .CLKOS_CPHASE(8), .CLKOS_FPHASE(0), .FEEDBK_PATH("CLKOP"),
-      .OUTDIVIDER_MUXA("DIVA"), .OUTDIVIDER_MUXB("DIVB"), .OUTDIVIDER_MUXC("DIVC"), .OUTDIVIDER_MUXD("DIVD"),
-      .PLLRST_ENA("DISABLED"), .INTFB_WAKE("DISABLED"), .STDBY_ENABLE("DISABLED"), .DPHASE_SOURCE("DISABLED")
+      .CLKI_DIV(1),
+      .CLKFB_DIV(2),
+      .CLKOP_ENABLE("ENABLED"),
+      .CLKOP_DIV(12),
+      .CLKOP_CPHASE(5),
+      .CLKOP_FPHASE(0),
+      .CLKOS_ENABLE("ENABLED"),
+      .CLKOS_DIV(12),
+      .CLKOS_CPHASE(8),
+      .CLKOS_FPHASE(0),
+      .FEEDBK_PATH("CLKOP"),
+      .OUTDIVIDER_MUXA("DIVA"),
+      .OUTDIVIDER_MUXB("DIVB"),
+      .OUTDIVIDER_MUXC("DIVC"),
+      .OUTDIVIDER_MUXD("DIVD"),
+      .PLLRST_ENA("DISABLED"),
+      .INTFB_WAKE("DISABLED"),
+      .STDBY_ENABLE("DISABLED"),
+      .DPHASE_SOURCE("DISABLED")
   ) u_pll (
-      .CLKI(clk_25mhz), .CLKFB(clk), .CLKOP(clk), .CLKOS(chip_clk), .LOCK(locked), .RST(1'b0), .STDBY(1'b0),
-      .PHASESEL0(1'b0), .PHASESEL1(1'b0), .PHASEDIR(1'b1), .PHASESTEP(1'b1), .PHASELOADREG(1'b1),
-      .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0)
+      .CLKI(clk_25mhz),
+      .CLKFB(clk),
+      .CLKOP(clk),
+      .CLKOS(chip_clk),
+      .LOCK(locked),
+      .RST(1'b0),
+      .STDBY(1'b0),
+      .PHASESEL0(1'b0),
+      .PHASESEL1(1'b0),
+      .PHASEDIR(1'b1),
+      .PHASESTEP(1'b1),
+      .PHASELOADREG(1'b1),
+      .PLLWAKESYNC(1'b0),
+      .ENCLKOP(1'b0)
   );
   // The clock leaves through the output register of its pad, like the commands.
   ODDRX1F u_clock (.SCLK(chip_clk), .RST(1'b0), .D0(1'b1), .D1(1'b0), .Q(sdram_clk));

@@ -118,14 +118,32 @@ module simt_core #(
   logic             lsu_room, lsu_keep, port_room, hold_lsu, hold_fence, retry, launched;
 
   simt_schedule #(.WARPS(WARPS)) u_schedule (
-      .clk_i, .rst_i, .enable_i(!halt_i), .wake_i(wake), .issue_i(r_issue), .hold_lsu_i(hold_lsu),
-      .hold_fence_i(hold_fence), .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds),
-      .allow_i(allow), .lsu_keep_o(lsu_keep), .pick_valid_o(pick_valid), .pick_warp_o(pick_warp)
+      .clk_i,
+      .rst_i,
+      .enable_i(!halt_i),
+      .wake_i(wake),
+      .issue_i(r_issue),
+      .hold_lsu_i(hold_lsu),
+      .hold_fence_i(hold_fence),
+      .hold_warp_i(r_warp_q),
+      .lsu_room_i(lsu_room),
+      .fence_busy_i(lsu_busy_i | holds),
+      .allow_i(allow),
+      .lsu_keep_o(lsu_keep),
+      .pick_valid_o(pick_valid),
+      .pick_warp_o(pick_warp)
   );
 
   simt_patience #(.WARPS(WARPS)) u_patience (
-      .clk_i, .rst_i, .refused_i(x_refused_q), .issued_i(x_valid_q), .held_i(x_held_q), .warp_i(x_warp_q),
-      .missed_i(d_valid_q && !d_hit), .miss_warp_i(d_warp_q), .allow_o(allow)
+      .clk_i,
+      .rst_i,
+      .refused_i(x_refused_q),
+      .issued_i(x_valid_q),
+      .held_i(x_held_q),
+      .warp_i(x_warp_q),
+      .missed_i(d_valid_q && !d_hit),
+      .miss_warp_i(d_warp_q),
+      .allow_o(allow)
   );
 
   // ------------------------------------------------------------------------------------------------- F
@@ -185,16 +203,40 @@ module simt_core #(
   end
 
   simt_written #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_written (
-      .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write),
-      .rd_i({wb_warp, wb_rd}), .run_rd_i({ends_warp, ends_rd}), .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first),
-      .first_value_o(wb_value), .f_warp_i(f_warp_q), .d_warp_i(d_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]),
-      .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
-      .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]), .put_line_i,
-      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS), .put_warp_i(put_index_i),
-      .put_first_i(put_rd_i), .put_vector_i, .masks_o, .scalars_o, .look_warp_i(look_index_i), .look_first_i,
-      .look_ram_i(look_regs_o), .look_vector_o(look_scalars_o)
+      .clk_i,
+      .clear_i(launch && !launch_live_i),
+      .clear_warp_i(launch_warp_i),
+      .write_i(wb_write),
+      .rd_i({wb_warp, wb_rd}),
+      .run_rd_i({ends_warp, ends_rd}),
+      .full_i(&wb_mask),
+      .data_i(wb_data),
+      .first_o(wb_first),
+      .first_value_o(wb_value),
+      .f_warp_i(f_warp_q),
+      .d_warp_i(d_warp_q),
+      .read_i(d_hit),
+      .rs1_i(d_rs1[4:0]),
+      .rs2_i(d_rs2[4:0]),
+      .rs3_i(d_rs3[4:0]),
+      .has_o(r_has),
+      .value_o(r_value),
+      .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS),
+      .put_second_i(put_index_i[0]),
+      .put_line_i,
+      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS),
+      .put_warp_i(put_index_i),
+      .put_first_i(put_rd_i),
+      .put_vector_i,
+      .masks_o,
+      .scalars_o,
+      .look_warp_i(look_index_i),
+      .look_first_i,
+      .look_ram_i(look_regs_o),
+      .look_vector_o(look_scalars_o)
   );
 
   logic [2:0]  r_unit, r_flow, r_bsel, r_part;
@@ -210,19 +252,55 @@ module simt_core #(
   logic        alu_ok, alu_late, mul_ok, fma_ok;
 
   simt_decode u_decode (
-      .instr_i(r_instr_q), .unit_o(r_unit), .op_o(r_op), .flow_o(r_flow), .imm_o(r_imm), .use_rs1_o(r_use1),
-      .use_rs2_o(r_use2), .use_rs3_o(r_use3), .dest_o(r_dest), .drain_o(r_drain), .bsel_o(r_bsel), .csel_o(r_csel),
-      .neg_prod_o(r_neg_prod), .neg_add_o(r_neg_add), .rounds_o(r_rounds), .amo_o(r_amo), .csr_o(r_csr),
-      .csr_write_o(r_csr_write), .fence_o(r_fence), .call_o(r_call), .return_o(r_return), .fault_o(r_decode_fault)
+      .instr_i(r_instr_q),
+      .unit_o(r_unit),
+      .op_o(r_op),
+      .flow_o(r_flow),
+      .imm_o(r_imm),
+      .use_rs1_o(r_use1),
+      .use_rs2_o(r_use2),
+      .use_rs3_o(r_use3),
+      .dest_o(r_dest),
+      .drain_o(r_drain),
+      .bsel_o(r_bsel),
+      .csel_o(r_csel),
+      .neg_prod_o(r_neg_prod),
+      .neg_add_o(r_neg_add),
+      .rounds_o(r_rounds),
+      .amo_o(r_amo),
+      .csr_o(r_csr),
+      .csr_write_o(r_csr_write),
+      .fence_o(r_fence),
+      .call_o(r_call),
+      .return_o(r_return),
+      .fault_o(r_decode_fault)
   );
 
   simt_csr #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_csr (
-      .clk_i, .packet_i, .time_i, .valid_i(r_valid_q && r_csr), .number_i(r_instr_q[31:20]), .write_i(r_csr_write),
-      .warp_i(r_warp_q), .slot_i(look_i ? look_index_i : r_slot), .ok_o(r_csr_ok), .shared_o(r_shared), .part_o(r_part),
-      .launch_i(launch_valid_i), .launch_slot_i, .launch_group_i, .launch_base_i, .launch_size_i, .group_o(look_group),
-      .base_o(look_base), .put_slot_i(put_slot), .put_index_i, .put_slot_data_i(put_line_i[191:0])
+      .clk_i,
+      .packet_i,
+      .time_i,
+      .valid_i(r_valid_q && r_csr),
+      .number_i(r_instr_q[31:20]),
+      .write_i(r_csr_write),
+      .warp_i(r_warp_q),
+      .slot_i(look_i ? look_index_i : r_slot),
+      .ok_o(r_csr_ok),
+      .shared_o(r_shared),
+      .part_o(r_part),
+      .launch_i(launch_valid_i),
+      .launch_slot_i,
+      .launch_group_i,
+      .launch_base_i,
+      .launch_size_i,
+      .group_o(look_group),
+      .base_o(look_base),
+      .put_slot_i(put_slot),
+      .put_index_i,
+      .put_slot_data_i(put_line_i[191:0])
   );
 
   logic [3:0] r_after_use;
@@ -230,20 +308,47 @@ module simt_core #(
   assign unused = &{1'b0, r_after_q};      // simt_hint does not read all of its fields
 
   simt_hint u_hint (
-      .opcode_i(r_after_q[6:0]), .rd_i(r_after_q[11:7]), .rs1_i(r_after_q[19:15]), .rs2_i(r_after_q[24:20]),
-      .use_o(r_after_use), .memory_o(r_after_memory)
+      .opcode_i(r_after_q[6:0]),
+      .rd_i(r_after_q[11:7]),
+      .rs1_i(r_after_q[19:15]),
+      .rs2_i(r_after_q[24:20]),
+      .use_o(r_after_use),
+      .memory_o(r_after_memory)
   );
 
   simt_scoreboard #(.WARPS(WARPS)) u_scoreboard (
-      .clk_i, .rst_i, .d_warp_i(d_warp_q), .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q),
-      .chk_rs1_i(r_instr_q[19:15]), .chk_rs2_i(r_instr_q[24:20]), .chk_rd_i(r_rd),
+      .clk_i,
+      .rst_i,
+      .d_warp_i(d_warp_q),
+      .chk_valid_i(r_valid_q && !r_faulty),
+      .chk_warp_i(r_warp_q),
+      .chk_rs1_i(r_instr_q[19:15]),
+      .chk_rs2_i(r_instr_q[24:20]),
+      .chk_rd_i(r_rd),
       .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd),
       .chk_use_i({r_dest, r_use3, r_use2 && r_instr_q[24:20] != 5'd0, r_use1 && r_instr_q[19:15] != 5'd0}),
-      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends), .sets_i(r_result),
-      .nxt_valid_i(r_next), .nxt_rs1_i(r_after_q[19:15]), .nxt_rs2_i(r_after_q[24:20]), .nxt_rs3_i(r_after_q[31:27]),
-      .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon),
-      .soon_warp_i(soon_warp), .soon_rd_i(soon_rd), .wb_i(ends), .wb_warp_i(ends_warp), .wb_rd_i(ends_rd),
-      .wake_o(sb_wake), .put_i(mark_i), .put_warp_i(mark_warp_i), .put_rd_i(mark_rd_i)
+      .chk_all_i(r_drain),
+      .hazard_o(r_hazard),
+      .sleep_o(r_sleep),
+      .set_i(r_pends),
+      .sets_i(r_result),
+      .nxt_valid_i(r_next),
+      .nxt_rs1_i(r_after_q[19:15]),
+      .nxt_rs2_i(r_after_q[24:20]),
+      .nxt_rs3_i(r_after_q[31:27]),
+      .nxt_rd_i(r_after_q[11:7]),
+      .nxt_use_i(r_after_use),
+      .next_sleep_o(r_after_sleep),
+      .soon_i(soon),
+      .soon_warp_i(soon_warp),
+      .soon_rd_i(soon_rd),
+      .wb_i(ends),
+      .wb_warp_i(ends_warp),
+      .wb_rd_i(ends_rd),
+      .wake_o(sb_wake),
+      .put_i(mark_i),
+      .put_warp_i(mark_warp_i),
+      .put_rd_i(mark_rd_i)
   );
 
   always_comb begin
@@ -369,13 +474,28 @@ module simt_core #(
   assign x_memory.pc          = x_pc_q;
   assign x_memory.lbase       = x_lbase_q;
   simt_memport #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_memport (
-      .clk_i, .rst_i, .room_o(port_room), .holds_o(holds),
-      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU), .in_i(x_memory), .in_warp_i(x_warp_q),
-      .in_mask_i(x_mask_q), .in_addr_i(x_addr), .in_data_i(x_b), .in_cmp_i(x_c), .out_valid_o(lsu_valid_o),
-      .out_ready_i(lsu_ready_i), .out_o(lsu_o), .out_warp_o(lsu_warp_o), .out_mask_o(lsu_mask_o),
-      .out_addr_o(lsu_addr_o), .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
+      .clk_i,
+      .rst_i,
+      .room_o(port_room),
+      .holds_o(holds),
+      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU),
+      .in_i(x_memory),
+      .in_warp_i(x_warp_q),
+      .in_mask_i(x_mask_q),
+      .in_addr_i(x_addr),
+      .in_data_i(x_b),
+      .in_cmp_i(x_c),
+      .out_valid_o(lsu_valid_o),
+      .out_ready_i(lsu_ready_i),
+      .out_o(lsu_o),
+      .out_warp_o(lsu_warp_o),
+      .out_mask_o(lsu_mask_o),
+      .out_addr_o(lsu_addr_o),
+      .out_data_o(lsu_data_o),
+      .out_cmp_o(lsu_cmp_o)
   );
 
   assign lsu_room = port_room && !halt_i;     // in a stop, simt_lsu has room only for what R has issued
@@ -390,12 +510,29 @@ module simt_core #(
   logic [LANES-1:0]    div_mask;
 
   simt_divide #(
-      .LANES(LANES), .WARPS(WARPS), .DIVIDERS(DIVIDERS)
+      .LANES(LANES),
+      .WARPS(WARPS),
+      .DIVIDERS(DIVIDERS)
   ) u_divide (
-      .clk_i, .rst_i, .book_i(r_issue && r_unit == simt_core_pkg::UNIT_DIV), .book_warp_i(r_warp_q), .book_rd_i(r_rd),
-      .book_mask_i(r_mask_q), .busy_o(div_busy), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV),
-      .in_op_i(x_op_q[2:0]), .in_rm_i(x_rm), .in_a_i(x_a), .in_b_i(x_b), .in_mask_i(x_mask_q), .out_valid_o(div_valid),
-      .out_ready_i(div_ready), .out_data_o(div_data), .out_flags_o(div_flags), .out_warp_o(div_warp), .out_rd_o(div_rd),
+      .clk_i,
+      .rst_i,
+      .book_i(r_issue && r_unit == simt_core_pkg::UNIT_DIV),
+      .book_warp_i(r_warp_q),
+      .book_rd_i(r_rd),
+      .book_mask_i(r_mask_q),
+      .busy_o(div_busy),
+      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV),
+      .in_op_i(x_op_q[2:0]),
+      .in_rm_i(x_rm),
+      .in_a_i(x_a),
+      .in_b_i(x_b),
+      .in_mask_i(x_mask_q),
+      .out_valid_o(div_valid),
+      .out_ready_i(div_ready),
+      .out_data_o(div_data),
+      .out_flags_o(div_flags),
+      .out_warp_o(div_warp),
+      .out_rd_o(div_rd),
       .out_mask_o(div_mask)
   );
 
@@ -420,9 +557,18 @@ module simt_core #(
   simt_launch #(
       .WARPS(WARPS)
   ) u_launch (
-      .clk_i, .rst_i, .args_i(packet_i.args), .stack_top_i(stack_top),
-      .launch_i(launch && launch_new), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb),
-      .wb_ready_i(launch_taken), .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar),
+      .clk_i,
+      .rst_i,
+      .args_i(packet_i.args),
+      .stack_top_i(stack_top),
+      .launch_i(launch && launch_new),
+      .ready_o(launch_free),
+      .launch_warp_i,
+      .wb_valid_o(launch_wb),
+      .wb_ready_i(launch_taken),
+      .wb_warp_o(launch_warp_q),
+      .wb_rd_o(launch_rd),
+      .wb_data_o(wb_scalar),
       .launched_o(launched)
   );
 
@@ -443,17 +589,50 @@ module simt_core #(
   logic [LANES*32-1:0] wb_data;
 
   simt_writeback #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_writeback (
-      .clk_i, .rst_i, .alu_ok_o(alu_ok), .alu_late_o(alu_late), .mul_ok_o(mul_ok), .fma_ok_o(fma_ok), .book_i(r_books),
-      .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_wb),
-      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_rd), .div_valid_i(div_valid),
-      .div_ready_o(div_ready), .div_warp_i(div_warp), .div_rd_i(div_rd), .div_mask_i(div_mask),
-      .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i), .lsu_rd_i(lsu_wb_rd_i),
-      .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .put_i(put_reg), .put_state_i(put_lanes),
-      .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy), .wb_sel_o(wb_sel), .wb_write_o(wb_write),
-      .ends_o(ends), .ends_warp_o(ends_warp), .ends_rd_o(ends_rd), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd),
-      .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
+      .clk_i,
+      .rst_i,
+      .alu_ok_o(alu_ok),
+      .alu_late_o(alu_late),
+      .mul_ok_o(mul_ok),
+      .fma_ok_o(fma_ok),
+      .book_i(r_books),
+      .book_sel_i(r_sel),
+      .book_warp_i(r_warp_q),
+      .book_rd_i(r_rd),
+      .book_mask_i(r_mask_q),
+      .launch_valid_i(launch_wb),
+      .launch_ready_o(launch_taken),
+      .launch_warp_i(launch_warp_q),
+      .launch_rd_i(launch_rd),
+      .div_valid_i(div_valid),
+      .div_ready_o(div_ready),
+      .div_warp_i(div_warp),
+      .div_rd_i(div_rd),
+      .div_mask_i(div_mask),
+      .lsu_valid_i(lsu_wb_valid_i),
+      .lsu_ready_o(lsu_wb_ready_o),
+      .lsu_warp_i(lsu_wb_warp_i),
+      .lsu_rd_i(lsu_wb_rd_i),
+      .lsu_mask_i(lsu_wb_mask_i),
+      .lsu_last_i(lsu_wb_last_i),
+      .put_i(put_reg),
+      .put_state_i(put_lanes),
+      .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}),
+      .busy_o(wb_busy),
+      .wb_sel_o(wb_sel),
+      .wb_write_o(wb_write),
+      .ends_o(ends),
+      .ends_warp_o(ends_warp),
+      .ends_rd_o(ends_rd),
+      .wb_warp_o(wb_warp),
+      .wb_rd_o(wb_rd),
+      .wb_mask_o(wb_mask),
+      .soon_o(soon),
+      .soon_warp_o(soon_warp),
+      .soon_rd_o(soon_rd)
   );
 
   always_comb begin
@@ -475,32 +654,65 @@ module simt_core #(
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       simt_lane #(
-          .LANE(i), .WARPS(WARPS)
+          .LANE(i),
+          .WARPS(WARPS)
       ) u_lane (
-          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third),
-          .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i), .rs2_i(d_rs2),
-          .rs3_i(d_rs3), .issue_i(r_issue), .r_has_i(r_has), .r_value_i(r_value),
-          .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)),
-          .r_scalar_a_i(r_scalar_a), .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), 
-          .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part), .x_warp_i(x_warp_q),
+          .clk_i,
+          .read_i(d_hit || look_read_i),
+          .third_i(d_third),
+          .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i),
+          .rs2_i(d_rs2),
+          .rs3_i(d_rs3),
+          .issue_i(r_issue),
+          .r_has_i(r_has),
+          .r_value_i(r_value),
+          .r_warp_i(look_i ? look_index_i : r_warp_q),
+          .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)),
+          .r_scalar_a_i(r_scalar_a),
+          .r_bsel_i(r_bsel),
+          .r_scalar_b_i(r_scalar_b),
+          .r_csel_i(r_csel),
+          .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part),
+          .x_warp_i(x_warp_q),
           .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
           .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
           .x_misc_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC),
-          .x_fma_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA), .x_op_i(x_op_q), .x_funct3_i(x_funct3_q),
-          .x_imm_i(x_imm_q), .x_neg_prod_i(x_neg_prod_q), .x_neg_add_i(x_neg_add_q), .x_fcsr_i(x_valid_q && x_fcsr_q),
-          .x_csr_op_i(x_funct3_q[1:0]), .x_csr_frm_i(x_csr_number_q == 2'd2), .a_o(x_a[32*i +: 32]),
-          .b_o(x_b[32*i +: 32]), .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]),
-          .rm_o(x_rm[3*i +: 3]), .rs1_o(look_regs_o[32*i +: 32]), .part_o(look_fcsr[10*i +: 10]),
-          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]),
-          .wb_first_i(wb_first), .wb_value_i(wb_value), .wb_data_o(wb_data[32*i +: 32]),
+          .x_fma_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA),
+          .x_op_i(x_op_q),
+          .x_funct3_i(x_funct3_q),
+          .x_imm_i(x_imm_q),
+          .x_neg_prod_i(x_neg_prod_q),
+          .x_neg_add_i(x_neg_add_q),
+          .x_fcsr_i(x_valid_q && x_fcsr_q),
+          .x_csr_op_i(x_funct3_q[1:0]),
+          .x_csr_frm_i(x_csr_number_q == 2'd2),
+          .a_o(x_a[32*i +: 32]),
+          .b_o(x_b[32*i +: 32]),
+          .c_o(x_c[32*i +: 32]),
+          .addr_o(x_addr[32*i +: 32]),
+          .taken_o(x_taken[i]),
+          .rm_o(x_rm[3*i +: 3]),
+          .rs1_o(look_regs_o[32*i +: 32]),
+          .part_o(look_fcsr[10*i +: 10]),
+          .b_late_i(b_late_q),
+          .wb_sel_i(wb_sel),
+          .wb_write_i(wb_write),
+          .wb_active_i(wb_mask[i]),
+          .wb_first_i(wb_first),
+          .wb_value_i(wb_value),
+          .wb_data_o(wb_data[32*i +: 32]),
           .wb_rd_i({wb_warp, wb_rd}),
           .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
                            (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
           .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
                         (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
-          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]),
-          .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]), .scalar_data_i(wb_scalar),
-          .launch_i(launch), .launch_warp_i, .launch_lid_i(launch_lid_i[30*i +: 30])
+          .div_data_i(div_data[32*i +: 32]),
+          .div_flags_i(div_flags[5*i +: 5]),
+          .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
+          .scalar_data_i(wb_scalar),
+          .launch_i(launch),
+          .launch_warp_i,
+          .launch_lid_i(launch_lid_i[30*i +: 30])
       );
     end
   endgenerate
@@ -515,44 +727,127 @@ module simt_core #(
   logic [LANES*10-1:0] look_fcsr;
 
   simt_warps #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_warps (
-      .clk_i, .rst_i, .launch_i(launch), .launch_valid_i, .launch_warp_i, .launch_slot_i, .launch_mask_i(launch_mask),
-      .launch_first_i, .launch_nwarps_i, .launch_pc_i(packet_i.entry),
-      .done_o(done_valid_o), .done_warp_o, .present_o, .f_warp_i(f_warp_q), .f_pc_o(f_pc),
-      .fetch_warp_i(ic_fault_warp_i), .fetch_mask_o(fetch_mask), .d_warp_i(d_warp_q), .d_pc4_i(d_pc4),
-      .d_mask_o(d_mask), .d_step_slow_o(d_step_slow), .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue),
-      .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q), .x_valid_i(x_flow_valid_q),
+      .clk_i,
+      .rst_i,
+      .launch_i(launch),
+      .launch_valid_i,
+      .launch_warp_i,
+      .launch_slot_i,
+      .launch_mask_i(launch_mask),
+      .launch_first_i,
+      .launch_nwarps_i,
+      .launch_pc_i(packet_i.entry),
+      .done_o(done_valid_o),
+      .done_warp_o,
+      .present_o,
+      .f_warp_i(f_warp_q),
+      .f_pc_o(f_pc),
+      .fetch_warp_i(ic_fault_warp_i),
+      .fetch_mask_o(fetch_mask),
+      .d_warp_i(d_warp_q),
+      .d_pc4_i(d_pc4),
+      .d_mask_o(d_mask),
+      .d_step_slow_o(d_step_slow),
+      .d_quantum_end_o(d_quantum_end),
+      .r_issue_i(r_issue),
+      .r_next_i(r_next),
+      .r_warp_i(r_warp_q),
+      .r_pc4_i(r_pc4_q),
+      .x_valid_i(x_flow_valid_q),
       .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO),
-      .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q), .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q),
-      .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr), .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q),
-      .x_return_i(x_return_q), .b_misaligned_o(b_misaligned), .b_misaligned_va_o(b_misaligned_va), .stuck_o(stuck),
-      .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .wake_o(flow_wake),
-      .busy_o(flow_busy), .restoring_i, .launch_live_i, .launch_ended_i, .select_i(select_i ? select_warps_i : '0),
-      .look_i, .look_index_i, .look_group_i(look_group), .look_base_i(look_base), .look_fcsr_i(look_fcsr), .look_slot_o,
-      .look_lanes_o, .look_pcs_o, .look_pc_o, .look_running_o, .put_slot_i(put_slot), .put_lanes_i(put_lanes),
-      .put_pcs_i(put_pcs), .put_index_i, .put_line_i(put_line_i[255:0]), .put_vector_i
+      .x_flow_i(x_flow_q),
+      .x_warp_i(x_warp_q),
+      .x_mask_i(x_mask_q),
+      .x_quantum_end_i(x_quantum_end_q),
+      .x_pc_i(x_pc_q),
+      .x_target_i(x_target_q),
+      .x_taken_i(x_taken),
+      .x_jump_i(x_addr),
+      .x_lead_jump_i(x_lead_jump),
+      .x_call_i(x_call_q),
+      .x_return_i(x_return_q),
+      .b_misaligned_o(b_misaligned),
+      .b_misaligned_va_o(b_misaligned_va),
+      .stuck_o(stuck),
+      .stuck_pc_o(stuck_pc),
+      .stuck_warp_o(stuck_warp),
+      .stuck_lane_o(stuck_lane),
+      .wake_o(flow_wake),
+      .busy_o(flow_busy),
+      .restoring_i,
+      .launch_live_i,
+      .launch_ended_i,
+      .select_i(select_i ? select_warps_i : '0),
+      .look_i,
+      .look_index_i,
+      .look_group_i(look_group),
+      .look_base_i(look_base),
+      .look_fcsr_i(look_fcsr),
+      .look_slot_o,
+      .look_lanes_o,
+      .look_pcs_o,
+      .look_pc_o,
+      .look_running_o,
+      .put_slot_i(put_slot),
+      .put_lanes_i(put_lanes),
+      .put_pcs_i(put_pcs),
+      .put_index_i,
+      .put_line_i(put_line_i[255:0]),
+      .put_vector_i
   );
 
   // -------------------------------------------------------------------------------------------- faults
   simt_fault #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_fault (
-      .clk_i, .rst_i, .r_fault_i(r_valid_q ? r_fault : tern_spec_pkg::FAULT_NONE), .x_warp_i(x_warp_q), .x_pc_i(x_pc_q),
-      .x_mask_i(x_mask_q), .x_bad_rm_i(x_bad_rm), .b_misaligned_i(b_misaligned), .b_misaligned_va_i(b_misaligned_va),
-      .fetch_i(ic_fault_i), .fetch_code_i(ic_fault_code_i), .fetch_pc_i(ic_fault_pc_i), .fetch_warp_i(ic_fault_warp_i),
-      .fetch_mask_i(fetch_mask), .barrier_i(stuck), .barrier_pc_i(stuck_pc), .barrier_warp_i(stuck_warp),
-      .barrier_lane_i(stuck_lane), .fault_o, .code_o(fault_code_o), .va_o(fault_va_o), .pc_o(fault_pc_o),
-      .warp_o(fault_warp_o), .lane_o(fault_lane_o)
+      .clk_i,
+      .rst_i,
+      .r_fault_i(r_valid_q ? r_fault : tern_spec_pkg::FAULT_NONE),
+      .x_warp_i(x_warp_q),
+      .x_pc_i(x_pc_q),
+      .x_mask_i(x_mask_q),
+      .x_bad_rm_i(x_bad_rm),
+      .b_misaligned_i(b_misaligned),
+      .b_misaligned_va_i(b_misaligned_va),
+      .fetch_i(ic_fault_i),
+      .fetch_code_i(ic_fault_code_i),
+      .fetch_pc_i(ic_fault_pc_i),
+      .fetch_warp_i(ic_fault_warp_i),
+      .fetch_mask_i(fetch_mask),
+      .barrier_i(stuck),
+      .barrier_pc_i(stuck_pc),
+      .barrier_warp_i(stuck_warp),
+      .barrier_lane_i(stuck_lane),
+      .fault_o,
+      .code_o(fault_code_o),
+      .va_o(fault_va_o),
+      .pc_o(fault_pc_o),
+      .warp_o(fault_warp_o),
+      .lane_o(fault_lane_o)
   );
 
   // -------------------------------------------------------------------------------------------- events
   simt_events #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES),
+      .WARPS(WARPS)
   ) u_events (
-      .clk_i, .present_i(halt_i ? '0 : present_o), .pick_valid_i(pick_valid),
-      .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)), .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall),
-      .x_valid_i(x_valid_q), .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o,
-      .ev_lanes_o, .ev_stall_use_o, .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
+      .clk_i,
+      .present_i(halt_i ? '0 : present_o),
+      .pick_valid_i(pick_valid),
+      .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
+      .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall),
+      .x_valid_i(x_valid_q),
+      .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA),
+      .x_mask_i(x_mask_q),
+      .ev_issue_o,
+      .ev_lanes_o,
+      .ev_stall_use_o,
+      .ev_stall_unit_o,
+      .ev_stall_idle_o,
+      .ev_fma_o
   );
 endmodule

@@ -149,8 +149,14 @@ module simt_lsu #(
   // result that one line, or one pass of local memory, gives. An entry is free again one cycle after its last piece was
   // taken, when that piece is on wb_*.
   mem_fifo #(.WIDTH(ENTRY_W), .DEPTH_LOG2(ENTRY_W), .FILL(1'b1)) u_entries (
-      .clk_i, .rst_i(soft_rst), .in_valid_i(end_q), .in_ready_o(unused_ready), .in_data_i(end_entry_q),
-      .out_valid_o(entry_valid), .out_ready_i(take && iss_i.op != simt_op_pkg::LSU_STORE), .out_data_o(entry)
+      .clk_i,
+      .rst_i(soft_rst),
+      .in_valid_i(end_q),
+      .in_ready_o(unused_ready),
+      .in_data_i(end_entry_q),
+      .out_valid_o(entry_valid),
+      .out_ready_i(take && iss_i.op != simt_op_pkg::LSU_STORE),
+      .out_data_o(entry)
   );
 
   logic a_valid_q, a_unsigned_q;
@@ -188,11 +194,27 @@ module simt_lsu #(
   end
 
   lsu_address #(.LANES(LANES), .WARPS(WARPS)) u_address (
-      .clk_i, .rst_i(soft_rst), .stack_i, .stack_log2_i, .local_bytes_i, .in_valid_i(take), .in_raw_i(iss_raw_i),
-      .in_private_i(iss_private_i), .in_size_i(iss_i.size),
-      .in_warp_i(iss_warp_i), .in_mask_i(iss_mask_i), .in_addr_i(iss_addr_i), .in_lbase_i(iss_i.lbase),
-      .out_global_o(a_global), .out_private_o(a_private), .out_local_o(a_local), .out_addr_o(a_addr),
-      .fault_valid_o(a_fault), .fault_code_o(a_fault_code), .fault_va_o(a_fault_va), .fault_lane_o(a_fault_lane)
+      .clk_i,
+      .rst_i(soft_rst),
+      .stack_i,
+      .stack_log2_i,
+      .local_bytes_i,
+      .in_valid_i(take),
+      .in_raw_i(iss_raw_i),
+      .in_private_i(iss_private_i),
+      .in_size_i(iss_i.size),
+      .in_warp_i(iss_warp_i),
+      .in_mask_i(iss_mask_i),
+      .in_addr_i(iss_addr_i),
+      .in_lbase_i(iss_i.lbase),
+      .out_global_o(a_global),
+      .out_private_o(a_private),
+      .out_local_o(a_local),
+      .out_addr_o(a_addr),
+      .fault_valid_o(a_fault),
+      .fault_code_o(a_fault_code),
+      .fault_va_o(a_fault_va),
+      .fault_lane_o(a_fault_lane)
   );
   assign a_mask = a_global | a_local;
   assign a_result = |a_mask && a_op_q != simt_op_pkg::LSU_STORE;
@@ -219,30 +241,89 @@ module simt_lsu #(
   always_ff @(posedge clk_i) cut_q <= cut && !soft_rst;
 
   lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .DEPTH_LOG2(5)) u_coalesce (
-      .clk_i, .rst_i(soft_rst), .freeze_i(freeze_i || cut), .loading_o(c_loading), .settled_i(settle),
-      .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q),
-      .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global), .in_private_i(a_private),
-      .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
-      .out_ready_i(c_ready), .out_last_o(c_last), .out_op_o(c_op), .out_amo_o(c_amo), .out_size_o(c_size),
-      .out_warp_o(c_warp), .out_entry_o(c_entry), .out_pc_o(c_pc), .out_mask_o(c_mask), .out_merge_o(c_merge),
-      .out_lane_o(c_lane), .out_addr_o(c_addr), .out_private_o(c_private), .out_pair_o(c_pair), .out_offset_o(c_offset),
-      .out_data_o(c_data), .pend_count_o(c_pend_count), .pend_valid_o(unused_valid),
-      .pend_ready_i(pend_ready_i && !cut), .pend_mask_o(c_pend_mask)
+      .clk_i,
+      .rst_i(soft_rst),
+      .freeze_i(freeze_i || cut),
+      .loading_o(c_loading),
+      .settled_i(settle),
+      .push_i(|a_global),
+      .room_o(global_room),
+      .in_op_i(a_op_q),
+      .in_amo_i(a_amo_q),
+      .in_size_i(a_size_q),
+      .in_warp_i(a_warp_q),
+      .in_entry_i(a_entry_q),
+      .in_pc_i(a_pc_q),
+      .in_mask_i(a_global),
+      .in_private_i(a_private),
+      .in_addr_i(a_addr),
+      .in_data_i(a_data_q),
+      .in_cmp_i(a_cmp_q),
+      .out_valid_o(c_valid),
+      .out_ready_i(c_ready),
+      .out_last_o(c_last),
+      .out_op_o(c_op),
+      .out_amo_o(c_amo),
+      .out_size_o(c_size),
+      .out_warp_o(c_warp),
+      .out_entry_o(c_entry),
+      .out_pc_o(c_pc),
+      .out_mask_o(c_mask),
+      .out_merge_o(c_merge),
+      .out_lane_o(c_lane),
+      .out_addr_o(c_addr),
+      .out_private_o(c_private),
+      .out_pair_o(c_pair),
+      .out_offset_o(c_offset),
+      .out_data_o(c_data),
+      .pend_count_o(c_pend_count),
+      .pend_valid_o(unused_valid),
+      .pend_ready_i(pend_ready_i && !cut),
+      .pend_mask_o(c_pend_mask)
   );
 
   logic [ENTRY_W-1:0] left_entry;
   logic [LANES-1:0] left_mask, note_mask;
   logic drop;
   lsu_retain #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_retain (
-      .clk_i, .rst_i(soft_rst), .freeze_i(freeze_i || cut), .room_o(retain_room), .crowded_o, .push_i(|a_global),
+      .clk_i,
+      .rst_i(soft_rst),
+      .freeze_i(freeze_i || cut),
+      .room_o(retain_room),
+      .crowded_o,
+      .push_i(|a_global),
       .in_meta_i({a_op_q, a_amo_q, a_size_q, a_unsigned_q, a_rd_q, gen_i[a_warp_q], a_warp_q, a_pc_q, a_entry_q}),
-      .in_mask_i(a_global), .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q),
-      .note_i(note), .note_tag_i(note_tag), .note_mask_i(note_mask), .drop_i(drop), .end_i(access_end), .pass_i,
-      .pass_tag_i, .refuse_i(f_absent), .refuse_tag_i(f_fault_tag), .settle_i(settle), .cut_i(cut),
-      .rest_count_i(c_pend_count), .rest_mask_i(c_pend_mask), .left_entry_o(left_entry), .left_mask_i(left_mask),
-      .ready_o(retain_ready), .count_o(pend_count_o), .pend_valid_o, .pend_ready_i,
+      .in_mask_i(a_global),
+      .in_private_i(a_private),
+      .in_addr_i(a_addr),
+      .in_data_i(a_data_q),
+      .in_cmp_i(a_cmp_q),
+      .note_i(note),
+      .note_tag_i(note_tag),
+      .note_mask_i(note_mask),
+      .drop_i(drop),
+      .end_i(access_end),
+      .pass_i,
+      .pass_tag_i,
+      .refuse_i(f_absent),
+      .refuse_tag_i(f_fault_tag),
+      .settle_i(settle),
+      .cut_i(cut),
+      .rest_count_i(c_pend_count),
+      .rest_mask_i(c_pend_mask),
+      .left_entry_o(left_entry),
+      .left_mask_i(left_mask),
+      .ready_o(retain_ready),
+      .count_o(pend_count_o),
+      .pend_valid_o,
+      .pend_ready_i,
       .pend_meta_o({pend_o.op, pend_o.amo, pend_o.size, pend_o.is_unsigned, pend_o.rd, pend_gen_o, pend_warp_o,
-                    pend_o.pc}), .pend_mask_o, .pend_private_o, .pend_addr_o, .pend_data_o, .pend_cmp_o
+                    pend_o.pc}),
+      .pend_mask_o,
+      .pend_private_o,
+      .pend_addr_o,
+      .pend_data_o,
+      .pend_cmp_o
   );
 
   assign pend_o.lbase = '0;
@@ -264,20 +345,61 @@ module simt_lsu #(
   logic [LANES-1:0] piece_mask;
 
   lsu_cache #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
-      .clk_i, .rst_i(soft_rst), .clear_i(clear), .in_valid_i(c_valid), .in_ready_o(c_ready), .in_last_i(c_last),
-      .in_op_i(c_op), .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc),
-      .in_mask_i(c_mask), .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private),
-      .in_pair_i(c_pair), .in_offset_i(c_offset), .in_data_i(c_data), .cut_i(cut), .drop_hold_i(f_absent),
-      .drop_o(drop), .write_room_i(write_room),
-      .write_slot_i(write_slot), .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write),
-      .access_end_o(access_end), .note_tag_o(note_tag), .note_mask_o(note_mask), .note_access_o(note_access),
+      .clk_i,
+      .rst_i(soft_rst),
+      .clear_i(clear),
+      .in_valid_i(c_valid),
+      .in_ready_o(c_ready),
+      .in_last_i(c_last),
+      .in_op_i(c_op),
+      .in_amo_i(c_amo),
+      .in_size_i(c_size),
+      .in_warp_i(c_warp),
+      .in_entry_i(c_entry),
+      .in_pc_i(c_pc),
+      .in_mask_i(c_mask),
+      .in_merge_i(c_merge),
+      .in_lane_i(c_lane),
+      .in_addr_i(c_addr),
+      .in_private_i(c_private),
+      .in_pair_i(c_pair),
+      .in_offset_i(c_offset),
+      .in_data_i(c_data),
+      .cut_i(cut),
+      .drop_hold_i(f_absent),
+      .drop_o(drop),
+      .write_room_i(write_room),
+      .write_slot_i(write_slot),
+      .request_room_i(request_room),
+      .request_note_o(note),
+      .request_write_o(request_write),
+      .access_end_o(access_end),
+      .note_tag_o(note_tag),
+      .note_mask_o(note_mask),
+      .note_access_o(note_access),
       .note_warp_o(note_warp),
-      .note_lane_o(note_lane), .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc),
-      .request_push_o(push), .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line),
-      .request_wdata_o(push_wdata), .request_be_o(push_be), .request_tag_o(push_tag), .fill_valid_i(fill_valid),
-      .fill_i(fill), .fill_data_i(fill_data), .piece_credit_i(credit), .piece_start_o(piece_start),
-      .piece_entry_o(piece_entry), .piece_mask_o(piece_mask), .piece_line_o(piece_line), .ev_hit_o(ev_l1_hit_o),
-      .ev_miss_o(ev_l1_miss_o), .idle_o(cache_idle)
+      .note_lane_o(note_lane),
+      .note_addr_o(note_addr),
+      .note_private_o(note_private),
+      .note_pc_o(note_pc),
+      .request_push_o(push),
+      .request_op_o(push_op),
+      .request_amo_o(push_amo),
+      .request_line_o(push_line),
+      .request_wdata_o(push_wdata),
+      .request_be_o(push_be),
+      .request_tag_o(push_tag),
+      .fill_valid_i(fill_valid),
+      .fill_i(fill),
+      .fill_data_i(fill_data),
+      .piece_credit_i(credit),
+      .piece_start_o(piece_start),
+      .piece_entry_o(piece_entry),
+      .piece_mask_o(piece_mask),
+      .piece_line_o(piece_line),
+      .ev_hit_o(ev_l1_hit_o),
+      .ev_miss_o(ev_l1_miss_o),
+      .idle_o(cache_idle)
   );
 
   logic f_fault, f_fault_gen, written_gen;
@@ -288,17 +410,55 @@ module simt_lsu #(
   logic [LW-1:0] f_fault_lane;
 
   lsu_flight #(.LANES(LANES), .WARPS(WARPS), .FILL_W(FILL_W)) u_flight (
-      .clk_i, .rst_i(soft_rst), .hard_rst_i(rst_i), .stack_i, .stack_log2_i, .write_room_o(write_room),
-      .write_slot_o(write_slot), .write_i(request_write), .note_i(note), .note_tag_i(note_tag),
-      .note_access_i(note_access), .note_gen_i(gen_i[note_warp]), .note_warp_i(note_warp), .note_lane_i(note_lane),
-      .note_private_i(note_private), .note_addr_i(note_addr), .note_pc_i(note_pc), .room_o(request_room), .push_i(push),
-      .push_op_i(push_op), .push_amo_i(push_amo), .push_line_i(push_line), .push_wdata_i(push_wdata),
-      .push_be_i(push_be), .push_tag_i(push_tag), .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data),
-      .written_o(written), .written_gen_o(written_gen), .written_warp_o(written_warp), .fault_valid_o(f_fault),
-      .absent_o(f_absent), .fault_tag_o(f_fault_tag),
-      .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va), .fault_pc_o(f_fault_pc),
-      .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
-      .mem_req_valid_o, .mem_req_ready_i, .mem_req_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_i
+      .clk_i,
+      .rst_i(soft_rst),
+      .hard_rst_i(rst_i),
+      .stack_i,
+      .stack_log2_i,
+      .write_room_o(write_room),
+      .write_slot_o(write_slot),
+      .write_i(request_write),
+      .note_i(note),
+      .note_tag_i(note_tag),
+      .note_access_i(note_access),
+      .note_gen_i(gen_i[note_warp]),
+      .note_warp_i(note_warp),
+      .note_lane_i(note_lane),
+      .note_private_i(note_private),
+      .note_addr_i(note_addr),
+      .note_pc_i(note_pc),
+      .room_o(request_room),
+      .push_i(push),
+      .push_op_i(push_op),
+      .push_amo_i(push_amo),
+      .push_line_i(push_line),
+      .push_wdata_i(push_wdata),
+      .push_be_i(push_be),
+      .push_tag_i(push_tag),
+      .fill_valid_o(fill_valid),
+      .fill_o(fill),
+      .fill_data_o(fill_data),
+      .written_o(written),
+      .written_gen_o(written_gen),
+      .written_warp_o(written_warp),
+      .fault_valid_o(f_fault),
+      .absent_o(f_absent),
+      .fault_tag_o(f_fault_tag),
+      .fault_code_o(f_fault_code),
+      .fault_access_o(f_fault_access),
+      .fault_va_o(f_fault_va),
+      .fault_pc_o(f_fault_pc),
+      .fault_gen_o(f_fault_gen),
+      .fault_warp_o(f_fault_warp),
+      .fault_lane_o(f_fault_lane),
+      .idle_o(flight_idle),
+      .mem_req_valid_o,
+      .mem_req_ready_i,
+      .mem_req_o,
+      .mem_req_tag_o,
+      .mem_rsp_valid_i,
+      .mem_rsp_tag_i,
+      .mem_rsp_i
   );
 
   logic m_words, m_unsigned, m_valid, m_take;
@@ -309,17 +469,43 @@ module simt_lsu #(
   logic [LANES*32-1:0] m_word, m_data;
 
   lsu_extract #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_extract (
-      .clk_i, .rst_i(soft_rst), .note_i(a_result), .note_entry_i(a_entry_q), .note_size_i(a_size_q),
-      .note_unsigned_i(a_unsigned_q), .note_addr_i(a_addr), .start_i(piece_start), .entry_i(piece_entry),
-      .mask_i(piece_mask), .line_i(piece_line), .words_valid_o(m_words), .words_entry_o(m_words_entry),
-      .words_mask_o(m_words_mask), .words_size_o(m_size), .words_unsigned_o(m_unsigned), .words_byte_o(m_byte),
+      .clk_i,
+      .rst_i(soft_rst),
+      .note_i(a_result),
+      .note_entry_i(a_entry_q),
+      .note_size_i(a_size_q),
+      .note_unsigned_i(a_unsigned_q),
+      .note_addr_i(a_addr),
+      .start_i(piece_start),
+      .entry_i(piece_entry),
+      .mask_i(piece_mask),
+      .line_i(piece_line),
+      .words_valid_o(m_words),
+      .words_entry_o(m_words_entry),
+      .words_mask_o(m_words_mask),
+      .words_size_o(m_size),
+      .words_unsigned_o(m_unsigned),
+      .words_byte_o(m_byte),
       .words_o(m_word)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_memory_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(credit), .idle_o(pieces_idle), .start_i(piece_start), .in_valid_i(m_words),
-      .in_entry_i(m_words_entry), .in_mask_i(m_words_mask), .in_size_i(m_size), .in_unsigned_i(m_unsigned),
-      .in_byte_i(m_byte), .in_word_i(m_word), .out_valid_o(m_valid), .out_take_i(m_take), .out_entry_o(m_entry),
-      .out_mask_o(m_mask), .out_data_o(m_data)
+      .clk_i,
+      .rst_i(soft_rst),
+      .credit_o(credit),
+      .idle_o(pieces_idle),
+      .start_i(piece_start),
+      .in_valid_i(m_words),
+      .in_entry_i(m_words_entry),
+      .in_mask_i(m_words_mask),
+      .in_size_i(m_size),
+      .in_unsigned_i(m_unsigned),
+      .in_byte_i(m_byte),
+      .in_word_i(m_word),
+      .out_valid_o(m_valid),
+      .out_take_i(m_take),
+      .out_entry_o(m_entry),
+      .out_mask_o(m_mask),
+      .out_data_o(m_data)
   );
 
   // ------------------------------------------------------------------ local memory
@@ -332,33 +518,97 @@ module simt_lsu #(
   logic [WW-1:0] l_store_warp;
 
   lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
-      .clk_i, .rst_i(soft_rst), .scrub_i, .scrub_first_i, .scrub_end_i, .scrub_busy_o, .line_read_i(lmem_read_i),
-      .line_write_i(lmem_write_i), .line_i(lmem_line_i), .line_wdata_i(lmem_wdata_i), .line_ready_o(lmem_ready_o),
-      .line_valid_o(lmem_valid_o), .line_rdata_o(lmem_rdata_o), .idle_o(local_idle), .push_i(|a_local),
-      .room_o(local_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q),
-      .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_mask_i(a_local), .in_addr_i(a_addr), .in_data_i(a_data_q),
-      .in_cmp_i(a_cmp_q), .credit_i(l_credit), .start_o(l_start), .words_valid_o(l_words),
-      .words_entry_o(l_words_entry), .words_mask_o(l_words_mask), .words_size_o(l_size), .words_unsigned_o(l_unsigned),
-      .words_byte_o(l_byte), .words_o(l_word), .store_end_o(l_store_end), .store_warp_o(l_store_warp)
+      .clk_i,
+      .rst_i(soft_rst),
+      .scrub_i,
+      .scrub_first_i,
+      .scrub_end_i,
+      .scrub_busy_o,
+      .line_read_i(lmem_read_i),
+      .line_write_i(lmem_write_i),
+      .line_i(lmem_line_i),
+      .line_wdata_i(lmem_wdata_i),
+      .line_ready_o(lmem_ready_o),
+      .line_valid_o(lmem_valid_o),
+      .line_rdata_o(lmem_rdata_o),
+      .idle_o(local_idle),
+      .push_i(|a_local),
+      .room_o(local_room),
+      .in_op_i(a_op_q),
+      .in_amo_i(a_amo_q),
+      .in_size_i(a_size_q),
+      .in_unsigned_i(a_unsigned_q),
+      .in_warp_i(a_warp_q),
+      .in_entry_i(a_entry_q),
+      .in_mask_i(a_local),
+      .in_addr_i(a_addr),
+      .in_data_i(a_data_q),
+      .in_cmp_i(a_cmp_q),
+      .credit_i(l_credit),
+      .start_o(l_start),
+      .words_valid_o(l_words),
+      .words_entry_o(l_words_entry),
+      .words_mask_o(l_words_mask),
+      .words_size_o(l_size),
+      .words_unsigned_o(l_unsigned),
+      .words_byte_o(l_byte),
+      .words_o(l_word),
+      .store_end_o(l_store_end),
+      .store_warp_o(l_store_warp)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_local_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .idle_o(local_pieces_idle), .start_i(l_start),
-      .in_valid_i(l_words), .in_entry_i(l_words_entry), .in_mask_i(l_words_mask), .in_size_i(l_size),
-      .in_unsigned_i(l_unsigned), .in_byte_i(l_byte), .in_word_i(l_word), .out_valid_o(l_valid), .out_take_i(l_take),
-      .out_entry_o(l_entry), .out_mask_o(l_mask), .out_data_o(l_data)
+      .clk_i,
+      .rst_i(soft_rst),
+      .credit_o(l_credit),
+      .idle_o(local_pieces_idle),
+      .start_i(l_start),
+      .in_valid_i(l_words),
+      .in_entry_i(l_words_entry),
+      .in_mask_i(l_words_mask),
+      .in_size_i(l_size),
+      .in_unsigned_i(l_unsigned),
+      .in_byte_i(l_byte),
+      .in_word_i(l_word),
+      .out_valid_o(l_valid),
+      .out_take_i(l_take),
+      .out_entry_o(l_entry),
+      .out_mask_o(l_mask),
+      .out_data_o(l_data)
   );
 
   // ------------------------------------------------------------------ write-back, faults, busy
   logic wb_gen, unused_gen;
   assign unused_gen = wb_gen;
   lsu_writeback #(.LANES(LANES), .WARPS(2 * WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
-      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q),
-      .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .begin_rd_i(a_rd_q), .begin_mask_i(a_mask), .a_valid_i(m_valid),
-      .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data), .b_valid_i(l_valid),
-      .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data),
-      .left_entry_i(left_entry), .left_mask_o(left_mask), .end_o(end_valid),
-      .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i, .wb_warp_o({wb_gen, wb_warp_o}),
-      .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
+      .clk_i,
+      .rst_i(soft_rst),
+      .begin_i(a_result),
+      .begin_entry_i(a_entry_q),
+      .begin_warp_i({gen_i[a_warp_q], a_warp_q}),
+      .begin_rd_i(a_rd_q),
+      .begin_mask_i(a_mask),
+      .a_valid_i(m_valid),
+      .a_take_o(m_take),
+      .a_entry_i(m_entry),
+      .a_mask_i(m_mask),
+      .a_data_i(m_data),
+      .b_valid_i(l_valid),
+      .b_take_o(l_take),
+      .b_entry_i(l_entry),
+      .b_mask_i(l_mask),
+      .b_data_i(l_data),
+      .left_entry_i(left_entry),
+      .left_mask_o(left_mask),
+      .end_o(end_valid),
+      .end_entry_o(end_entry),
+      .end_warp_o(end_warp),
+      .wb_valid_o,
+      .wb_ready_i,
+      .wb_warp_o({wb_gen, wb_warp_o}),
+      .wb_rd_o,
+      .wb_mask_o,
+      .wb_data_o,
+      .wb_last_o
   );
 
   // A fault of the memory channel has priority over one of lsu_address, because its instruction is older. A fault has
@@ -382,20 +632,40 @@ module simt_lsu #(
   logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before;
   logic [2*WARPS-1:0] busy_result, busy_write;
   lsu_pending #(.WARPS(2 * WARPS)) u_results (
-      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .end_i(end_q),
-      .end_warp_i(end_warp_q), .busy_o(busy_result)
+      .clk_i,
+      .rst_i(soft_rst),
+      .begin_i(a_result),
+      .begin_warp_i({gen_i[a_warp_q], a_warp_q}),
+      .end_i(end_q),
+      .end_warp_i(end_warp_q),
+      .busy_o(busy_result)
   );
   lsu_pending #(.WARPS(WARPS)) u_queue (
-      .clk_i, .rst_i(soft_rst), .begin_i(|a_global), .begin_warp_i(a_warp_q), .end_i(access_end),
-      .end_warp_i(note_warp), .busy_o(busy_queue)
+      .clk_i,
+      .rst_i(soft_rst),
+      .begin_i(|a_global),
+      .begin_warp_i(a_warp_q),
+      .end_i(access_end),
+      .end_warp_i(note_warp),
+      .busy_o(busy_queue)
   );
   lsu_pending #(.WARPS(2 * WARPS)) u_writes (
-      .clk_i, .rst_i(soft_rst), .begin_i(request_write), .begin_warp_i({gen_i[note_warp], note_warp}), .end_i(written),
-      .end_warp_i({written_gen, written_warp}), .busy_o(busy_write)
+      .clk_i,
+      .rst_i(soft_rst),
+      .begin_i(request_write),
+      .begin_warp_i({gen_i[note_warp], note_warp}),
+      .end_i(written),
+      .end_warp_i({written_gen, written_warp}),
+      .busy_o(busy_write)
   );
   lsu_pending #(.WARPS(WARPS)) u_local_stores (
-      .clk_i, .rst_i(soft_rst), .begin_i(|a_local && !a_result), .begin_warp_i(a_warp_q), .end_i(l_store_end),
-      .end_warp_i(l_store_warp), .busy_o(busy_local)
+      .clk_i,
+      .rst_i(soft_rst),
+      .begin_i(|a_local && !a_result),
+      .begin_warp_i(a_warp_q),
+      .end_i(l_store_end),
+      .end_warp_i(l_store_warp),
+      .busy_o(busy_local)
   );
   assign busy_address = a_valid_q ? WARPS'(1) << a_warp_q : '0;
   always_comb begin

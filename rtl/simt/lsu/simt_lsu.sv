@@ -110,7 +110,9 @@ module simt_lsu #(
     input  logic [6:0]          pass_tag_i
 );
   localparam int ENTRY_W = 6;
-  localparam int FILL_W = 5;
+  // A load of 16 lanes asks for up to 16 lines; at a latency of 60 cycles, 32 fills bring 22.5 of the port's 64 bytes a
+  // cycle. 64 is the most that the tag can number.
+  localparam int FILL_W = LANES < 16 ? 5 : 6;
 
   generate
     if (LANES < 4 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 ||

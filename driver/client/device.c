@@ -124,7 +124,9 @@ static int open_at(const char *path, struct tern_device **out)
     r = map(dev, memory, &welcome);
     close(memory);
     dev->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    r = r || dev->nudge >= 0 ? r : tern_error(-errno, "an eventfd cannot be made: %s", strerror(errno));
+    if (r == 0 && dev->nudge < 0) {
+        r = tern_error(-errno, "an eventfd cannot be made: %s", strerror(errno));
+    }
     if (r == 0) {
         r = tern_client_watch(dev);
     }

@@ -104,7 +104,9 @@ int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool cl
     }
     memset(bits, 0, tern_bits_bytes(count));
     r = command(kmd, first, count, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY, &status);
-    r = r || !count ? r : collect(kmd, first, count, bits);
+    if (r == 0 && count) {
+        r = collect(kmd, first, count, bits);
+    }
     if (!r && status & TERN_DIRTY_STATUS_BUS_ERROR_MASK) {
         r = tern_error(-EIO, "memory refused the dirty bits of some of %u pages from page %u", count, first);
     }

@@ -263,7 +263,9 @@ int ternd_limits_read(const char *path, struct ternd_limits_file **out)
     char *text = NULL, *end = NULL;
     size_t size = 0;
     int e = f ? 0 : tern_error_memory("limits");
-    e = e || !path ? e : tern_file_read(path, TERND_LIMITS_BYTES, &text, &size);
+    if (e == 0 && path) {
+        e = tern_file_read(path, TERND_LIMITS_BYTES, &text, &size);
+    }
     for (char *next = text; !e && size && next < text + size; next = end + 1) {
         r.line = next;
         r.number++;

@@ -170,7 +170,9 @@ int ternd_session_make(struct ternd *t, const struct ucred *who, const char *pro
     }
     s->held = true;
     atomic_store(&s->frozen, true);
-    r = r || !eventfd_write(s->freeze, 1) ? r : tern_error(-EIO, "an eventfd cannot be written");
+    if (r == 0 && eventfd_write(s->freeze, 1)) {
+        r = tern_error(-EIO, "an eventfd cannot be written");
+    }
     if (r) {
         ternd_session_free(s);
         return r;

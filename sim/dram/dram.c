@@ -70,7 +70,9 @@ static int fill(uint8_t *memory, uint64_t bytes)
     enum { NOISE = 16 << 20 };
     int fd = memfd_create("tern-dram", MFD_CLOEXEC), r = fd < 0 ? -errno : 0;
     uint64_t *noise = r ? NULL : malloc(NOISE);
-    r = r || noise ? r : -ENOMEM;
+    if (r == 0 && !noise) {
+        r = -ENOMEM;
+    }
     uint64_t random = 0x9e3779b97f4a7c15ull;
     for (size_t i = 0; i < NOISE / sizeof *noise && !r; i++) {
         noise[i] = draw(&random) | (uint64_t)draw(&random) << 32;

@@ -141,7 +141,9 @@ int migrate_bystander_stop(struct migrate_bystander *b, uint32_t *wrong)
     for (uint32_t i = 0; !r && i < MIGRATE_STANDS; i++) {
         struct migrate_stand *s = &b->stand[i];
         r = tern_wait(s->context, s->submitted, -1);
-        r = r || !s->failed ? r : -EIO;
+        if (r == 0 && s->failed) {
+            r = -EIO;
+        }
         r = r ? fail(r, "a buffer did not complete") : check(s, wrong);
     }
     return r;

@@ -112,7 +112,9 @@ static int run(struct run *x, enum mode mode, uint32_t *at, uint64_t *cycles, st
     if (r == 0) {
         r = scene_learn(&x->scene); /* The contents before the run. */
     }
-    r = r || mode == OFF ? r : ask(x, false);
+    if (r == 0 && mode != OFF) {
+        r = ask(x, false);
+    }
     if (r == 0) {
         r = submit(x, at);
     }
@@ -124,7 +126,9 @@ static int run(struct run *x, enum mode mode, uint32_t *at, uint64_t *cycles, st
         r = -EIO;
     }
     *cycles = i.end - i.begin;
-    r = r || mode == OFF ? r : ask(x, true);
+    if (r == 0 && mode != OFF) {
+        r = ask(x, true);
+    }
     return r || mode == OFF ? r : compare(x, &out->changed, &out->lost);
 }
 
@@ -256,8 +260,12 @@ static int measure_queries(struct tern_kmd *k, bool full, uint8_t *bits, struct 
     if (r == 0) {
         r = time_query(k, basis, (PAGES + EVERY - 1) / EVERY, bits, &q.sparse);
     }
-    r = r || !full ? r : write_pages(k, 1);
-    r = r || !full ? r : time_query(k, basis, PAGES, bits, &q.full);
+    if (r == 0 && full) {
+        r = write_pages(k, 1);
+    }
+    if (r == 0 && full) {
+        r = time_query(k, basis, PAGES, bits, &q.full);
+    }
     if (!r) {
         *out = q;
     }

@@ -175,7 +175,9 @@ static int move(struct run *x, uint32_t from, struct window *w)
     migrate_link_finish(&m.link);
     if (!started) {
         pthread_join(m.loader, NULL);
-        r = r || !m.loaded ? r : fail(m.loaded, "the target", m.why);
+        if (r == 0 && m.loaded) {
+            r = fail(m.loaded, "the target", m.why);
+        }
     }
     migrate_link_close(&m.link);
     if (!r) {

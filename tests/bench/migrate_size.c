@@ -223,7 +223,9 @@ int migrate_size(const struct direct_program *program, uint64_t bytes, bool full
     if (r == 0) {
         r = migrate_work_goes_on(&x->process[0]);
     }
-    r = r || !full ? r : over_the_link(x, send_stopped);
+    if (r == 0 && full) {
+        r = over_the_link(x, send_stopped);
+    }
     if (r == 0) {
         r = migrate_work_end(&x->process[0], &work, &out->lost);
     }

@@ -101,7 +101,9 @@ static int run_stopped(struct rig *r, struct progress *progress, struct result *
             if (!e && !ended && resume) {
                 out->restore[out->n_restore++] = running - rung;
             }
-            e = e || ended ? e : rig_pass(r, after);
+            if (e == 0 && !ended) {
+                e = rig_pass(r, after);
+            }
             if (e == 0) {
                 e = rig_preempt(r, engine, &asked);
             }
@@ -195,7 +197,9 @@ static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
         if (e == 0) {
             e = rig_now(r, &now);
         }
-        e = e || (int32_t)(next - now) <= 0 ? e : rig_pass(r, next - now);
+        if (e == 0 && (int32_t)(next - now) > 0) {
+            e = rig_pass(r, next - now);
+        }
         if (e == 0) {
             e = rig_preempt(r, 0, &at);
         }

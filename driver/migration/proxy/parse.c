@@ -103,7 +103,9 @@ static int read_session(struct proxy_source *a, struct tern_stream *in, uint32_t
     const uint64_t *words = tern_get_u64s(in, "waiting", TERN_RECORD_BYTES / 8, &n);
     r = tern_record_bad(in);
     waiting = r ? NULL : malloc((n + 1) * sizeof *waiting);
-    r = r || waiting ? r : tern_error_memory("a migration");
+    if (r == 0 && !waiting) {
+        r = tern_error_memory("a migration");
+    }
     if (!r && n) {
         memcpy(waiting, words, n * sizeof *waiting);
     }

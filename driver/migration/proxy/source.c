@@ -84,7 +84,9 @@ static void receive_ternd(struct proxy_source *a)
         memset(&what, 0, sizeof what);
         memcpy(&what, piece + before, (size_t)n - before);
         int r = proxy_parse(&a->parser, piece, before);
-        r = r || fd < 0 ? r : proxy_program_add(a, &what, fd);
+        if (r == 0 && fd >= 0) {
+            r = proxy_program_add(a, &what, fd);
+        }
         if (r) {
             give_up(a);
             return;

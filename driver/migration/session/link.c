@@ -44,8 +44,10 @@ int ternd_move_receive_links(struct ternd_move *m, struct tern_wire_migrate *how
         r = receive_link(m, how, &m->links[n]);
         n += !r;
         want = how->links ? how->links : 1;
-        r = r || want <= TERN_STREAM_LINKS ? r : tern_error(-EPROTO, "a migration has 1 to %u links, not %u",
-                                                            TERN_STREAM_LINKS, want);
+        if (r == 0 && want > TERN_STREAM_LINKS) {
+            r = tern_error(-EPROTO, "a migration has 1 to %u links, not %u",
+                           TERN_STREAM_LINKS, want);
+        }
     }
     m->link_count = n;
     m->link = r || !n ? -1 : m->links[0];
@@ -122,7 +124,9 @@ int ternd_move_receive_fd(const struct ternd_move *m, const struct tern_wire_des
         int came = -1;
         r = wait_for(m, POLLIN);
         const ssize_t n = r ? 0 : tern_socket_receive(m->link, (uint8_t *)&got + done, sizeof got - done, &came);
-        r = r || n > 0 ? r : broken(-EPIPE);
+        if (r == 0 && n <= 0) {
+            r = broken(-EPIPE);
+        }
         done += n > 0 ? (size_t)n : 0;
         if (came >= 0 && first >= 0) {
             close(came);

@@ -151,7 +151,9 @@ int ternd_move_read_programs(struct ternd_move *m)
     int r = read_programs(m, &programs);
     m->sessions = calloc(m->n + 1, sizeof *m->sessions);
     m->arrivals = calloc(m->n + 1, sizeof *m->arrivals);
-    r = r || (m->sessions && m->arrivals) ? r : tern_error_memory("a migration");
+    if (r == 0 && !(m->sessions && m->arrivals)) {
+        r = tern_error_memory("a migration");
+    }
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = receive_program(m, i, &programs[i]);
     }
@@ -278,7 +280,9 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
     if (!r) {
         o->bytes = bytes;
         r = o->kind == TERND_CONTEXT ? check_band(o) : 0;
-        r = r || o->kind != TERND_CONTEXT ? r : read_sent(o, in, jobs);
+        if (r == 0 && o->kind == TERND_CONTEXT) {
+            r = read_sent(o, in, jobs);
+        }
         const uint32_t pins = o->kind == TERND_ALLOCATION ? tern_os_allocation_pins(o->it) : 0;
         if (!r && pins) {
             r = ternd_object_pin(o, pins);
@@ -300,7 +304,9 @@ static int read_object(struct ternd_move *m, uint32_t i, struct tern_stream *in)
     uint32_t index = 0, number;
     int r = tern_record_bad(in);
     struct ternd_object *o = r ? NULL : ternd_object_create(s, NULL, kind);
-    r = r || o ? r : -ENOMEM;
+    if (r == 0 && !o) {
+        r = -ENOMEM;
+    }
     if (!r && kind == TERND_PROCESS) {
         r = find_process(m, i, name, &index);
         o->it = r ? NULL : tern_loading_process(m->loading, index, &number);
@@ -440,7 +446,9 @@ static int receive_calls(struct ternd_move *m, uint32_t i)
         if (r == 0) {
             r = check_socket(fd, &who);
         }
-        r = r || who.uid == s->uid ? r : tern_error(-EPROTO, "a call is of user %u", (unsigned)who.uid);
+        if (r == 0 && who.uid != s->uid) {
+            r = tern_error(-EPROTO, "a call is of user %u", (unsigned)who.uid);
+        }
         if (r == 0) {
             r = ternd_user_take(s->ternd, s->user, 0, 0, 1);
         }

@@ -114,7 +114,9 @@ static int source_again(void *user, struct tern_stream *s, const char **why)
     uint64_t next[TERN_STREAM_LINKS] = {0};
     bool told = false;
     int r = source_lost(m, s, next, &told);
-    r = r || !told ? r : go_on(m, s, next);
+    if (r == 0 && told) {
+        r = go_on(m, s, next);
+    }
     *why = r ? tern_last_error() : "";
     return r;
 }

@@ -345,7 +345,9 @@ int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struc
     v.image->processes = calloc(n, sizeof *v.image->processes);
     int r = v.image->processes ? 0 : tern_error_memory("an image");
     pthread_mutex_lock(&dev->lock);
-    r = r || !work ? r : wait_for_rest(&v);
+    if (r == 0 && work) {
+        r = wait_for_rest(&v);
+    }
     describe(dev, &v.image->device);
     for (uint32_t i = 0; !r && i < n; i++) {
         shift = procs[i]->shift > shift ? procs[i]->shift : shift;

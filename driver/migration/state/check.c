@@ -317,7 +317,9 @@ int tern_image_check(struct tern_image *image, const struct tern_device *dev)
         const struct tern_image_process *p = &image->processes[i];
         for (uint32_t k = 0; !r && k < p->allocation_count; k++) {
             const char *bad = bad_allocation(image, p, &p->allocations[k]);
-            bad = bad || !k || p->allocations[k].va > p->allocations[k - 1].va ? bad : "is not in order";
+            if (!bad && k && p->allocations[k].va <= p->allocations[k - 1].va) {
+                bad = "is not in order";
+            }
             r = bad ? tern_error(-EPROTO, "process %u: its allocation at 0x%08x %s", p->id,
                                  p->allocations[k].va * TERN_PAGE, bad)
                     : 0;

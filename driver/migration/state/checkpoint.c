@@ -409,7 +409,9 @@ int tern_checkpoint_wait(struct tern_checkpoint *c, int64_t timeout_ms, enum ter
         r = tern_error(-EIO, "%s", dev->lost_why);
     }
     pthread_mutex_unlock(&dev->lock);
-    r = r || !stopped ? r : come_to_rest(c);
+    if (r == 0 && stopped) {
+        r = come_to_rest(c);
+    }
     if (!r) {
         *end = stopped ? TERN_CHECKPOINT_STOPPED : left ? TERN_CHECKPOINT_WAITS : TERN_CHECKPOINT_ENDED;
     }

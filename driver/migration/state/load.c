@@ -132,7 +132,9 @@ static int reserve(struct tern_context *c, const struct tern_context_desc *d)
     {
         struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
         job->user = d->completions && !r ? tern_completion_reserve(c->proc->id) : NULL;
-        r = r || job->user || !d->completions ? r : tern_error_memory("a completion");
+        if (r == 0 && !job->user && d->completions) {
+            r = tern_error_memory("a completion");
+        }
     }
     c->completions = d->completions;
     c->completed = d->completed;

@@ -58,7 +58,9 @@ static int finish_allocation(const struct tern_image *image, const struct tern_i
     int r = tern_process_check(p->real);
     a->real->imported = a->imported;
     a->real->born = a->real->mem->movable ? a->born : UINT64_MAX;
-    r = r || !a->fence ? r : make_fence(p->real, a->real);
+    if (r == 0 && a->fence) {
+        r = make_fence(p->real, a->real);
+    }
     if (r == 0) {
         r = commit_blocks(&image->memories[a->memory]);
     }
@@ -75,7 +77,9 @@ static int make_process(struct tern_image *image, struct tern_image_process *p, 
     struct tern_owner owner = {0};
     int r = whose && whose->process && !p->real ? whose->process(whose->user, p->id, &owner) : 0;
     owner.partition = partition;
-    r = r || p->real ? r : tern_os_process_create_for(dev, p->name, &owner, &p->real);
+    if (r == 0 && !p->real) {
+        r = tern_os_process_create_for(dev, p->name, &owner, &p->real);
+    }
     if (r == 0) {
         r = tern_os_process_suspend(p->real);
     }

@@ -49,9 +49,12 @@ static int make_context(struct tern_process *proc, struct tern_image_context *c)
 {
     const struct tern_context_desc d = {.size = sizeof d, .name = c->name, .engine = c->engine, .weight = c->weight};
     int r = tern_context_make(proc, &d, c->arena * TERN_PAGE, &c->real);
-    r = r || !c->data ? r : tern_context_make_data(c->real, c->data * TERN_PAGE);
-    r = r || c->band == TERN_BAND_NORMAL
-        ? r : tern_os_context_set_priority(c->real, (enum tern_band)c->band, c->weight);
+    if (r == 0 && c->data) {
+        r = tern_context_make_data(c->real, c->data * TERN_PAGE);
+    }
+    if (r == 0 && c->band != TERN_BAND_NORMAL) {
+        r = tern_os_context_set_priority(c->real, (enum tern_band)c->band, c->weight);
+    }
     if (r == 0) {
         r = make_set(&c->set, &c->real->set);
     }
@@ -80,7 +83,9 @@ static int prepare_job(const struct tern_process *proc, struct tern_image_job *f
 {
     struct tern_job *job = from->job;
     int r = tern_job_make_room(job) ? 0 : tern_error_memory("a DMA buffer");
-    r = r || (!from->asks && !proc->sparse) || from->null ? r : tern_demand_begin(job);
+    if (r == 0 && (from->asks || proc->sparse) && !from->null) {
+        r = tern_demand_begin(job);
+    }
     return r ? r : make_set(&from->set, &job->set);
 }
 

@@ -160,7 +160,9 @@ int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern
     if (r == 0) {
         r = run_rounds(m, s, limits, &level);
     }
-    r = r || !limits->stopping ? r : limits->stopping(limits->user);
+    if (r == 0 && limits->stopping) {
+        r = limits->stopping(limits->user);
+    }
     if (r == 0) {
         r = tern_saving_suspend(m, true);
     }

@@ -236,7 +236,9 @@ int relay_command(int argc, char **argv)
 {
     struct tls_options o = {0};
     int status = parse(argc, argv, &o);
-    status = status || tern_patience(1) > 0 ? status : usage_error("TERND_PATIENCE: seconds, 1 to 3600, are needed");
+    if (status == 0 && tern_patience(1) <= 0) {
+        status = usage_error("TERND_PATIENCE: seconds, 1 to 3600, are needed");
+    }
     if (status) {
         return status;
     }

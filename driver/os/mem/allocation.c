@@ -206,7 +206,9 @@ static int map(struct tern_allocation *a, const struct tern_allocation_want *wan
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     int r = want->handle ? tern_share_find(a->proc, want->handle, a->flags, &m) : 0;
-    r = r || m || !movable || is_sparse(a) || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
+    if (r == 0 && !m && movable && !is_sparse(a) && !tern_residency_may_commit(a->proc, a->pages)) {
+        r = -ENOSPC;
+    }
     if (!r && m) {
         a->pages = m->pages;
         r = take_range_for(a, m, want->address);
@@ -386,7 +388,9 @@ int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t
 {
     int r = size ? tern_allocation_check(flags & ~TERN_MEM_SPARSE, address)
                  : tern_error(-EINVAL, "an allocation of 0 bytes: the size must be at least 1");
-    r = r || !(flags & TERN_MEM_SPARSE) ? r : check_sparse(proc);
+    if (r == 0 && (flags & TERN_MEM_SPARSE)) {
+        r = check_sparse(proc);
+    }
     const struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
     return r ? r : tern_allocation_make(proc, &want, out);
 }

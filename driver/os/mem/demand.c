@@ -48,7 +48,9 @@ struct tern_block *tern_demand_missing(const struct tern_process *proc, const st
                 continue;
             }
             struct tern_block *b = tern_block_of(a, first - a->va);
-            missing = missing || b->resident ? missing : b;
+            if (!missing && !b->resident) {
+                missing = b;
+            }
             *pages += a->mem->pins ? 0 : b->pages;
         }
     }

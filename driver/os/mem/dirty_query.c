@@ -151,7 +151,9 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
         struct place p = {0};
         r = locate(proc, address + at * TERN_PAGE, pages - at, clear, at, bits, &p);
         n = p.pages;
-        r = r || !p.physical ? r : tern_dirty_query(dev, p.physical, n, clear, at, bits);
+        if (r == 0 && p.physical) {
+            r = tern_dirty_query(dev, p.physical, n, clear, at, bits);
+        }
         if (!r) {
             share(proc, address + at * TERN_PAGE, &p, clear, at, bits);
         }

@@ -345,7 +345,9 @@ static int prepare(struct move *v)
         if (!p->skip) {
             r = tern_map_enter(p->a, v->b, &in, &p->line, &p->tables);
             p->job = r ? NULL : tern_job_create(in.words, in.size, "page in");
-            r = r || p->job ? r : tern_error_memory("a paging buffer of memory that is to be resident");
+            if (r == 0 && !p->job) {
+                r = tern_error_memory("a paging buffer of memory that is to be resident");
+            }
             in.size = 0;
         }
     }

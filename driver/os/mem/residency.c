@@ -57,7 +57,9 @@ void tern_residency_set(struct tern_block *b, bool resident)
     TERN_LIST_EACH(node, &m->mappings)
     {
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
-        a->proc->absent += !m->movable || a->born == UINT64_MAX ? 0 : resident ? -1u : 1u;
+        if (m->movable && a->born != UINT64_MAX) {
+            a->proc->absent = resident ? a->proc->absent - 1 : a->proc->absent + 1;
+        }
     }
     place(m);
 }
@@ -73,18 +75,25 @@ static uint32_t absent(const struct tern_memory *m)
     return n;
 }
 
-/** Adds `more` to the pins of the memory; negative numbers are passed modulo 2^32. */
-static void pin(struct tern_memory *m, uint32_t more)
+/** `pages` more, or fewer, of `count`. */
+static uint32_t counted(uint32_t count, bool more, uint32_t pages)
 {
-    const bool was = m->pins;
-    m->pins += more;
-    if (m->movable && was != (m->pins != 0)) {
-        const uint32_t sign = was ? 1 : -1u;
-        m->partition->movable += sign * m->taken;
+    return more ? count + pages : count - pages;
+}
+
+/** Gives the memory `pins` pins, which decide whether its pages count as movable. */
+static void set_pins(struct tern_memory *m, uint32_t pins)
+{
+    const bool freed = m->pins != 0 && pins == 0, pinned = m->pins == 0 && pins != 0;
+    m->pins = pins;
+    if (m->movable && (freed || pinned)) {
+        m->partition->movable = counted(m->partition->movable, freed, m->taken);
         TERN_LIST_EACH(node, &m->mappings)
         {
             const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
-            a->proc->movable += a->asked || a->born == UINT64_MAX ? 0 : sign * m->pages;
+            if (!a->asked && a->born != UINT64_MAX) {
+                a->proc->movable = counted(a->proc->movable, freed, m->pages);
+            }
         }
     }
     place(m);
@@ -156,7 +165,7 @@ void tern_residency_remove(struct tern_allocation *a)
     }
     tern_memory_leave(a);
     tern_list_remove(&m->by_use); /* the memory may no longer be shared */
-    pin(m, -a->pins);
+    set_pins(m, m->pins - a->pins);
 }
 
 /* ---------------------------------------------------------------------- sets */
@@ -355,9 +364,11 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     int r = tern_process_enter(a->proc);
     if (!r) {
         a->pins++;
-        pin(a->mem, 1); /* no block is evicted from here on */
+        set_pins(a->mem, a->mem->pins + 1); /* no block is evicted from here on */
         r = tern_sparse_commit_all(a->mem);
-        r = r || tern_list_empty(&a->mem->away) ? r : tern_pager_bring(a);
+        if (r == 0 && !tern_list_empty(&a->mem->away)) {
+            r = tern_pager_bring(a);
+        }
         tern_process_leave(a->proc);
     }
     pthread_mutex_unlock(&dev->lock);
@@ -390,7 +401,7 @@ int tern_os_allocation_evict(struct tern_allocation *a)
     } else {
         a->pins--;
         if (!a->gone) {
-            pin(a->mem, -1u);
+            set_pins(a->mem, a->mem->pins - 1);
         }
         pthread_cond_signal(&dev->pager.wake);
     }

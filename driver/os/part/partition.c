@@ -297,7 +297,9 @@ int tern_os_partition_list(struct tern_device *dev, struct tern_partition_info *
     TERN_LIST_EACH(node, &dev->partitions)
     {
         const struct tern_partition_info info = info_of(TERN_LIST_ENTRY(node, struct tern_partition, node));
-        r = r || (uint32_t)n >= max ? r : tern_sized_give_at(out, stride, (size_t)n, &info, sizeof info);
+        if (r == 0 && (uint32_t)n < max) {
+            r = tern_sized_give_at(out, stride, (size_t)n, &info, sizeof info);
+        }
         n++;
     }
     pthread_mutex_unlock(&dev->lock);

@@ -257,8 +257,12 @@ static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint
     }
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(c->proc);
-    r = r || job->null || !c->proc->sparse ? r : tern_demand_begin(job);
-    r = r || job->null || quiet ? r : tern_residency_check(c, job);
+    if (r == 0 && !job->null && c->proc->sparse) {
+        r = tern_demand_begin(job);
+    }
+    if (r == 0 && !job->null && !quiet) {
+        r = tern_residency_check(c, job);
+    }
     if (!r && job->data_size && !c->data) {
         r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
     }

@@ -156,8 +156,10 @@ static uint64_t load_on(const struct tern_sched_process *p, uint32_t band, uint3
 static void count_process(const struct tern_sched_process *p, uint32_t band, bool had)
 {
     const bool has = p->weight[band] != 0;
-    if (p->user && has != had) {
-        p->user->processes[band] += has ? 1u : -1u;
+    if (p->user && has && !had) {
+        p->user->processes[band]++;
+    } else if (p->user && had && !has) {
+        p->user->processes[band]--;
     }
 }
 

@@ -69,8 +69,12 @@ static int live(struct tern_process *p)
     if (r == 0) {
         r = tern_allocation_import(p, handle, TERN_MEM_READ, 0, &again);
     }
-    r = r || !lends ? r : tern_allocation_import(p, lent, TERN_MEM_WRITE, 0, &other);
-    r = r || !lends ? r : tern_allocation_write(other, 4096, "seen", 5);
+    if (r == 0 && lends) {
+        r = tern_allocation_import(p, lent, TERN_MEM_WRITE, 0, &other);
+    }
+    if (r == 0 && lends) {
+        r = tern_allocation_write(other, 4096, "seen", 5);
+    }
     if (r == 0) {
         r = tern_allocation_make_resident(a[0]);
     }

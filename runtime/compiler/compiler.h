@@ -82,7 +82,8 @@ struct tc_kernel {
     uint32_t stack;           /**< Upper bound of the private memory of a work-item, in bytes. */
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1; or zeros. */
     int uniform; /**< The kernel requires uniform work-groups: OpenCL C 1.x, or -cl-uniform-work-group-size. */
-    uint32_t coarse;          /**< Work-items of a round of coarse_entry, see below; 0: there is no such entry. */
+    uint32_t coarse;          /**< Work-items of a round of coarse_entry, or of its tiles in x; 0: it does not exist. */
+    uint32_t tile;            /**< Work-items of a tile of coarse_entry in y, see below; 0: that entry runs rounds. */
     int coarse_rows;          /**< The lanes of a row, see below, execute each other's work-items; for messages. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address of the entry; set by tc_load only. */
@@ -90,9 +91,9 @@ struct tc_kernel {
 };
 
 /**
- * Coarse dispatches. Hardware work-items run OpenCL work-items in rounds of c = tc_kernel.coarse. The hardware range in
- * x has X work-items, a multiple of S = TC_COARSE_STRIDE. Hardware work-item h runs the OpenCL work-items with the
- * numbers (without the offset)
+ * Coarse dispatches by rounds, if tile is 0. Hardware work-items run OpenCL work-items in rounds of c =
+ * tc_kernel.coarse. The hardware range in x has X work-items, a multiple of S = TC_COARSE_STRIDE. Hardware
+ * work-item h runs the OpenCL work-items with the numbers (without the offset)
  *
  *   (h / S + r * X / S) * S * c + k * S + h % S     for k = 0 ... c - 1 and r = 0, 1, 2 ...
  *
@@ -100,8 +101,19 @@ struct tc_kernel {
  * and 67, 83, 99, 115 in round 1.
  *
  * dispatch.user0 is the end of the ids in x, which is offset + OpenCL's global size, at most TC_COARSE_END. user1 is X
- * * c. y, z, offsets and arguments are those of a plain dispatch. The launcher chooses the groups, because such a
- * kernel reads no local or group id, has no local memory and does not print.
+ * * c. y, z, offsets and arguments are those of a plain dispatch.
+ *
+ * Coarse dispatches by tiles. Hardware work-item (h, v) runs the OpenCL work-items with the numbers (without the
+ * offsets)
+ *
+ *   (h / S * S * c + k * S + h % S, v * tile + l)   for k = 0 ... c - 1 and l = 0 ... tile - 1
+ *
+ * that are less than the global sizes. Example: with c = 2 and tile = 4, (3, 5) runs x = 3 and 19, y = 20 to 23.
+ * dispatch.user0 is the end of the ids in x, user1 that in y, both at most TC_COARSE_END. z, offsets and arguments are
+ * those of a plain dispatch.
+ *
+ * The launcher chooses the groups, because a kernel with a coarse entry reads no local or group id, has no local memory
+ * and does not print.
  */
 #define TC_COARSE_STRIDE 16u
 #define TC_COARSE_END (1u << 31)

@@ -32,11 +32,19 @@ static int get_bool(const cJSON *object, const char *name, int *out)
     return cJSON_IsBool(b) ? 0 : -EINVAL;
 }
 
-/** Reads `coarse` and `coarse_rows`, which older objects do not have. */
-static int get_coarse(const cJSON *object, uint32_t *out, int *rows)
+static int has(const cJSON *object, const char *name)
 {
-    const int bad = cJSON_GetObjectItemCaseSensitive(object, "coarse_rows") && get_bool(object, "coarse_rows", rows);
-    return bad || (cJSON_GetObjectItemCaseSensitive(object, "coarse") && get_u32(object, "coarse", out)) ? -EINVAL : 0;
+    return cJSON_GetObjectItemCaseSensitive(object, name) != NULL;
+}
+
+/** Reads `coarse`, `coarse_rows` and `tile`, which an object has only for coarse entries. */
+static int get_coarse(const cJSON *object, struct tc_kernel *k)
+{
+    return (has(object, "coarse_rows") && get_bool(object, "coarse_rows", &k->coarse_rows)) ||
+                   (has(object, "coarse") && get_u32(object, "coarse", &k->coarse)) ||
+                   (has(object, "tile") && (get_u32(object, "tile", &k->tile) || k->tile == 0))
+               ? -EINVAL
+               : 0;
 }
 
 /** A copy of a string; *out is NULL if there is none and it is not needed. */
@@ -141,7 +149,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
         result = get_u32(json, "stack", &k->stack);
     }
     if (result == 0) {
-        result = get_coarse(json, &k->coarse, &k->coarse_rows);
+        result = get_coarse(json, k);
     }
     if (result == 0) {
         result = get_bool(json, "uniform", &k->uniform);
@@ -157,7 +165,8 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     }
     int n = cJSON_GetArraySize(args);
     if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
-        k->stack > INT32_MAX || k->coarse > MAX_COARSE || !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
+        k->stack > INT32_MAX || k->coarse > MAX_COARSE || k->tile > MAX_COARSE ||
+        !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;
     }
     k->args = calloc(n ? (size_t)n : 1, sizeof *k->args);

@@ -18,6 +18,9 @@
 bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max, const struct rt_range *r,
                       struct rt_range *hardware);
 
+/** The value of user1 of a coarse dispatch (compiler.h). */
+uint32_t rt_coarse_user1(const struct tc_kernel *k, const struct rt_range *r, const struct rt_range *hardware);
+
 /** Explains a fault of a coarse dispatch. Replaces the work-item in the driver's sentence by the work-items of r
  *  that the hardware's work-item ran, adds to `more` how to find out which of them it was, and clears the work-item
  *  of *fault. */

@@ -69,7 +69,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
         .stack = tern_allocation_address(q->stack),
         .user0 = d->coarse ? d->range.offset[0] + d->range.global[0]
                            : d->prints ? tern_allocation_address(q->print) : 0,
-        .user1 = d->coarse ? d->hardware.global[0] * d->loaded->coarse : d->prints ? RT_PRINTF_BYTES : 0,
+        .user1 = d->coarse ? rt_coarse_user1(d->loaded, &d->range, r) : d->prints ? RT_PRINTF_BYTES : 0,
         .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2],
         .edge_x = edge[0], .edge_y = edge[1], .edge_z = edge[2],
     };

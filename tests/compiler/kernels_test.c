@@ -186,8 +186,14 @@ static void test_coarse(void **state)
         {"if (b[i]) a[i] = 1;", 0},
         {"if (b[i] > n) a[i] = 1;", 0},
         {"a[i] = 1; if (i < n) a[i + n] = 1;", 0},
-        {"for (uint k = 0; k < n; k++) a[k * n + i] = k * b[i];", 0},
-        {"a[i] = 1; while (n) ;", 0},
+        {"for (uint k = 0; k < n; k++) a[k * n + i] = k * b[i];", 1},
+        {"for (uint k = 0; k < i; k++) a[i] += k * b[k];", 0}, /* Work-items have different numbers of rounds. */
+        {"for (uint k = 0; k < n; k++) a[k * n + i] = atomic_inc(b);", 0},
+        {"for (uint k = 0; k < n; k++) { a[k * n + i] = k; barrier(CLK_GLOBAL_MEM_FENCE); }", 0},
+        {"for (uint k = 0; k < n; k++) { l[i & 7] = k; a[k * n + i] = l[k & 7]; }", 0},
+        {"for (uint k = 0; k < n; k++) a[k * n + i] = get_local_id(1) * k;", 0},
+        {"for (volatile global uint *v = b; *v < n;) a[i] += 1;", 0},
+        {"a[i] = 1; while (n) ;", 1},
         {"while (1) ;", 0},
         {"a[i] = 1; atomic_inc(&b[n]);", 0},
         {"a[i] = atomic_cmpxchg(&b[n], 1, 2);", 0},
@@ -224,6 +230,46 @@ static void test_coarse(void **state)
             }
             tc_kernels_free(&kernels);
         }
+    }
+}
+
+/** Kernels with loops get an entry for tiles of work-items if it shares work: in x, in y, or in both. Branches must go
+ *  the same way in the whole tile. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int x, y; /* The tile has several work-items in x, in y. */
+    } cases[] = {
+        {"uint s = 0; for (uint k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x]; a[y * n + x] = s;", 1, 1},
+        {"if (x >= n || y >= n) return; uint s = 0; for (uint k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x];"
+         "a[y * n + x] = s;", 1, 1},
+        /* The number of rounds depends on x, or on y. */
+        {"uint s = 0; for (uint k = 0; k < x; k++) s += a[y * n + k] * b[k * n + x]; a[y * n + x] = s;", 0, 1},
+        {"uint s = 0; for (uint k = 0; k < y; k++) s += a[y * n + k] * b[k * n + x]; a[y * n + x] = s;", 1, 0},
+        {"uint s = 0; for (uint k = 0; k < x + y; k++) s += a[y * n + k] * b[k * n + x]; a[y * n + x] = s;", 0, 0},
+        {"uint s = 0; for (uint k = 0; b[x] != k; k++) s += a[y * n + k] * b[k * n + x]; a[y * n + x] = s;", 0, 1},
+        {"uint s = 0; for (uint k = 0; k < n; k++) if (a[y * n + k] > n) s ^= b[s & 7]; a[y * n + x] = s;", 1, 0},
+        /* A condition after a store is no guard. */
+        {"uint s = 0; a[x] = 1; if (x + y >= n) return; for (uint k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x];"
+         "a[y * n + x] = s;", 0, 0},
+        /* Nothing is shared. */
+        {"uint s = 0; for (uint k = 0; k < n; k++) s = s * a[s & 7] + b[s & 15]; a[y * n + x] = s + x * y;", 1, 1},
+        {"for (uint k = 0; k < n; k++) atomic_add(&a[y * n + k], b[k * n + x]);", 0, 0},
+        {"local uint t[8]; uint s = 0; for (uint k = 0; k < n; k++) { t[x & 7] = k; s += t[y & 7] * b[k * n + x]; }"
+         "a[y * n + x] = s;", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "kernel void k(global uint *restrict a, global uint *restrict b, uint n)"
+                 "{ uint x = get_global_id(0), y = get_global_id(1); %s }", cases[i].body);
+        struct tc_kernels kernels = read_kernels(source, "");
+        const struct tc_kernel *k = find(&kernels, "k");
+        if ((k->coarse > 1) != cases[i].x || (k->tile > 1) != cases[i].y) {
+            fail_msg("%s: coarse is %u, tile %u", cases[i].body, k->coarse, k->tile);
+        }
+        tc_kernels_free(&kernels);
     }
 }
 
@@ -281,8 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_local_chain),
+        cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_coarse_chain),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_local_chain),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,8 @@ enum {
     RANDOM_SOURCE = 1 << 16      /**< Maximum bytes of a kernel's source. */
 };
 
+enum random_kind { RANDOM_STRAIGHT, RANDOM_UNIFORM, RANDOM_LOOPS };
+
 /** Functions that the kernels call. A program's source begins with this text. */
 extern const char random_kernel_head[];
 
@@ -25,7 +27,7 @@ struct random_range {
     cl_uint n, m;                /**< Arguments that kernels compare with ids. */
 };
 
-/** Returns a range of at most `most` work-items, usually long in x, with ids of at most 2^30 + most. */
+/** Returns a range of at most `most` work-items, long in x or of many rows, with ids of at most 2^30 + most. */
 struct random_range random_range(uint32_t *seed, size_t most);
 
 /**
@@ -35,13 +37,14 @@ struct random_range random_range(uint32_t *seed, size_t most);
  *      global uint *counters, uint n, uint m, long w)
  *
  * where io2 is io's buffer, and returns the state of the random numbers after it. A straight kernel has no loops, and
- * its only conditions are those on which a work-item does nothing. Other kernels have loops whose number of rounds
- * depends on data, branches, early returns, switches, private arrays, calls and atomics.
+ * its only conditions are those on which a work-item does nothing. In a uniform kernel, the rounds of loops and the
+ * conditions in them are the same for all work-items of a row, of a column, or of the range. Other kernels have loops
+ * whose number of rounds depends on data, branches, early returns, switches, private arrays, calls and atomics.
  *
  * All behaviour of a kernel is defined by the language: integers wrap; shifts and indices are in range; there is no
  * division by zero; a float is converted only to an integer type that holds it; data that are written and read as
  * different types may alias; NaNs and the sign of zero are not stored.
  */
-uint32_t random_kernel(uint32_t seed, const char *name, int straight, char text[RANDOM_SOURCE]);
+uint32_t random_kernel(uint32_t seed, const char *name, enum random_kind kind, char text[RANDOM_SOURCE]);
 
 #endif

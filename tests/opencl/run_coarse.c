@@ -49,12 +49,39 @@ static const char source[] =
     "kernel void longs ARGS { PLACE global ulong *o = (global ulong *)out; o[j] = ((global const long *)in)[j] * x; }\n"
     "kernel void back ARGS { PLACE uint last = get_global_size(0) * get_global_size(1) * get_global_size(2) - 1;"
     "    global float *o = (global float *)out; o[last - j] = sqrt((float)(in[j] & 0xffff)) * 0.5f; }\n"
+    "kernel void product ARGS { PLACE uint s = j; for (uint k = 0; k < (n & 63); k++)"
+    "    s += in[(y * 64 + k) & 4095] * in[k * 64 + (x & 63)]; out[j] = s; }\n"
+    "kernel void floats ARGS { PLACE float s = 0;"
+    "    for (int k = 0; k < (int)(m & 31); k++)"
+    "    s = fma((float)(in[y % 61 + k] & 255), (float)(in[x % 67 + k] >> 20), s);"
+    "    ((global float *)out)[j] = s; }\n"
+    "kernel void bounded ARGS { PLACE if (x >= n || y > m) return; uint s = 0; for (uint k = 0; k < 9; k++)"
+    "    s = s * 3 + in[(k * x + y) & 4095]; out[j] = s; }\n"
+    "kernel void nested ARGS { PLACE uint s = x ^ y; for (uint k = 0; k < (n & 7); k++) {"
+    "    if (m & k) s += in[k + y % 9]; for (uint i = 0; i <= k; i++) s = s * in[i] + in[(i * 16 + x) & 1023];"
+    "    out[j] += s; } out[j] ^= s; }\n"
+    "kernel void walk ARGS { PLACE global const uint *p = in + (x & 1023), *q = in + (y & 1023); uint s = 1;"
+    "    for (uint k = 0; k < (m & 15); k++) { s = (s ^ *p) * *q; p += n & 31; q++; } out[j] = s; }\n"
+    "kernel void around ARGS { PLACE int w = get_global_size(0), h = get_global_size(1), c = x - get_global_offset(0),"
+    "    r = y - get_global_offset(1); uint s = 0; for (int b = -1; b < 2; b++) for (int a = -1; a < 2; a++)"
+    "    s = s * 5 + in[(clamp(r + b, 0, h - 1) * w + clamp(c + a, 0, w - 1)) & 16383]; out[j] = s; }\n"
+    "kernel void data ARGS { PLACE uint s = 0, t = 0; while (t < (table[m & 7] & 15)) {"
+    "    s += in[(x + t) & 255] ^ y; t++; } do { s = s * 7 + in[t + y % 5]; t += 3; }"
+    "    while (t < (in[n & 63] & 31)); out[j] = s; }\n"
+    "kernel void choice ARGS { PLACE uint s = 3; for (uint k = 0; k < 12; k++) switch ((n + k) & 3) {"
+    "    case 0: s += in[k] * x; break; case 1: s ^= in[y & 15]; case 2: s *= 5; break; default: if (m > k) continue;"
+    "    s += table[k & 7]; } out[j] = s; }\n"
+    "kernel void divides ARGS { PLACE ulong s = x; for (uint k = 0; k < (n & 7); k++)"
+    "    s = s * 0x100000001ul / (in[(y + k) & 255] | 1) + in[(x + k) & 255]; out[j] = (uint)(s ^ s >> 32); }\n"
+    "kernel void columns ARGS { PLACE if (y < m) { uint s = 0; for (uint k = 0; k < (n & 31); k++)"
+    "    s += in[(k + y) & 4095] ^ table[k & 7]; out[j] = s + get_global_size(1) * 3 + get_global_offset(1); } }\n"
     "kernel void apart(global const uint *restrict in, global uint *restrict out, constant uint *restrict table,"
     "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
 
 static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "ratio",
                                     "share", "wide", "four", "two", "three", "chosen", "turned", "gather", "tables",
-                                    "bytes", "longs", "back", "apart"};
+                                    "bytes", "longs", "back", "apart", "product", "floats", "bounded", "nested",
+                                    "walk", "around", "data", "choice", "divides", "columns"};
 
 struct range {
     cl_uint dims;
@@ -74,16 +101,21 @@ static size_t below(size_t n)
 static struct range any_range(void)
 {
     struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}};
-    r.global[0] = below(4) == 0 ? below(300) + 1 : below(4) == 0 ? (below(31) + 1) << 8 : below(8000) + 1;
+    const int rows = below(3) == 0; /* many short ones */
+    r.global[0] = rows ? below(200) + 1
+                  : below(4) == 0 ? below(300) + 1
+                  : below(4) == 0 ? (below(31) + 1) << 8 : below(8000) + 1;
     for (cl_uint i = 1; i < r.dims; i++) {
         const size_t room = ITEMS_MAX / (r.global[0] * r.global[1]);
-        r.global[i] = below(room < 9 ? room : 9) + 1;
+        const size_t most = rows ? 200 : 9;
+        r.global[i] = below(room < most ? room : most) + 1;
     }
     for (cl_uint i = 0; i < r.dims; i++) {
         r.offset[i] = below(2) == 0 ? 0 : below(2) == 0 ? below(100) : below(1u << 30);
     }
     r.n = (cl_uint)(r.offset[0] + below(r.global[0] + r.global[0] / 8 + 1));
-    r.m = (cl_uint)(below(2) == 0 ? below(9) : r.offset[0] + below(r.global[0] + 9));
+    r.m = (cl_uint)(below(2) == 0 ? below(9) : below(2) == 0 ? r.offset[0] + below(r.global[0] + 9)
+                                                             : r.offset[1] + below(r.global[1] + 9));
     return r;
 }
 
@@ -178,6 +210,26 @@ static cl_ulong cost(const char *name, const char *options, const struct range *
     return instructions() - before;
 }
 
+/** Kernels with loops over a square of work-items, of which tiles load shared words once. The instructions are at most
+ *  these percentages of those without tiles. */
+static void test_tiles_save(void **state)
+{
+    (void)state;
+    const struct range square = {.dims = 2, .global = {128, 128, 1}, .n = 63, .m = 31};
+    static const struct {
+        const char *name;
+        unsigned percent;
+    } cases[] = {{"product", 60}, {"floats", 60}, {"columns", 50}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const cl_ulong tiles = cost(cases[i].name, "", &square);
+        const cl_ulong plain = cost(cases[i].name, "-tern-no-coarsen", &square);
+        if (tiles * 100 > plain * cases[i].percent) {
+            fail_msg("%s: %llu thread instructions in tiles, %llu without", cases[i].name, (unsigned long long)tiles,
+                     (unsigned long long)plain);
+        }
+    }
+}
+
 /** Coarsening saves a quarter of the instructions of a long range, and costs none on a short range. */
 static void test_saves(void **state)
 {
@@ -214,13 +266,10 @@ static void CL_CALLBACK on_report(const char *text, const void *info, size_t siz
     snprintf(report, sizeof report, "%s", text);
 }
 
-/** Runs a kernel whose work-item `bad` of a large range writes to an unmapped address. `report` has the result. */
-static void fault(const char *options, size_t offset, cl_uint bad)
+/** Runs kernel f, of which work-item `bad` writes to an unmapped address. `report` has the result. */
+static void run_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
+                      cl_uint bad)
 {
-    static const char bad_source[] = "kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
-                                     "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }";
-    const char *text = bad_source;
-    const size_t global = ITEMS_MAX;
     cl_context c = clCreateContext(NULL, 1, &clt_device, on_report, NULL, &clt_error);
     MADE(c);
     cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
@@ -234,13 +283,51 @@ static void fault(const char *options, size_t offset, cl_uint bad)
     MADE(m);
     clt_args(k, 2, ARG(m), ARG(bad));
     report[0] = '\0';
-    OK(clEnqueueNDRangeKernel(q, k, 1, &offset, &global, NULL, 0, NULL, NULL));
+    OK(clEnqueueNDRangeKernel(q, k, dims, offset, global, NULL, 0, NULL, NULL));
     FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
     OK(clReleaseMemObject(m));
     OK(clReleaseKernel(k));
     OK(clReleaseCommandQueue(q));
     OK(clReleaseProgram(p));
     OK(clReleaseContext(c));
+}
+
+/** The same with a kernel without loops, over a large range in x. */
+static void fault(const char *options, size_t offset, cl_uint bad)
+{
+    const size_t global = ITEMS_MAX;
+    run_fault("kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
+              "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }", options, 1, &offset, &global, bad);
+}
+
+/** The report names the tile of which a work-item faulted, whole or at the end of the range, and with -g that
+ *  work-item. */
+static void test_tile_faults(void **state)
+{
+    (void)state;
+    static const char text[] = "kernel void f(global uint *a, uint bad) { uint x = get_global_id(0),"
+        "    y = get_global_id(1), s = 0; for (uint k = 0; k < get_work_dim() * 20; k++) s += a[y + k] ^ a[x + k];"
+        "    a[4096 + (y & 63) + ((x * 1000 + y == bad) << 28)] = s; }";
+    static const size_t offset[] = {32, 8}, global[] = {145, 123};
+    static const struct {
+        cl_uint x, y;
+    } places[] = {{32 + 79, 8 + 66}, {32 + 144, 8 + 122}};
+    for (size_t i = 0; i < LENGTH(places); i++) {
+        const cl_uint bad = places[i].x * 1000 + places[i].y;
+        unsigned n = 0, x = 0, y = 0;
+        char exact[64];
+        run_fault(text, "", 2, offset, global, bad);
+        const char *who = strstr(report, "kernel f: one of ");
+        assert_non_null(who);
+        assert_int_equal(sscanf(who, "kernel f: one of %u work-items (x, y, 0), the first with x = %u, y = %u: store",
+                                &n, &x, &y), 3);
+        assert_in_range(n, 1, 16);
+        assert_true(x <= places[i].x && (places[i].x - x) % 16 == 0 && places[i].x - x < 64);
+        assert_true(y <= places[i].y && places[i].y - y < 4);
+        snprintf(exact, sizeof exact, "kernel f: work-item (%u, %u, 0) of group (", places[i].x, places[i].y);
+        run_fault(text, "-g", 2, offset, global, bad);
+        assert_non_null(strstr(report, exact));
+    }
 }
 
 /** The report names the work-items of which one faulted, and with -g the faulting one. */
@@ -273,7 +360,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_saves),
+        cmocka_unit_test(test_tiles_save),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_tile_faults),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Random kernels (random_kernel.h) over random ranges, built in three ways: with default options, without coarsening,
- * and without optimization. Some kernels are straight; others have loops, branches, switches, early returns, private
- * arrays, calls and atomics. The results must be equal bit for bit, and the same lines must be printed. The test also
- * runs preempted (run_random_kernels_preempted).
+ * and without optimization. Some kernels are straight; others have loops of the same number of rounds for all
+ * work-items; others have loops, branches, switches, early returns, private arrays, calls and atomics. The
+ * results must be equal bit for bit, and the same lines must be printed. The test also runs preempted
+ * (run_random_kernels_preempted).
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs (200 in the nightly tier). A
  * failure prints seed, range and kernel.
@@ -117,8 +118,8 @@ static void compare(const struct result *a, const struct result *b, const char *
     }
 }
 
-/** Returns the number of the program's kernels that have a coarsened entry. */
-static unsigned coarsened(cl_program p)
+/** Returns how often a binary of the program contains the mark of a property of kernels. */
+static unsigned coarsened(cl_program p, const char *mark)
 {
     size_t size;
     unsigned char *binary;
@@ -127,17 +128,17 @@ static unsigned coarsened(cl_program p)
     binary = malloc(size);
     assert_non_null(binary);
     OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, (void *)&binary, NULL));
-    static const char mark[] = "\"coarse\":";
-    for (size_t at = 0; at + sizeof mark - 1 <= size; at++) {
-        n += memcmp(binary + at, mark, sizeof mark - 1) == 0;
+    const size_t length = strlen(mark);
+    for (size_t at = 0; at + length <= size; at++) {
+        n += memcmp(binary + at, mark, length) == 0;
     }
     free(binary);
     return n;
 }
 
-/** Runs one program with kernels of both kinds over a few ranges each. Returns how many of its kernels are
- * coarsened. */
-static unsigned test_program(uint32_t seed)
+/** Runs one program with kernels of all kinds over a few ranges each. Adds to *coarse how many of its kernels are
+ * coarsened, and to *tiles how many of them run in tiles. */
+static void test_program(uint32_t seed, unsigned *coarse, unsigned *tiles)
 {
     static char texts[KERNELS][RANDOM_SOURCE], source[KERNELS * RANDOM_SOURCE + 4096];
     static struct result results[WAYS];
@@ -147,7 +148,7 @@ static unsigned test_program(uint32_t seed)
     for (unsigned k = 0; k < KERNELS; k++) {
         char name[16];
         snprintf(name, sizeof name, "k%u", k);
-        state = random_kernel(state, name, k % 3 != 2, texts[k]);
+        state = random_kernel(state, name, (enum random_kind)(k % 3), texts[k]);
         length += (size_t)snprintf(source + length, sizeof source - length, "%s", texts[k]);
     }
     open_buffers(&state);
@@ -167,13 +168,13 @@ static unsigned test_program(uint32_t seed)
             }
         }
     }
-    const unsigned n = coarsened(programs[0]);
-    assert_int_equal(coarsened(programs[1]), 0);
+    *coarse += coarsened(programs[0], "\"coarse\":");
+    *tiles += coarsened(programs[0], "\"tile\":");
+    assert_int_equal(coarsened(programs[1], "\"coarse\":"), 0);
     for (unsigned way = 0; way < WAYS; way++) {
         OK(clReleaseProgram(programs[way]));
     }
     close_buffers();
-    return n;
 }
 
 /** Returns the seed of program i. The first program's seed is the given one, so that any program can be run alone. */
@@ -189,14 +190,14 @@ static void test_random(void **state)
     const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
     const uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261124u;
     const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : amount()->programs;
-    unsigned coarse = 0;
+    unsigned coarse = 0, tiles = 0;
     printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
     for (unsigned long i = 0; i < steps; i++) {
-        coarse += test_program(seed_of(seed, i));
+        test_program(seed_of(seed, i), &coarse, &tiles);
     }
-    printf("%u of %lu kernels were coarsened\n", coarse, steps * KERNELS);
+    printf("%u of %lu kernels were coarsened, %u of them in tiles\n", coarse, steps * KERNELS, tiles);
     /* With fewer coarsened kernels the test would compare nothing. */
-    assert_true(steps < 8 || coarse > steps * KERNELS / 6);
+    assert_true(steps < 8 || (coarse > steps * KERNELS / 6 && tiles > steps * KERNELS / 20));
 }
 
 /** Runs a kernel that prints, with standard output redirected to a file. Returns the number of lines, and them as

@@ -103,6 +103,84 @@ static void test_long_kernels(void **state)
     assert_int_equal(h.global[0], 256);
 }
 
+/** Counts how often each work-item of an x by y range runs in tiles, by the formula of compiler.h. */
+static void count_tiles(const struct tc_kernel *k, const struct rt_range *r, const struct rt_range *h, uint8_t *times)
+{
+    const uint32_t s = TC_COARSE_STRIDE;
+    for (uint32_t v = 0; v < h->global[1]; v++) {
+        for (uint32_t u = 0; u < h->global[0]; u++) {
+            for (uint32_t n = 0; n < k->coarse * k->tile; n++) {
+                const uint64_t x = u / s * s * k->coarse + n % k->coarse * s + u % s;
+                const uint64_t y = v * k->tile + n / k->coarse;
+                times[x < r->global[0] && y < r->global[1] ? y * r->global[0] + x : SPAN] += 1;
+            }
+        }
+    }
+}
+
+/** Tiles of all sizes cover each work-item once, and are chosen if half of the lanes have work. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    static uint8_t times[SPAN + 1];
+    uint32_t seed = 6;
+    unsigned chosen = 0;
+    for (int n = 0; n < 300; n++) {
+        const struct tc_kernel k = {.coarse = 1u << clt_random(&seed) % 3, .tile = 1u << clt_random(&seed) % 3};
+        const struct rt_range r = {.dims = 3, .local = {1, 1, 1}, .offset = {clt_random(&seed) >> 2, 9, 3},
+                                   .global = {clt_random(&seed) % 400 + 1, clt_random(&seed) % 300 + 1, 2}};
+        struct rt_range h;
+        if (!rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h)) {
+            assert_memory_equal(&h, &r, sizeof r);
+            assert_true(r.global[0] < TC_COARSE_STRIDE * k.coarse || r.global[1] < k.tile ||
+                        r.global[0] / k.coarse * (r.global[1] / k.tile) < LANES * WARPS / 4);
+            continue;
+        }
+        chosen++;
+        memset(times, 0, sizeof times);
+        count_tiles(&k, &r, &h, times);
+        for (uint32_t i = 0; i < r.global[0] * r.global[1]; i++) {
+            assert_int_equal(times[i], 1);
+        }
+        assert_true(h.global[0] * h.global[1] * 2 >= LANES * WARPS / 2 && h.global[2] == 2);
+        assert_true(h.offset[0] == r.offset[0] && h.offset[1] == 9 && h.local[0] * h.local[1] * h.local[2] <= MAX);
+        assert_int_equal(rt_coarse_user1(&k, &r, &h), r.global[1] + 9);
+    }
+    assert_in_range(chosen, 200, 300);
+    const struct tc_kernel k = {.coarse = 4, .tile = 4};
+    struct rt_range r = {.dims = 2, .local = {1, 1, 1}, .global = {256, 256, 1}, .offset = {0, 0x80000000u - 256, 0}};
+    struct rt_range h;
+    assert_true(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+    r.offset[1]++; /* The ids reach 2^31. */
+    assert_false(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+}
+
+/** The explanation of a fault in a tile, at the end of the range and before. */
+static void test_tile_sentence(void **state)
+{
+    (void)state;
+    const struct tc_kernel k = {.coarse = 2, .tile = 4};
+    const struct rt_range r = {.dims = 2, .global = {250, 250, 1}, .local = {1, 1, 1}, .offset = {100, 1000, 0}};
+    struct rt_range h;
+    char more[RT_FAULT_MORE] = "";
+    assert_true(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+    static const struct {
+        uint32_t x, y;
+        const char *text;
+    } cases[] = {
+        {37, 5, "kernel k: one of 8 work-items (x, y, 7), the first with x = 169, y = 1020: store"},
+        {121, 62, "kernel k: one of 4 work-items (x, y, 7), the first with x = 333, y = 1248: store"},
+        {123, 62, "kernel k: one of 2 work-items (x, y, 7), the first with x = 335, y = 1248: store"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tern_fault f = {.has_item = true, .item = {100 + cases[i].x, 1000 + cases[i].y, 7}};
+        strcpy(f.message, "kernel k: work-item (1, 2, 7) of group (2, 0, 0): store");
+        rt_coarse_explain(&k, &r, &h, &f, more);
+        assert_string_equal(f.message, cases[i].text);
+        assert_false(f.has_item);
+    }
+}
+
 /** The explanation of a fault. A report of the driver in another form is left as it is. */
 static void test_sentence(void **state)
 {
@@ -149,6 +227,8 @@ int main(void)
         cmocka_unit_test(test_how_many),
         cmocka_unit_test(test_long_kernels),
         cmocka_unit_test(test_sentence),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_tile_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

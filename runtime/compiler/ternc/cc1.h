@@ -35,7 +35,8 @@ struct cc1_kernel {
     LLVMValueRef function;
     LLVMValueRef entry;
     LLVMValueRef coarse; /**< Entry for several work-items, or NULL. */
-    uint32_t copies;     /**< Work-items of a round of that entry; 0: there is none. */
+    uint32_t copies;     /**< Work-items of a round of that entry, or of a tile in x; 0: there is none. */
+    uint32_t tile;       /**< Work-items of a tile in y; 0: that entry runs rounds. */
     int rows;            /**< The lanes of a row execute each other's work-items (coarse_split.c). */
     uint32_t args_size;
     uint32_t local_static;
@@ -58,6 +59,9 @@ void *cc1_alloc(size_t n, size_t size);
 /** Formatted text of any length, malloc'ed for the caller. */
 char *cc1_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Generates the module's code as an object. */
+LLVMMemoryBufferRef cc1_emit(struct cc1 *cc);
+
 /* module.c */
 void cc1_module_init(struct cc1 *cc);
 LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, const char *what);
@@ -68,6 +72,8 @@ void cc1_module_rename(struct cc1 *cc);
 void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc);
 void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
+/** Makes the code generator give registers to short-lived values first, for the whole program. */
+void cc1_module_short_first(void);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
@@ -78,11 +84,17 @@ void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module);
 void cc1_kernels(struct cc1 *cc);
 /** Makes entries end without a return. After optimization. */
 void cc1_kernels_end(struct cc1 *cc);
+void cc1_entry_end(struct cc1 *cc, LLVMValueRef entry);
 /** Writes the JSON into the section .tern.kernels, with marks that cc1_stack_patch replaces. */
 void cc1_kernels_emit(struct cc1 *cc);
 
 /* coarse.c: makes the second entries of kernels that allow it. After optimization, before cc1_kernels_end. */
 void cc1_coarsen(struct cc1 *cc);
+
+/* tile_choose.c: makes a second entry for tiles of work-items if it pays. */
+void cc1_tile(struct cc1 *cc, struct cc1_kernel *k);
+/** Optimizes the entries for tiles. */
+void cc1_tiles_optimize(struct cc1 *cc);
 
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);

@@ -377,7 +377,7 @@ static unsigned choose(struct coarse *c)
     return own > SHORT || !in_reach(c, COARSE_COPIES) ? COARSE_COPIES / 2 : COARSE_COPIES;
 }
 
-static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
+void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to)
 {
     for (unsigned at = 0; at < 2; at++) { /* attributes of the function, then of its parameter */
         const LLVMAttributeIndex index = at ? 1 : CC1_FUNCTION;
@@ -399,8 +399,12 @@ void cc1_coarsen(struct cc1 *cc)
         *c = (struct coarse){.cc = cc, .plain = k->entry};
         size_t length;
         const char *name = LLVMGetValueName2(k->entry, &length);
-        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
-            (c->copies = choose(c)) == 0) {
+        if (LLVMGetSubprogram(k->entry) || cc1_local_used(cc, k->entry)) {
+            free(c);
+            continue;
+        }
+        if (!coarse_read(c) || (c->copies = choose(c)) == 0) {
+            cc1_tile(cc, k);
             free(c);
             continue;
         }
@@ -408,7 +412,7 @@ void cc1_coarsen(struct cc1 *cc)
         coarse_choose_split(c);
         c->made = LLVMAddFunction(cc->module, cc1_text("%s" CC1_COARSE_SUFFIX, name),
                                   LLVMGlobalGetValueType(k->entry));
-        copy_attributes(k->entry, c->made);
+        coarse_copy_attributes(k->entry, c->made);
         c->b = LLVMCreateBuilderInContext(cc->context);
         make_entry(c);
         LLVMDisposeBuilder(c->b);
@@ -417,4 +421,5 @@ void cc1_coarsen(struct cc1 *cc)
         k->rows = c->parts != 0;
         free(c);
     }
+    cc1_tiles_optimize(cc);
 }

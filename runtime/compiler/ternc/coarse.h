@@ -57,6 +57,19 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by);
 /** The two parts of a condition that passes if both are true (passes_if 1) or both are false (passes_if 0); *second
  *  is NULL if it has one part. */
 LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *second);
+/** True: the exit instruction of an entry. */
+int coarse_is_exit(LLVMValueRef i);
+/** True: an intrinsic that neither reads nor writes memory. */
+int coarse_is_pure_call(LLVMValueRef call);
+/** True: the instruction only informs the optimizer, and is not copied. */
+int coarse_is_hint(LLVMValueRef i);
+/** True: an argument of the entry, or its address: the entry's only parameter, or a constant distance from it. */
+int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v);
+/** True: work-items may execute the instruction in any order: it is not atomic, volatile or a fence, and has no pointer
+ *  to local memory. Calls are not examined. */
+int coarse_is_free(LLVMValueRef i);
+/** Gives `to` the attributes of the entry `from`. */
+void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to);
 /** Follows the plain entry from begin to exit, and fills the steps. 0: the kernel cannot be coarsened. */
 int coarse_read(struct coarse *c);
 /** Decides whether rounds can use words instead of vectors. If so sets `parts`, and `split` of the steps. Requires

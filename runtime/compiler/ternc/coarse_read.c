@@ -38,7 +38,7 @@ unsigned cc1_csr(LLVMValueRef call)
     return number;
 }
 
-static int is_exit(LLVMValueRef i)
+int coarse_is_exit(LLVMValueRef i)
 {
     size_t length;
     LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
@@ -73,8 +73,7 @@ static int is_local_pointer(LLVMValueRef v)
         LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == CC1_LOCAL_SPACE;
 }
 
-/** True: an intrinsic that neither reads nor writes memory. */
-static int is_pure_call(LLVMValueRef i)
+int coarse_is_pure_call(LLVMValueRef i)
 {
     LLVMValueRef f = LLVMGetCalledValue(i);
     LLVMAttributeRef memory;
@@ -85,8 +84,7 @@ static int is_pure_call(LLVMValueRef i)
     return memory && LLVMGetEnumAttributeValue(memory) == 0;
 }
 
-/** True: the instruction only informs the optimizer, and is not copied. */
-static int is_hint(LLVMValueRef i)
+int coarse_is_hint(LLVMValueRef i)
 {
     static const char *const names[] = {"llvm.assume", "llvm.experimental.noalias.scope.decl"};
     LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
@@ -99,8 +97,7 @@ static int is_hint(LLVMValueRef i)
     return 0;
 }
 
-/** True: an argument, or its address: the entry's only parameter, or a constant distance from it. */
-static int is_argument(struct coarse *c, LLVMValueRef v)
+int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v)
 {
     if (LLVMIsAGetElementPtrInst(v)) {
         for (int i = 1; i < LLVMGetNumOperands(v); i++) {
@@ -110,7 +107,26 @@ static int is_argument(struct coarse *c, LLVMValueRef v)
         }
         v = LLVMGetOperand(v, 0);
     }
-    return v == LLVMGetParam(c->plain, 0);
+    return v == LLVMGetParam(entry, 0);
+}
+
+int coarse_is_free(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg: return 0;
+    case LLVMLoad: case LLVMStore:
+        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
+            return 0;
+        }
+        break;
+    default: break;
+    }
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        if (is_local_pointer(LLVMGetOperand(i, (unsigned)k))) {
+            return 0;
+        }
+    }
+    return !is_local_pointer(i);
 }
 
 /** Sets the kind of a step that reads a CSR. 0: the coarse entry cannot provide its value. */
@@ -172,13 +188,13 @@ static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
     int waits = 0; /* the step needs a value that is made in each round, so it cannot run before the rounds */
-    if (c->n == COARSE_STEPS || is_local_pointer(i) || is_library(i)) {
+    if (c->n == COARSE_STEPS || !coarse_is_free(i) || is_library(i)) {
         return 0;
     }
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
         struct step *from = coarse_find(c, v);
-        if (is_local_pointer(v) || (LLVMIsAInstruction(v) && !from)) {
+        if (LLVMIsAInstruction(v) && !from) {
             return 0;
         }
         if (from) {
@@ -189,28 +205,21 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         }
     }
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAlloca: case LLVMPHI: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg:
-        return 0;
+    case LLVMAlloca: case LLVMPHI: return 0;
     case LLVMLoad:
-        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
-            return 0;
-        }
         /* a place that all work-items read has one value: writing it would be a data race */
-        s.loaded = !is_argument(c, LLVMGetOperand(i, 0));
+        s.loaded = !coarse_is_argument(c->plain, LLVMGetOperand(i, 0));
         s.kind = s.loaded ? s.kind : ENTRY;
         break;
     case LLVMStore:
-        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
-            return 0;
-        }
         s.kind = EACH;
         c->stores++;
         break;
     case LLVMGetElementPtr:
-        s.kind = is_argument(c, i) ? ENTRY : s.kind;
+        s.kind = coarse_is_argument(c->plain, i) ? ENTRY : s.kind;
         break;
     case LLVMCall:
-        if (!is_pure_call(i) && !classify_csr(&s, cc1_csr(i))) {
+        if (!coarse_is_pure_call(i) && !classify_csr(&s, cc1_csr(i))) {
             return 0;
         }
         break;
@@ -272,9 +281,10 @@ static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
     LLVMValueRef condition = LLVMGetCondition(branch);
     struct step *from = coarse_find(c, condition);
     LLVMBasicBlockRef to[2] = {LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1)};
-    int away = is_exit(LLVMGetFirstInstruction(to[0])) ? 0 : 1;
-    if (!from || from->loaded || c->stores || c->n == COARSE_STEPS || !is_exit(LLVMGetFirstInstruction(to[away])) ||
-        (c->leave && c->leave != to[away]) || !is_likely(c, condition, away == 1)) {
+    int away = coarse_is_exit(LLVMGetFirstInstruction(to[0])) ? 0 : 1;
+    if (!from || from->loaded || c->stores || c->n == COARSE_STEPS ||
+        !coarse_is_exit(LLVMGetFirstInstruction(to[away])) || (c->leave && c->leave != to[away]) ||
+        !is_likely(c, condition, away == 1)) {
         return NULL;
     }
     c->leave = to[away];
@@ -291,12 +301,12 @@ int coarse_read(struct coarse *c)
     /* the bound ends at an infinite loop of unconditional branches */
     while (block && blocks++ < LLVMCountBasicBlocks(c->plain)) {
         LLVMValueRef i = LLVMGetFirstInstruction(block);
-        for (; i && !LLVMIsATerminatorInst(i) && !is_exit(i); i = LLVMGetNextInstruction(i)) {
-            if (!is_hint(i) && !add_step(c, i)) {
+        for (; i && !LLVMIsATerminatorInst(i) && !coarse_is_exit(i); i = LLVMGetNextInstruction(i)) {
+            if (!coarse_is_hint(i) && !add_step(c, i)) {
                 return 0;
             }
         }
-        if (is_exit(i)) {
+        if (coarse_is_exit(i)) {
             c->exit = i;
             return LLVMIsAReturnInst(LLVMGetNextInstruction(i)) != NULL &&
                 blocks + (c->leave && c->leave != block) == LLVMCountBasicBlocks(c->plain);

@@ -293,27 +293,31 @@ void cc1_kernels(struct cc1 *cc)
  *  saves of registers: the code generator moves frames behind branches (shrink wrapping), except in functions that a
  *  sanitizer checks. The attribute has no other effect, because no sanitizer runs. Entries begin at a
  *  line, so that the other kernels of a program do not change a kernel's cycles. */
-void cc1_kernels_end(struct cc1 *cc)
+void cc1_entry_end(struct cc1 *cc, LLVMValueRef entry)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
-    for (size_t i = 0; i < 2 * cc->n_kernels; i++) {
-        LLVMValueRef f = i % 2 ? cc->kernels[i / 2].coarse : cc->kernels[i / 2].entry;
-        if (!f) {
-            continue;
-        }
-        LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "noreturn"));
-        LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "sanitize_thread"));
-        LLVMSetAlignment(f, LINE);
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
-            LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-            if (LLVMIsAReturnInst(end)) {
-                LLVMPositionBuilderBefore(b, end);
-                LLVMBuildUnreachable(b);
-                LLVMInstructionEraseFromParent(end);
-            }
+    LLVMAddAttributeAtIndex(entry, CC1_FUNCTION, attribute(cc, "noreturn"));
+    LLVMAddAttributeAtIndex(entry, CC1_FUNCTION, attribute(cc, "sanitize_thread"));
+    LLVMSetAlignment(entry, LINE);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(entry); block; block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        if (LLVMIsAReturnInst(end)) {
+            LLVMPositionBuilderBefore(b, end);
+            LLVMBuildUnreachable(b);
+            LLVMInstructionEraseFromParent(end);
         }
     }
     LLVMDisposeBuilder(b);
+}
+
+void cc1_kernels_end(struct cc1 *cc)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        cc1_entry_end(cc, cc->kernels[i].entry);
+        if (cc->kernels[i].coarse) {
+            cc1_entry_end(cc, cc->kernels[i].coarse);
+        }
+    }
 }
 
 void cc1_kernels_emit(struct cc1 *cc)
@@ -326,6 +330,9 @@ void cc1_kernels_emit(struct cc1 *cc)
         cJSON_AddNumberToObject(json, "local_static", cc->kernels[i].local_static);
         if (cc->kernels[i].copies) {
             cJSON_AddNumberToObject(json, "coarse", cc->kernels[i].copies);
+        }
+        if (cc->kernels[i].tile) {
+            cJSON_AddNumberToObject(json, "tile", cc->kernels[i].tile);
         }
         if (cc->kernels[i].rows) {
             cJSON_AddTrueToObject(json, "coarse_rows");

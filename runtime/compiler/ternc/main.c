@@ -85,7 +85,7 @@ static void link_stdin(struct cc1 *cc)
     }
 }
 
-static LLVMMemoryBufferRef emit(struct cc1 *cc)
+LLVMMemoryBufferRef cc1_emit(struct cc1 *cc)
 {
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
@@ -124,7 +124,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_kernels_emit(cc);
     cc1_order(cc);
     cc1_stack_watch(cc);
-    LLVMMemoryBufferRef buffer = emit(cc);
+    LLVMMemoryBufferRef buffer = cc1_emit(cc);
     size_t size = LLVMGetBufferSize(buffer);
     char *object = cc1_alloc(size, 1);
     memcpy(object, LLVMGetBufferStart(buffer), size);
@@ -147,7 +147,7 @@ static void make_runtime(struct cc1 *cc, const char *input, const char *stack_pa
     cc1_module_optimize(cc, "default<O2>");
     cc1_order(cc);
     cc1_stack_watch(cc);
-    LLVMMemoryBufferRef buffer = emit(cc);
+    LLVMMemoryBufferRef buffer = cc1_emit(cc);
     cc1_stack_table(cc, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), stack_path);
     write_all(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
 }

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Tiles of work-items: a second entry of a kernel with loops. Each hardware work-item runs a tile of OpenCL work-items,
+ * x in x and y in y. An instruction that does not depend on an id is executed once for the tile, and one that depends
+ * on one id once for each row or column of it. Thus a product of matrices loads x + y words for x * y operations, and
+ * has its sums in registers; a stencil loads once what neighbours share.
+ *
+ * Work-items of a tile are 1 apart in y, and S = CC1_COARSE_STRIDE apart in x, so that lanes access neighbouring words.
+ * The first work-item of hardware work-item (h, v) is (h / S * S * x + h % S, v * y), without the offsets. Those that
+ * exceed the range do not run. CSRs user0 and user1 have the ends of the ids in x and y, with the offset, at most 2^31.
+ * The launcher chooses between this entry and the plain one (compiler.h, runtime/core/coarse.h).
+ *
+ * The entry has the kernel's blocks twice. The tile has a copy of an instruction for each id on which it depends; its
+ * branches are uniform (tile_read.c). A tile at the end of the range, or in which a work-item does not pass a guard,
+ * runs its work-items one after the other in a loop. tile_choose.c chooses the sides of the tile.
+ */
+#include "tile.h"
+
+#include "coarse.h"
+#include "tern/tern_spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static LLVMValueRef constant(const struct tile *t, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(t->cc->context), value, 0);
+}
+
+static LLVMBasicBlockRef add_block(const struct tile *t)
+{
+    return LLVMAppendBasicBlockInContext(t->cc->context, t->made, "");
+}
+
+static LLVMValueRef read_csr(struct tile *t, unsigned number)
+{
+    char text[32];
+    const int n = snprintf(text, sizeof text, "csrr $0, 0x%x", number);
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(t->cc->context), NULL, 0, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, (size_t)n, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(t->b, type, code, NULL, 0, "");
+}
+
+/** The copy of an operand that copy k uses. */
+static LLVMValueRef get(struct tile *t, LLVMValueRef v, unsigned k)
+{
+    const struct tile_value *of = tile_find(t, v);
+    return of && LLVMIsAInstruction(v) ? of->copy[k] : LLVMIsAArgument(v) ? LLVMGetParam(t->made, 0) : v;
+}
+
+static LLVMValueRef clone(struct tile *t, LLVMValueRef of, unsigned k)
+{
+    LLVMValueRef i = LLVMInstructionClone(of);
+    for (int o = 0; o < LLVMGetNumOperands(of); o++) {
+        LLVMSetOperand(i, (unsigned)o, get(t, LLVMGetOperand(of, (unsigned)o), k));
+    }
+    LLVMInsertIntoBuilder(t->b, i);
+    return i;
+}
+
+/** True: copy k of v is that of its row's first copy plus a constant. */
+static int is_derived(const struct tile *t, const struct tile_value *v, unsigned k)
+{
+    return k % TILE_SIDE > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && v->kind == TILE_PLAIN;
+}
+
+static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned k)
+{
+    LLVMValueRef first = v->copy[k / TILE_SIDE * TILE_SIDE];
+    LLVMValueRef by = constant(t, v->by * CC1_COARSE_STRIDE * (k % TILE_SIDE));
+    if (v->by == 0) {
+        return first;
+    }
+    return LLVMGetTypeKind(LLVMTypeOf(first)) == LLVMPointerTypeKind
+               ? LLVMBuildGEP2(t->b, LLVMInt8TypeInContext(t->cc->context), first, &by, 1, "")
+               : LLVMBuildAdd(t->b, first, by, "");
+}
+
+/** Makes copy k of a step, or takes over that of the row or column, which does not depend on the other id. */
+static void make_copy(struct tile *t, struct tile_value *v, unsigned k, int derived)
+{
+    const unsigned depends = tile_depends(t, v);
+    const unsigned from = (depends & TILE_X ? k % TILE_SIDE : 0) + (depends & TILE_Y ? k / TILE_SIDE * TILE_SIDE : 0);
+    if (is_derived(t, v, from) != derived) {
+        return;
+    }
+    if (from != k) {
+        v->copy[k] = v->copy[from];
+    } else if (derived) {
+        v->copy[k] = derive(t, v, k);
+    } else if (LLVMIsAPHINode(v->of)) {
+        v->copy[k] = LLVMBuildPhi(t->b, LLVMTypeOf(v->of), "");
+    } else {
+        v->copy[k] = clone(t, v->of, k);
+    }
+}
+
+static void make_copies(struct tile *t, struct tile_value *v, int derived)
+{
+    for (unsigned l = 0; l < t->y; l++) {
+        for (unsigned k = 0; k < t->x; k++) {
+            make_copy(t, v, l * TILE_SIDE + k, derived);
+        }
+    }
+}
+
+/** Builds a branch to the slow loop unless all copies pass; the builder continues in a new block. */
+static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
+{
+    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second), all = NULL;
+    if (second) {
+        make_guard(t, part, passes_if);
+        make_guard(t, second, passes_if);
+        return;
+    }
+    const struct tile_value *v = tile_find(t, part);
+    const unsigned depends = v ? tile_depends(t, v) : 0;
+    for (unsigned l = 0; l < (depends & TILE_Y ? t->y : 1); l++) {
+        for (unsigned k = 0; k < (depends & TILE_X ? t->x : 1); k++) {
+            LLVMValueRef one = get(t, part, l * TILE_SIDE + k);
+            all = !all ? one : passes_if ? LLVMBuildAnd(t->b, all, one, "") : LLVMBuildOr(t->b, all, one, "");
+        }
+    }
+    LLVMBasicBlockRef next = add_block(t);
+    LLVMBuildCondBr(t->b, all, passes_if ? next : t->slow, passes_if ? t->slow : next);
+    LLVMPositionBuilderAtEnd(t->b, next);
+}
+
+static LLVMBasicBlockRef copy_of(struct tile *t, LLVMBasicBlockRef block, unsigned k)
+{
+    return LLVMValueAsBasicBlock(tile_find(t, LLVMBasicBlockAsValue(block))->copy[k]);
+}
+
+/** Builds the branch at the end of a block. k: 0 in the tile, or TILE_SLOW. */
+static void make_end(struct tile *t, const struct tile_value *v, unsigned k)
+{
+    LLVMValueRef end = v->of;
+    if (k == 0 && v->leaves && tile_depends(t, v)) {
+        make_guard(t, LLVMGetCondition(end), v->leaves == 2);
+        LLVMBuildBr(t->b, copy_of(t, LLVMGetSuccessor(end, v->leaves == 2 ? 0 : 1), k));
+        return;
+    }
+    LLVMValueRef made = clone(t, end, k);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+        LLVMSetSuccessor(made, i, copy_of(t, LLVMGetSuccessor(end, i), k));
+    }
+}
+
+static void add_incoming(struct tile *t, const struct tile_value *v, unsigned k)
+{
+    const int slow = k == TILE_SLOW;
+    for (unsigned i = 0; i < LLVMCountIncoming(v->of); i++) {
+        const struct tile_value *from = tile_find(t, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(v->of, i)));
+        LLVMValueRef value = get(t, LLVMGetIncomingValue(v->of, i), k);
+        LLVMBasicBlockRef last = from->last[slow];
+        if (last) { /* the block is reachable */
+            LLVMAddIncoming(v->copy[k], &value, &last, 1);
+        }
+    }
+}
+
+/** Completes the phis of a copy of the blocks. */
+static void complete(struct tile *t, int slow)
+{
+    for (size_t n = 0; n < t->n; n++) {
+        struct tile_value *v = &t->values[n];
+        if (!LLVMIsAPHINode(v->of)) {
+            continue;
+        }
+        for (unsigned k = slow ? TILE_SLOW : 0; k < (slow ? TILE_SLOW + 1 : TILE_COPIES); k++) {
+            if (v->copy[k] && LLVMIsAPHINode(v->copy[k]) && LLVMCountIncoming(v->copy[k]) == 0) {
+                add_incoming(t, v, k);
+            }
+        }
+    }
+}
+
+/** Builds the blocks of the tile. */
+static void make_fast(struct tile *t)
+{
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        LLVMPositionBuilderAtEnd(t->b, LLVMValueAsBasicBlock(block->copy[0]));
+        LLVMValueRef i = LLVMGetFirstInstruction(t->blocks[n]), first = i;
+        for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
+            make_copies(t, tile_find(t, i), 0);
+        }
+        for (LLVMValueRef phi = first; phi != i; phi = LLVMGetNextInstruction(phi)) {
+            make_copies(t, tile_find(t, phi), 1);
+        }
+        for (; i; i = LLVMGetNextInstruction(i)) {
+            struct tile_value *v = tile_find(t, i);
+            block->last[0] = LLVMGetInsertBlock(t->b);
+            if (LLVMIsATerminatorInst(i)) {
+                make_end(t, v, 0);
+                break;
+            }
+            if (v->kind == TILE_EXIT) {
+                LLVMInsertIntoBuilder(t->b, LLVMInstructionClone(i));
+            } else if (v->kind == TILE_PLAIN) {
+                make_copies(t, v, 0);
+                make_copies(t, v, 1);
+            }
+        }
+        block->last[0] = LLVMGetInsertBlock(t->b);
+    }
+    complete(t, 0);
+}
+
+/** Builds the blocks again for one work-item, which continues at `latch`. */
+static void make_single(struct tile *t, LLVMBasicBlockRef latch)
+{
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        block->last[1] = LLVMValueAsBasicBlock(block->copy[TILE_SLOW]);
+        LLVMPositionBuilderAtEnd(t->b, block->last[1]);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(t->blocks[n]); i; i = LLVMGetNextInstruction(i)) {
+            struct tile_value *v = tile_find(t, i);
+            if (v->kind == TILE_EXIT) {
+                LLVMBuildBr(t->b, latch);
+                break;
+            }
+            if (LLVMIsATerminatorInst(i)) {
+                make_end(t, v, TILE_SLOW);
+            } else if (v->kind == TILE_PLAIN && LLVMIsAPHINode(i)) {
+                v->copy[TILE_SLOW] = LLVMBuildPhi(t->b, LLVMTypeOf(i), "");
+            } else if (v->kind == TILE_PLAIN) {
+                v->copy[TILE_SLOW] = clone(t, i, TILE_SLOW);
+            }
+        }
+    }
+    complete(t, 1);
+}
+
+/** Sets all copies of the steps of one kind: begin, the size, or the id of the tile's work-items. */
+static void set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y)
+{
+    LLVMValueRef copy[TILE_COPIES];
+    for (unsigned l = 0; l < t->y; l++) {
+        for (unsigned k = 0; k < t->x; k++) {
+            const uint32_t by = each_x * k + each_y * l;
+            copy[l * TILE_SIDE + k] = by ? LLVMBuildAdd(t->b, first, constant(t, by), "") : first;
+        }
+    }
+    for (size_t n = 0; n < t->n; n++) {
+        for (unsigned k = 0; k < TILE_COPIES && t->values[n].kind == kind; k++) {
+            t->values[n].copy[k] = k / TILE_SIDE < t->y && k % TILE_SIDE < t->x ? copy[k] : NULL;
+        }
+    }
+}
+
+static void set_slow(struct tile *t, enum tile_kind kind, LLVMValueRef v)
+{
+    for (size_t n = 0; n < t->n; n++) {
+        if (t->values[n].kind == kind) {
+            t->values[n].copy[TILE_SLOW] = v;
+        }
+    }
+}
+
+static LLVMValueRef below(struct tile *t, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildICmp(t->b, LLVMIntULT, a, b, "");
+}
+
+static void make_exit(struct tile *t)
+{
+    for (size_t n = 0; n < t->n; n++) {
+        if (t->values[n].kind == TILE_EXIT) {
+            LLVMInsertIntoBuilder(t->b, LLVMInstructionClone(t->values[n].of));
+            break;
+        }
+    }
+    LLVMBuildRetVoid(t->b);
+}
+
+/** Builds the loop over the work-items of the tile that begins at (x, y), as far as they are in the range. */
+static void make_slow(struct tile *t, LLVMValueRef x, LLVMValueRef y, LLVMValueRef end_x, LLVMValueRef end_y)
+{
+    LLVMBasicBlockRef head = add_block(t), body, latch = add_block(t), leave = add_block(t);
+    LLVMPositionBuilderAtEnd(t->b, t->slow);
+    LLVMBuildBr(t->b, head);
+    LLVMPositionBuilderAtEnd(t->b, head);
+    LLVMValueRef item = LLVMBuildPhi(t->b, LLVMTypeOf(x), "");
+    LLVMValueRef k = LLVMBuildAnd(t->b, item, constant(t, t->x - 1), "");
+    LLVMValueRef l = LLVMBuildUDiv(t->b, item, constant(t, t->x), "");
+    LLVMValueRef at_x = LLVMBuildAdd(t->b, x, LLVMBuildMul(t->b, k, constant(t, CC1_COARSE_STRIDE), ""), "");
+    LLVMValueRef at_y = LLVMBuildAdd(t->b, y, l, "");
+    LLVMValueRef in = LLVMBuildAnd(t->b, below(t, at_x, end_x), below(t, at_y, end_y), "");
+    set_slow(t, TILE_ID_X, at_x);
+    set_slow(t, TILE_ID_Y, at_y);
+    body = copy_of(t, t->blocks[0], TILE_SLOW);
+    LLVMBuildCondBr(t->b, in, body, latch);
+    make_single(t, latch);
+    LLVMPositionBuilderAtEnd(t->b, latch);
+    LLVMValueRef next = LLVMBuildAdd(t->b, item, constant(t, 1), "");
+    LLVMBuildCondBr(t->b, below(t, next, constant(t, t->x * t->y)), head, leave);
+    LLVMAddIncoming(item, (LLVMValueRef[]){constant(t, 0), next}, (LLVMBasicBlockRef[]){t->slow, latch}, 2);
+    LLVMPositionBuilderAtEnd(t->b, leave);
+    make_exit(t);
+}
+
+/** The number of the hardware work-item's first work-item, in x and in y. */
+static LLVMValueRef first_x(struct tile *t, LLVMValueRef offset)
+{
+    LLVMValueRef id = read_csr(t, TERN_CSR_GLOBAL_ID_X);
+    LLVMValueRef number = LLVMBuildSub(t->b, id, offset, "");
+    LLVMValueRef row = LLVMBuildAnd(t->b, number, constant(t, ~(CC1_COARSE_STRIDE - 1)), "");
+    return LLVMBuildAdd(t->b, id, LLVMBuildMul(t->b, row, constant(t, t->x - 1), ""), "");
+}
+
+static LLVMValueRef first_y(struct tile *t, LLVMValueRef offset)
+{
+    LLVMValueRef id = read_csr(t, TERN_CSR_GLOBAL_ID_Y);
+    LLVMValueRef before = LLVMBuildMul(t->b, LLVMBuildSub(t->b, id, offset, ""), constant(t, t->y), "");
+    return LLVMBuildAdd(t->b, offset, before, "");
+}
+
+LLVMValueRef tile_make(struct tile *t, const char *name)
+{
+    t->made = LLVMAddFunction(t->cc->module, name, LLVMGlobalGetValueType(t->plain));
+    coarse_copy_attributes(t->plain, t->made);
+    t->b = LLVMCreateBuilderInContext(t->cc->context);
+    LLVMBasicBlockRef begin = add_block(t);
+    for (size_t n = 0; n < t->n; n++) {
+        for (unsigned k = 0; k <= TILE_SLOW; k++) {
+            t->values[n].copy[k] = NULL;
+        }
+        t->values[n].last[0] = t->values[n].last[1] = NULL;
+    }
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        block->copy[0] = LLVMBasicBlockAsValue(add_block(t));
+        block->copy[TILE_SLOW] = t->draft ? NULL : LLVMBasicBlockAsValue(add_block(t));
+    }
+    t->slow = add_block(t);
+    LLVMPositionBuilderAtEnd(t->b, begin);
+    LLVMValueRef offset_x = read_csr(t, TERN_CSR_OFFSET_X), offset_y = read_csr(t, TERN_CSR_OFFSET_Y);
+    LLVMValueRef end_x = read_csr(t, TERN_CSR_USER0), end_y = read_csr(t, TERN_CSR_USER1);
+    LLVMValueRef x = first_x(t, offset_x), y = first_y(t, offset_y);
+    LLVMValueRef size_x = LLVMBuildSub(t->b, end_x, offset_x, ""), size_y = LLVMBuildSub(t->b, end_y, offset_y, "");
+    set(t, TILE_ID_X, x, CC1_COARSE_STRIDE, 0);
+    set(t, TILE_ID_Y, y, 0, 1);
+    set(t, TILE_SIZE_X, size_x, 0, 0);
+    set(t, TILE_SIZE_Y, size_y, 0, 0);
+    set_slow(t, TILE_SIZE_X, size_x);
+    set_slow(t, TILE_SIZE_Y, size_y);
+    LLVMValueRef last_x = LLVMBuildAdd(t->b, x, constant(t, CC1_COARSE_STRIDE * (t->x - 1)), "");
+    LLVMValueRef last_y = LLVMBuildAdd(t->b, y, constant(t, t->y - 1), "");
+    LLVMValueRef whole = LLVMBuildAnd(t->b, below(t, last_x, end_x), below(t, last_y, end_y), "");
+    LLVMBuildCondBr(t->b, whole, copy_of(t, t->blocks[0], 0), t->slow);
+    make_fast(t);
+    if (t->draft) {
+        LLVMPositionBuilderAtEnd(t->b, t->slow);
+        make_exit(t);
+    } else {
+        make_slow(t, x, y, end_x, end_y);
+    }
+    LLVMDisposeBuilder(t->b);
+    return t->made;
+}

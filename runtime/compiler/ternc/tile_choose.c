@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Chooses the sides of tiles. Each candidate is compiled, and its machine code counted with 8 rounds for each loop, so
+ * that registers, spilled values and what the optimizer finds in common count as they are. The tile that needs fewest
+ * instructions for each of its work-items is taken, if it needs clearly fewer than the plain entry.
+ */
+#include "tile.h"
+
+#include "coarse.h"
+
+#include "../tc_elf.h"
+
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 8.0      /* assumed rounds of a loop */
+#define CALL 30.0       /* assumed instructions of a call */
+#define GAIN 0.8        /* cost that a tile may have at most, of the plain entry's for the same work-items */
+#define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
+#define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
+#define PASSES "function(early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
+
+/** Finds the code of a function. 0: the object has none. */
+static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint32_t *words)
+{
+    Elf32_Shdr table, section;
+    size_t n;
+    if (tc_elf_symbols(elf, &table, &n)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+        if (!strcmp(tc_elf_string(elf, table.sh_link, s.st_name), name) && !tc_elf_section(elf, s.st_shndx, &section) &&
+            s.st_value % 4 == 0 && s.st_value <= section.sh_size && s.st_size <= section.sh_size - s.st_value) {
+            *words = s.st_size / 4;
+            return elf->data + section.sh_offset + s.st_value;
+        }
+    }
+    return NULL;
+}
+
+/** Distance of a jump in words; 0: it is none. */
+static int32_t jump(uint32_t word)
+{
+    const uint32_t opcode = word & 0x7f, sign = word >> 31;
+    uint32_t bytes = 0;
+    if (opcode == 0x63) {
+        bytes = (word >> 8 & 15) << 1 | (word >> 25 & 63) << 5 | (word >> 7 & 1) << 11 | (sign ? ~0xfffu : 0);
+    } else if (opcode == 0x6f) {
+        bytes = (word >> 21 & 1023) << 1 | (word >> 20 & 1) << 11 | (word >> 12 & 255) << 12 | (sign ? ~0xfffffu : 0);
+    }
+    return (int32_t)bytes / 4;
+}
+
+/** Counts the instructions before word `end`. */
+static double count(const uint8_t *code, uint32_t words)
+{
+    double *weight = cc1_alloc(words, sizeof *weight), sum = 0;
+    uint32_t word;
+    for (uint32_t i = 0; i < words; i++) {
+        weight[i] = 1;
+    }
+    for (uint32_t i = 0; i < words; i++) {
+        memcpy(&word, code + 4 * (size_t)i, sizeof word);
+        const int32_t by = jump(word);
+        for (int64_t k = by < 0 ? (int64_t)i + by : (int64_t)i + 1; k >= 0 && k <= i; k++) {
+            weight[k] *= ROUNDS;
+        }
+    }
+    for (uint32_t i = 0; i < words; i++) {
+        memcpy(&word, code + 4 * (size_t)i, sizeof word);
+        const int calls = (word & 0x7f) == 0x67 || ((word & 0x7f) == 0x6f && (word >> 7 & 31) == 1);
+        sum += weight[i] * (calls ? CALL : 1);
+    }
+    free(weight);
+    return sum;
+}
+
+/** Removes all entries but one, and what only they use. */
+static void keep_only(struct cc1 *cc, const char *keep)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module), next; f; f = next) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        next = LLVMGetNextFunction(f);
+        if (!strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX)) && strcmp(name, keep) != 0) {
+            LLVMDeleteFunction(f);
+        }
+    }
+    cc1_module_optimize(cc, "globaldce");
+}
+
+/** The instructions that an entry executes, as estimated, and the number that it has. The module stays as it is. */
+static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint32_t *words)
+{
+    struct cc1 scratch = *cc;
+    size_t length;
+    char *name = cc1_text("%s", LLVMGetValueName2(entry, &length));
+    struct tc_elf elf;
+    scratch.module = LLVMCloneModule(cc->module);
+    keep_only(&scratch, name);
+    if (passes) {
+        cc1_module_optimize(&scratch, passes);
+    }
+    cc1_addresses(&scratch);
+    cc1_entry_end(&scratch, LLVMGetNamedFunction(scratch.module, name));
+    cc1_order(&scratch);
+    LLVMMemoryBufferRef object = cc1_emit(&scratch);
+    if (tc_elf_open(&elf, LLVMGetBufferStart(object), LLVMGetBufferSize(object))) {
+        cc1_die(CC1_INTERNAL, "not an object");
+    }
+    const uint8_t *code = find_code(&elf, name, words);
+    if (!code) {
+        cc1_die(CC1_INTERNAL, "entry '%s' is lost", name);
+    }
+    const double sum = count(code, *words);
+    LLVMDisposeMemoryBuffer(object);
+    LLVMDisposeModule(scratch.module);
+    free(name);
+    return sum;
+}
+
+/** True: a tile of x times y is allowed, and worth a try: it has copies in a dimension only if the id is read. */
+static int is_candidate(const struct tile *t, unsigned x, unsigned y)
+{
+    const unsigned sides = (x > 1 ? TILE_X : 0u) | (y > 1 ? TILE_Y : 0u), free = t->reads & ~t->divergent;
+    return (sides & ~free) == 0 && (x * y > 2 || free != TILE_BOTH);
+}
+
+/** Chooses the sides. 0: no tile pays. */
+static int choose(struct tile *t)
+{
+    static const struct { unsigned x, y; } sides[] = {{2, 1}, {1, 2}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}, {4, 4}};
+    uint32_t plain_words, words;
+    const double plain = cost(t->cc, t->plain, NULL, &plain_words);
+    double best = plain * GAIN;
+    unsigned x = 0, y = 0;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        if (!is_candidate(t, sides[i].x, sides[i].y)) {
+            continue;
+        }
+        t->x = sides[i].x;
+        t->y = sides[i].y;
+        t->draft = 1;
+        LLVMValueRef made = tile_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
+        const double each = cost(t->cc, made, PASSES, &words) / (t->x * t->y);
+        LLVMDeleteFunction(made);
+        if (words + plain_words <= LONGEST && each < best * (x ? BETTER : 1)) {
+            best = each;
+            x = t->x;
+            y = t->y;
+        }
+    }
+    t->x = x;
+    t->y = y;
+    t->draft = 0;
+    return x != 0;
+}
+
+void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
+{
+    struct tile t = {.cc = cc, .plain = k->entry};
+    size_t length;
+    if (tile_read(&t) && choose(&t)) {
+        k->coarse = tile_make(&t, cc1_text("%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length)));
+        k->copies = t.x;
+        k->tile = t.y;
+        /* A tile's many long-lived sums leave few registers to the values that are used once. If these come last, the
+         * allocator spills both: sgemm-128 takes 288,850 cycles instead of 252,908. Programs without tiles are better
+         * off without (sha256: 2 %). */
+        cc1_module_short_first();
+    }
+    free(t.values);
+    free(t.blocks);
+}
+
+void cc1_tiles_optimize(struct cc1 *cc)
+{
+    static const char *const names[] = {"optnone", "noinline"};
+    LLVMAttributeRef off[2];
+    int tiles = 0;
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        tiles |= cc->kernels[i].tile != 0;
+    }
+    for (int set = tiles; set >= 0 && tiles; set--) {
+        for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+            int other = !LLVMIsDeclaration(f);
+            for (size_t i = 0; i < cc->n_kernels && other; i++) {
+                other = !cc->kernels[i].tile || cc->kernels[i].coarse != f;
+            }
+            for (int a = 0; a < 2 && other; a++) {
+                const unsigned kind = LLVMGetEnumAttributeKindForName(names[a], strlen(names[a]));
+                off[a] = LLVMCreateEnumAttribute(cc->context, kind, 0);
+                if (set) {
+                    LLVMAddAttributeAtIndex(f, CC1_FUNCTION, off[a]);
+                } else {
+                    LLVMRemoveEnumAttributeAtIndex(f, CC1_FUNCTION, kind);
+                }
+            }
+        }
+        if (set) {
+            cc1_module_optimize(cc, PASSES);
+        }
+    }
+}

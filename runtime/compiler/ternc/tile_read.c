@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Decides whether a kernel can run as tiles (tile.c), from its optimized plain entry. Work-items of a tile are
+ * interleaved, so no instruction may let one of them wait for another or observe their order: no atomics, no fences, no
+ * local memory, no volatile accesses, no ids but the global one. Their branches go the same way: a condition does not
+ * depend on an id in a dimension of the tile, or it is a guard, before any store and outside of loops, and a work-item
+ * that does not pass it does nothing.
+ */
+#include "tile.h"
+
+#include "coarse.h"
+#include "tern/tern_spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 1500u /* instructions of a plain entry */
+
+static int compare(const void *a, const void *b)
+{
+    const uintptr_t x = (uintptr_t)((const struct tile_value *)a)->of;
+    const uintptr_t y = (uintptr_t)((const struct tile_value *)b)->of;
+    return x < y ? -1 : x > y;
+}
+
+struct tile_value *tile_find(const struct tile *t, LLVMValueRef v)
+{
+    const struct tile_value key = {.of = v};
+    return bsearch(&key, t->values, t->n, sizeof key, compare);
+}
+
+unsigned tile_depends(const struct tile *t, const struct tile_value *v)
+{
+    return v->depends & ((t->x > 1 ? TILE_X : 0u) | (t->y > 1 ? TILE_Y : 0u));
+}
+
+/** Adds the blocks that are reachable from `block` in reverse order of completion, from the end of the list. */
+static void visit(struct tile *t, LLVMBasicBlockRef block, unsigned *left)
+{
+    struct tile_value *v = tile_find(t, LLVMBasicBlockAsValue(block));
+    if (v->by) {
+        return;
+    }
+    v->by = 1; /* visited; blocks do not grow */
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    for (unsigned i = LLVMGetNumSuccessors(end); i-- > 0;) {
+        visit(t, LLVMGetSuccessor(end, i), left);
+    }
+    t->blocks[--*left] = block;
+}
+
+/** Fills `values` and `blocks`. 0: the entry is too long. */
+static int collect(struct tile *t)
+{
+    const unsigned n_blocks = LLVMCountBasicBlocks(t->plain);
+    t->n = n_blocks;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            t->n++;
+        }
+    }
+    if (t->n > MOST) {
+        return 0;
+    }
+    t->values = cc1_alloc(t->n, sizeof *t->values);
+    t->blocks = cc1_alloc(n_blocks, sizeof *t->blocks);
+    size_t n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
+        t->values[n++].of = LLVMBasicBlockAsValue(b);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            t->values[n++].of = i;
+        }
+    }
+    qsort(t->values, t->n, sizeof *t->values, compare);
+    unsigned left = n_blocks;
+    visit(t, LLVMGetEntryBasicBlock(t->plain), &left);
+    t->n_blocks = n_blocks - left; /* the others are not reachable */
+    memmove(t->blocks, t->blocks + left, t->n_blocks * sizeof *t->blocks);
+    return 1;
+}
+
+/** True: the call of a function may be executed once for each work-item, in any order of them. *writes: it may change
+ *  memory. */
+static int is_plain_function(LLVMValueRef f, unsigned depth, int *writes)
+{
+    if (depth == 8) {
+        return 0;
+    }
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!coarse_is_free(i)) {
+                return 0;
+            }
+            *writes |= LLVMIsAStoreInst(i) != NULL;
+            if (LLVMIsACallInst(i) && !coarse_is_hint(i) && !coarse_is_pure_call(i)) {
+                LLVMValueRef called = LLVMGetCalledValue(i);
+                if (!LLVMIsAFunction(called) || LLVMIsDeclaration(called) ||
+                    !is_plain_function(called, depth + 1, writes)) {
+                    return 0;
+                }
+            }
+        }
+    }
+    return 1;
+}
+
+static int read_call(struct tile *t, struct tile_value *v)
+{
+    if (coarse_is_hint(v->of)) {
+        v->kind = TILE_HINT;
+        return 1;
+    }
+    if (coarse_is_exit(v->of)) {
+        v->kind = TILE_EXIT;
+        return 1;
+    }
+    if (coarse_is_pure_call(v->of)) {
+        return 1;
+    }
+    switch (cc1_csr(v->of)) {
+    case TERN_CSR_GLOBAL_ID_X: v->kind = TILE_ID_X; v->depends = TILE_X; break;
+    case TERN_CSR_GLOBAL_ID_Y: v->kind = TILE_ID_Y; v->depends = TILE_Y; break;
+    case TERN_CSR_GLOBAL_SIZE_X: v->kind = TILE_SIZE_X; break;
+    case TERN_CSR_GLOBAL_SIZE_Y: v->kind = TILE_SIZE_Y; break;
+    case TERN_CSR_GLOBAL_ID_Z: case TERN_CSR_GLOBAL_SIZE_Z: case TERN_CSR_OFFSET_X: case TERN_CSR_OFFSET_Y:
+    case TERN_CSR_OFFSET_Z: case TERN_CSR_WORK_DIM: break;
+    default: {
+        LLVMValueRef f = LLVMGetCalledValue(v->of);
+        int writes = 0;
+        if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) || !is_plain_function(f, 0, &writes)) {
+            return 0;
+        }
+        v->depends = writes ? TILE_BOTH | TILE_LOADED : TILE_LOADED;
+        return 1;
+    }
+    }
+    t->reads |= v->depends;
+    return 1;
+}
+
+/** Sets kind and own dependence of an instruction. 0: it does not allow tiles. */
+static int read_instruction(struct tile *t, struct tile_value *v)
+{
+    LLVMValueRef i = v->of;
+    if (!coarse_is_free(i)) {
+        return 0;
+    }
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAlloca: return 0;
+    case LLVMLoad:
+        v->depends = coarse_is_argument(t->plain, LLVMGetOperand(i, 0)) ? 0 : TILE_LOADED;
+        return 1;
+    case LLVMStore: v->depends = TILE_BOTH; return 1;
+    case LLVMCall: return read_call(t, v);
+    case LLVMBr: case LLVMSwitch: case LLVMRet: case LLVMUnreachable: return 1;
+    default: return !LLVMIsATerminatorInst(i);
+    }
+}
+
+/** Passes dependences on from operands to users. */
+static void spread(struct tile *t)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t k = 0; k < t->n; k++) {
+            struct tile_value *v = &t->values[k];
+            unsigned depends = v->depends;
+            for (int o = 0; LLVMIsAInstruction(v->of) && o < LLVMGetNumOperands(v->of); o++) {
+                const struct tile_value *from = tile_find(t, LLVMGetOperand(v->of, (unsigned)o));
+                depends |= from ? from->depends : 0;
+            }
+            changed |= depends != v->depends;
+            v->depends = depends;
+        }
+    }
+}
+
+/** The growth of an operand. */
+static enum tile_growth operand(const struct tile *t, LLVMValueRef v, uint32_t *by)
+{
+    const struct tile_value *from = tile_find(t, v);
+    *by = from ? from->by : 0;
+    return from ? from->growth : TILE_GROWS;
+}
+
+/** The growth of an instruction that depends on x, from its operands'. */
+static enum tile_growth growth(const struct tile *t, LLVMValueRef v, uint32_t *by)
+{
+    const LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    uint32_t a = 0, b = 0;
+    *by = 0;
+    if (type != LLVMPointerTypeKind && (type != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 32)) {
+        return TILE_NO_GROWTH;
+    }
+    if (op == LLVMPHI) {
+        enum tile_growth all = TILE_UNKNOWN;
+        for (unsigned i = 0; i < LLVMCountIncoming(v); i++) {
+            const enum tile_growth one = operand(t, LLVMGetIncomingValue(v, i), &b);
+            if (one == TILE_NO_GROWTH || (one == TILE_GROWS && all == TILE_GROWS && b != *by)) {
+                return TILE_NO_GROWTH;
+            }
+            if (one == TILE_GROWS) {
+                all = one;
+                *by = b;
+            }
+        }
+        return all;
+    }
+    const int adds = op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
+    if ((op != LLVMGetElementPtr && !adds && op != LLVMSub && op != LLVMShl && op != LLVMMul) ||
+        LLVMGetNumOperands(v) != 2) {
+        return TILE_NO_GROWTH;
+    }
+    LLVMValueRef second = LLVMGetOperand(v, 1);
+    const enum tile_growth x = operand(t, LLVMGetOperand(v, 0), &a), y = operand(t, second, &b);
+    if (x == TILE_NO_GROWTH || y == TILE_NO_GROWTH) {
+        return TILE_NO_GROWTH;
+    }
+    if (op == LLVMGetElementPtr) {
+        if (LLVMGetIntTypeWidth(LLVMTypeOf(second)) != 32) {
+            return TILE_NO_GROWTH;
+        }
+        *by = a + b * (uint32_t)LLVMABISizeOfType(t->cc->layout, LLVMGetGEPSourceElementType(v));
+    } else if (adds || op == LLVMSub) {
+        *by = adds ? a + b : a - b;
+    } else if (LLVMIsAConstantInt(second)) {
+        const uint32_t factor = (uint32_t)LLVMConstIntGetZExtValue(second);
+        *by = op == LLVMMul ? a * factor : a << (factor & 31);
+    } else {
+        return TILE_NO_GROWTH;
+    }
+    return x == TILE_UNKNOWN || y == TILE_UNKNOWN ? TILE_UNKNOWN : TILE_GROWS;
+}
+
+/** Finds the growth of all values. A value begins as unknown, which is compatible with any growth, so that a pointer
+ *  that a loop advances grows as it does before the loop. */
+static void find_growth(struct tile *t)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        struct tile_value *v = &t->values[k];
+        v->by = v->kind == TILE_ID_X;
+        v->growth = v->depends & TILE_X && v->kind != TILE_ID_X ? TILE_UNKNOWN : TILE_GROWS;
+    }
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t k = 0; k < t->n; k++) {
+            struct tile_value *v = &t->values[k];
+            if (!(v->depends & TILE_X) || v->kind == TILE_ID_X || v->growth == TILE_NO_GROWTH) {
+                continue;
+            }
+            uint32_t by;
+            enum tile_growth is = growth(t, v->of, &by);
+            if (v->growth == TILE_GROWS && (is != TILE_GROWS || by != v->by)) {
+                is = TILE_NO_GROWTH;
+            }
+            changed |= is != v->growth;
+            v->growth = is;
+            v->by = is == TILE_GROWS ? by : 0;
+        }
+    }
+}
+
+/** True: block `to` can be reached from the successors of `from`. */
+static int reaches(const struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to, unsigned char *met)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+        LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+        const size_t at = (size_t)(tile_find(t, LLVMBasicBlockAsValue(next)) - t->values);
+        if (next == to) {
+            return 1;
+        }
+        if (!met[at]) {
+            met[at] = 1;
+            if (reaches(t, next, to, met)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int can_reach(const struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+    unsigned char *met = cc1_alloc(t->n, 1);
+    const int yes = reaches(t, from, to, met);
+    free(met);
+    return yes;
+}
+
+/** True: neighbouring work-items mostly pass together. That holds if ids are compared, not if some are selected. */
+static int is_likely(const struct tile *t, LLVMValueRef condition, int passes_if)
+{
+    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second);
+    if (second) {
+        return is_likely(t, part, passes_if) && is_likely(t, second, passes_if);
+    }
+    const struct tile_value *v = tile_find(t, part);
+    if (!v || !(v->depends & TILE_BOTH)) {
+        return 1;
+    }
+    return LLVMIsAICmpInst(part) && LLVMGetICmpPredicate(part) != LLVMIntEQ &&
+        LLVMGetICmpPredicate(part) != LLVMIntNE;
+}
+
+/** Decides whether a branch is a guard: sets `leaves`. */
+static void find_guard(const struct tile *t, struct tile_value *branch)
+{
+    LLVMValueRef condition = LLVMGetCondition(branch->of);
+    const struct tile_value *from = tile_find(t, condition);
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(branch->of);
+    const int away = coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(branch->of, 0)))   ? 0
+                     : coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(branch->of, 1))) ? 1
+                                                                                                : -1;
+    if (away < 0 || !from || from->depends & TILE_LOADED || !is_likely(t, condition, away == 1) ||
+        can_reach(t, block, block)) {
+        return;
+    }
+    for (size_t k = 0; k < t->n; k++) { /* nothing may have happened before */
+        LLVMValueRef i = t->values[k].of;
+        const int acts = LLVMIsAInstruction(i) && (LLVMIsAStoreInst(i) ||
+            (LLVMIsACallInst(i) && t->values[k].kind == TILE_PLAIN && !coarse_is_pure_call(i) && !cc1_csr(i)));
+        if (acts && (LLVMGetInstructionParent(i) == block || can_reach(t, LLVMGetInstructionParent(i), block))) {
+            return;
+        }
+    }
+    branch->leaves = away + 1;
+}
+
+int tile_read(struct tile *t)
+{
+    int stores = 0, exits = 0;
+    if (!collect(t)) {
+        return 0;
+    }
+    for (size_t k = 0; k < t->n; k++) {
+        if (LLVMIsAInstruction(t->values[k].of) && !read_instruction(t, &t->values[k])) {
+            return 0;
+        }
+        stores |= LLVMIsAStoreInst(t->values[k].of) != NULL;
+        exits |= t->values[k].kind == TILE_EXIT;
+    }
+    if (!stores || !exits || !t->reads) {
+        return 0;
+    }
+    spread(t);
+    find_growth(t);
+    for (size_t k = 0; k < t->n; k++) {
+        struct tile_value *v = &t->values[k];
+        if (!LLVMIsATerminatorInst(v->of) || !(v->depends & TILE_BOTH)) {
+            continue;
+        }
+        if (LLVMIsABranchInst(v->of)) {
+            find_guard(t, v);
+        }
+        t->divergent |= v->leaves ? 0 : v->depends & TILE_BOTH;
+    }
+    return (t->divergent & TILE_BOTH) != TILE_BOTH;
+}

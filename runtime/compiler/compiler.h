@@ -109,8 +109,8 @@ struct tc_kernel {
  *   (h / S * S * c + k * S + h % S, v * tile + l)   for k = 0 ... c - 1 and l = 0 ... tile - 1
  *
  * that are less than the global sizes. Example: with c = 2 and tile = 4, (3, 5) runs x = 3 and 19, y = 20 to 23.
- * dispatch.user0 is the end of the ids in x, user1 that in y, both at most TC_COARSE_END. z, offsets and arguments are
- * those of a plain dispatch.
+ * dispatch.user0 is the end of the ids in x, user1 that in y. Ids are below TC_COARSE_END, in z as well. z, offsets and
+ * arguments are those of a plain dispatch.
  *
  * The launcher chooses the groups, because a kernel with a coarse entry reads no local or group id, has no local memory
  * and does not print.

@@ -16,7 +16,8 @@ static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t war
                          const struct rt_range *r, struct rt_range *hardware)
 {
     const uint32_t wide = TC_COARSE_STRIDE * k->coarse;
-    if ((uint64_t)r->offset[1] + r->global[1] > TC_COARSE_END || r->global[1] < k->tile ||
+    if ((uint64_t)r->offset[1] + r->global[1] > TC_COARSE_END ||
+        (uint64_t)r->offset[2] + r->global[2] > TC_COARSE_END || r->global[1] < k->tile ||
         (k->coarse > 1 && r->global[0] < wide)) {
         return false;
     }

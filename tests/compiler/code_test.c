@@ -195,6 +195,36 @@ static void test_one_base(void **state)
     }
 }
 
+#define LOADS 0x0000707fu, 0x00002003u          /* The instruction lw. */
+#define STACK_LOADS 0x000ff07fu, 0x00012003u    /* The same from the stack. */
+#define PRODUCTS 0xfe00707fu, 0x02000033u       /* The instruction mul. */
+
+/** Four work-items of a stencil, one below the other, load each word once, keep them in registers, and share what the
+ *  rows' addresses have in common. The stencil has 2 r + 1 points in each dimension. */
+static void test_stencils(void **state)
+{
+    (void)state;
+    for (unsigned dims = 2; dims <= 3; dims++) {
+        for (unsigned r = dims == 2 ? 2 : 1; r <= (dims == 2 ? 3 : 1); r++) { /* shorter ones run in rounds */
+            char source[640];
+            snprintf(source, sizeof source, "kernel void k(global const float *in, global float *out, int n) {"
+                     "int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2); float s = 0;"
+                     "for (int c = %d; c <= %u; c++) for (int b = -%u; b <= %u; b++) for (int a = -%u; a <= %u; a++)"
+                     "s += in[(clamp(z + c, 0, n - 1) * n + clamp(y + b, 0, n - 1)) * n + clamp(x + a, 0, n - 1)];"
+                     "out[(z * n + y) * n + x] = s; }", dims == 3 ? -(int)r : 0, dims == 3 ? r : 0, r, r, r, r);
+            /* The limits of rows above the first one have several forms, so that a few are loaded again. */
+            const unsigned side = 2 * r + 1, planes = dims == 3 ? side : 1, rows = side + 3 + r * (r - 1) / 2;
+            const unsigned stack = count_in("__entry_k.coarse", source, STACK_LOADS);
+            const unsigned loads = count_in("__entry_k.coarse", source, LOADS) - stack - 3; /* without arguments */
+            const unsigned products = count_in("__entry_k.coarse", source, PRODUCTS);
+            if (loads > planes * rows * side || stack > loads / 8 || products > rows + 2 * planes + 6) {
+                fail_msg("%u dimensions, radius %u: %u loads, %u of the stack, %u products", dims, r, loads, stack,
+                         products);
+            }
+        }
+    }
+}
+
 #define BRANCHES 0x0000007fu, 0x00000063u
 
 /** Limits and exponentials take the same instructions for all work-items. */
@@ -229,7 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
         cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
-        cmocka_unit_test(test_no_branches),
+        cmocka_unit_test(test_stencils), cmocka_unit_test(test_no_branches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,11 @@ static void test_tiles(void **state)
     assert_true(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
     r.offset[1]++; /* The ids reach 2^31. */
     assert_false(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+    r.offset[1] = 0;
+    r.offset[2] = 0x80000000u - r.global[2];
+    assert_true(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+    r.offset[2]++;
+    assert_false(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
 }
 
 /** The explanation of a fault in a tile, at the end of the range and before. */

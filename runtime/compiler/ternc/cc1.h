@@ -72,8 +72,6 @@ void cc1_module_rename(struct cc1 *cc);
 void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc);
 void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
-/** Makes the code generator give registers to short-lived values first, for the whole program. */
-void cc1_module_short_first(void);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
@@ -95,6 +93,8 @@ void cc1_coarsen(struct cc1 *cc);
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k);
 /** Optimizes the entries for tiles. */
 void cc1_tiles_optimize(struct cc1 *cc);
+/** Orders their instructions for few live values, after cc1_addresses. */
+void cc1_tiles_order(struct cc1 *cc);
 
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);
@@ -115,6 +115,17 @@ void cc1_converge(struct cc1 *cc);
 
 /* printf.c: replaces printf calls by stores of a record. */
 void cc1_printf_lower(struct cc1 *cc);
+
+/** A set of values: open addressing, at most half full; zeros are an empty set. The user frees `at`. */
+struct cc1_set {
+    LLVMValueRef *at;
+    size_t n, room; /**< room: a power of two. */
+};
+
+/* local.c */
+/** Adds v. 0: the set has it already. */
+int cc1_set_add(struct cc1_set *set, LLVMValueRef v);
+int cc1_set_has(const struct cc1_set *set, LLVMValueRef v);
 
 /* local.c: places __local variables. */
 void cc1_local_detach(struct cc1 *cc);

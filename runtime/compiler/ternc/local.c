@@ -36,30 +36,35 @@ void cc1_local_detach(struct cc1 *cc)
     }
 }
 
-/** A set of visited values: open addressing, at most half full. */
-struct met {
-    LLVMValueRef *at;
-    size_t n, room; /* room: a power of two */
-};
+/** The place of v in the set, or where it belongs. */
+static size_t find(const struct cc1_set *m, LLVMValueRef v)
+{
+    size_t i = (size_t)(((uint64_t)(uintptr_t)v >> 3) * 0x9e3779b97f4a7c15u >> 32) & (m->room - 1);
+    while (m->at[i] && m->at[i] != v) {
+        i = (i + 1) & (m->room - 1);
+    }
+    return i;
+}
 
-/** Adds v. 0: it was visited before. */
-static int meet(struct met *m, LLVMValueRef v)
+int cc1_set_has(const struct cc1_set *m, LLVMValueRef v)
+{
+    return m->room && m->at[find(m, v)];
+}
+
+int cc1_set_add(struct cc1_set *m, LLVMValueRef v)
 {
     if (2 * m->n >= m->room) {
-        struct met larger = {.room = m->room ? 2 * m->room : 64};
+        struct cc1_set larger = {.room = m->room ? 2 * m->room : 64};
         larger.at = cc1_alloc(larger.room, sizeof *larger.at);
         for (size_t i = 0; i < m->room; i++) {
             if (m->at[i]) {
-                meet(&larger, m->at[i]);
+                cc1_set_add(&larger, m->at[i]);
             }
         }
         free(m->at);
         *m = larger;
     }
-    size_t i = (size_t)(((uint64_t)(uintptr_t)v >> 3) * 0x9e3779b97f4a7c15u >> 32) & (m->room - 1);
-    while (m->at[i] && m->at[i] != v) {
-        i = (i + 1) & (m->room - 1);
-    }
+    const size_t i = find(m, v);
     if (m->at[i]) {
         return 0;
     }
@@ -69,16 +74,16 @@ static int meet(struct met *m, LLVMValueRef v)
 }
 
 /** Adds the functions that use v to a list, directly or through constants. Each constant is followed once. */
-static void users(LLVMValueRef v, struct met *met, LLVMValueRef *list, size_t *n)
+static void users(LLVMValueRef v, struct cc1_set *met, LLVMValueRef *list, size_t *n)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         if (LLVMIsAInstruction(user)) {
             LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-            if (meet(met, f)) {
+            if (cc1_set_add(met, f)) {
                 list[(*n)++] = f;
             }
-        } else if (meet(met, user)) {
+        } else if (cc1_set_add(met, user)) {
             users(user, met, list, n);
         }
     }
@@ -87,7 +92,7 @@ static void users(LLVMValueRef v, struct met *met, LLVMValueRef *list, size_t *n
 /** The functions that use v, or call one that does. Returns their number. */
 static size_t reachers(LLVMValueRef v, LLVMValueRef *list)
 {
-    struct met met = {0};
+    struct cc1_set met = {0};
     size_t n = 0;
     users(v, &met, list, &n);
     for (size_t i = 0; i < n; i++) {

@@ -119,6 +119,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
         cc1_coarsen(cc);
     }
     cc1_addresses(cc);
+    cc1_tiles_order(cc);
     cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);

@@ -44,16 +44,6 @@ static void on_fatal_error(const char *reason)
     cc1_die(CC1_INTERNAL, "%s", reason);
 }
 
-void cc1_module_short_first(void)
-{
-    static const char *const flags[] = {"tern-cc1", "-greedy-reverse-local-assignment"};
-    static int done; /* LLVM refuses a flag that is set twice */
-    if (!done) {
-        LLVMParseCommandLineOptions(sizeof flags / sizeof *flags, flags, NULL);
-    }
-    done = 1;
-}
-
 void cc1_module_init(struct cc1 *cc)
 {
     /* Flags of LLVM. Block placement would undo cc1_order. A loop that fills memory stays a loop, in which all lanes

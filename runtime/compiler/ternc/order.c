@@ -176,7 +176,7 @@ static void place(LLVMValueRef f)
     const char *name = LLVMGetValueName2(f, &length);
     int entry = !strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX));
     /* coarse entries come last, so that options that add them do not move other code */
-    const char *group = entry && strstr(name, CC1_COARSE_SUFFIX) ? ".entry.coarse" : entry ? ".entry" : ".text";
+    const char *group = strstr(name, CC1_COARSE_SUFFIX) ? ".entry.coarse" : entry ? ".entry" : ".text";
     snprintf(section, sizeof section, "%s.%06u.%s", group, rank++, name);
     LLVMSetSection(f, section);
 }

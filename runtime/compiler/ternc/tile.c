@@ -12,7 +12,7 @@
  *
  * The entry has the kernel's blocks twice. The tile has a copy of an instruction for each id on which it depends; its
  * branches are uniform (tile_read.c). A tile at the end of the range, or in which a work-item does not pass a guard,
- * runs its work-items one after the other in a loop. tile_choose.c chooses the sides of the tile.
+ * runs its work-items one after the other, in a function. tile_choose.c chooses the sides of the tile.
  */
 #include "tile.h"
 
@@ -21,6 +21,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static LLVMValueRef constant(const struct tile *t, uint32_t value)
 {
@@ -175,6 +176,27 @@ static void complete(struct tile *t, int slow)
     }
 }
 
+/** Tells the optimizer that an id is below 2^31, so that it drops limits to it: max(id + 1, 0). */
+static void assume_id(struct tile *t, LLVMValueRef id)
+{
+    static const char name[] = "llvm.assume";
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(t->cc->module, LLVMLookupIntrinsicID(name, sizeof name - 1), NULL, 0);
+    LLVMValueRef small = LLVMBuildICmp(t->b, LLVMIntSGE, id, constant(t, 0), "");
+    LLVMBuildCall2(t->b, LLVMGlobalGetValueType(f), f, &small, 1, "");
+}
+
+static void assume_ids(struct tile *t)
+{
+    for (size_t n = 0; n < t->n; n++) {
+        const enum tile_kind kind = t->values[n].kind;
+        for (unsigned k = 0; k < TILE_COPIES && (kind == TILE_ID_X || kind == TILE_ID_Y); k++) {
+            if (t->values[n].copy[k] && (k == 0 || (kind == TILE_ID_X ? k < TILE_SIDE : k % TILE_SIDE == 0))) {
+                assume_id(t, t->values[n].copy[k]);
+            }
+        }
+    }
+}
+
 /** Builds the blocks of the tile. */
 static void make_fast(struct tile *t)
 {
@@ -200,6 +222,9 @@ static void make_fast(struct tile *t)
             } else if (v->kind == TILE_PLAIN) {
                 make_copies(t, v, 0);
                 make_copies(t, v, 1);
+                if (LLVMIsACallInst(i) && cc1_csr(i) == TERN_CSR_GLOBAL_ID_Z) {
+                    assume_id(t, v->copy[0]);
+                }
             }
         }
         block->last[0] = LLVMGetInsertBlock(t->b);
@@ -239,7 +264,10 @@ static void set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigne
     for (unsigned l = 0; l < t->y; l++) {
         for (unsigned k = 0; k < t->x; k++) {
             const uint32_t by = each_x * k + each_y * l;
-            copy[l * TILE_SIDE + k] = by ? LLVMBuildAdd(t->b, first, constant(t, by), "") : first;
+            copy[l * TILE_SIDE + k] = by ? LLVMBuildNUWAdd(t->b, first, constant(t, by), "") : first;
+            if (by) {
+                LLVMSetNSW(copy[l * TILE_SIDE + k], 1);
+            }
         }
     }
     for (size_t n = 0; n < t->n; n++) {
@@ -274,11 +302,20 @@ static void make_exit(struct tile *t)
     LLVMBuildRetVoid(t->b);
 }
 
-/** Builds the loop over the work-items of the tile that begins at (x, y), as far as they are in the range. */
-static void make_slow(struct tile *t, LLVMValueRef x, LLVMValueRef y, LLVMValueRef end_x, LLVMValueRef end_y)
+/** Builds function `f` of the arguments' address, x and y: a loop over the work-items of the tile that begins at
+ *  (x, y), as far as they are in the range. */
+static void make_slow(struct tile *t, LLVMValueRef f)
 {
-    LLVMBasicBlockRef head = add_block(t), body, latch = add_block(t), leave = add_block(t);
-    LLVMPositionBuilderAtEnd(t->b, t->slow);
+    t->made = f;
+    LLVMBasicBlockRef begin = add_block(t), head = add_block(t), body, latch = add_block(t), leave = add_block(t);
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[TILE_SLOW] = LLVMBasicBlockAsValue(add_block(t));
+    }
+    LLVMValueRef x = LLVMGetParam(f, 1), y = LLVMGetParam(f, 2);
+    LLVMPositionBuilderAtEnd(t->b, begin);
+    LLVMValueRef end_x = read_csr(t, TERN_CSR_USER0), end_y = read_csr(t, TERN_CSR_USER1);
+    set_slow(t, TILE_SIZE_X, LLVMBuildSub(t->b, end_x, read_csr(t, TERN_CSR_OFFSET_X), ""));
+    set_slow(t, TILE_SIZE_Y, LLVMBuildSub(t->b, end_y, read_csr(t, TERN_CSR_OFFSET_Y), ""));
     LLVMBuildBr(t->b, head);
     LLVMPositionBuilderAtEnd(t->b, head);
     LLVMValueRef item = LLVMBuildPhi(t->b, LLVMTypeOf(x), "");
@@ -295,9 +332,23 @@ static void make_slow(struct tile *t, LLVMValueRef x, LLVMValueRef y, LLVMValueR
     LLVMPositionBuilderAtEnd(t->b, latch);
     LLVMValueRef next = LLVMBuildAdd(t->b, item, constant(t, 1), "");
     LLVMBuildCondBr(t->b, below(t, next, constant(t, t->x * t->y)), head, leave);
-    LLVMAddIncoming(item, (LLVMValueRef[]){constant(t, 0), next}, (LLVMBasicBlockRef[]){t->slow, latch}, 2);
+    LLVMAddIncoming(item, (LLVMValueRef[]){constant(t, 0), next}, (LLVMBasicBlockRef[]){begin, latch}, 2);
     LLVMPositionBuilderAtEnd(t->b, leave);
-    make_exit(t);
+    LLVMBuildRetVoid(t->b);
+}
+
+/** Builds the call of the function that runs the tile's work-items one after the other. It is a function, so that its
+ *  values and branches have no influence on the registers of the tile. */
+static LLVMValueRef call_slow(struct tile *t, const char *name, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef args[3] = {LLVMGetParam(t->made, 0), x, y};
+    LLVMTypeRef types[3] = {LLVMTypeOf(args[0]), LLVMTypeOf(x), LLVMTypeOf(y)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(t->cc->context), types, 3, 0);
+    LLVMValueRef f = LLVMAddFunction(t->cc->module, name, type);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    coarse_copy_attributes(t->plain, f);
+    LLVMBuildCall2(t->b, type, f, args, 3, "");
+    return f;
 }
 
 /** The number of the hardware work-item's first work-item, in x and in y. */
@@ -316,6 +367,12 @@ static LLVMValueRef first_y(struct tile *t, LLVMValueRef offset)
     return LLVMBuildAdd(t->b, offset, before, "");
 }
 
+/** The name u.k.coarse for entry __entry_k.coarse, so that faults name the kernel. */
+static const char *slow_name(const char *entry)
+{
+    return cc1_text(CC1_USER_PREFIX "%s", entry + strlen(CC1_ENTRY_PREFIX));
+}
+
 LLVMValueRef tile_make(struct tile *t, const char *name)
 {
     t->made = LLVMAddFunction(t->cc->module, name, LLVMGlobalGetValueType(t->plain));
@@ -331,7 +388,6 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     for (unsigned n = 0; n < t->n_blocks; n++) {
         struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
         block->copy[0] = LLVMBasicBlockAsValue(add_block(t));
-        block->copy[TILE_SLOW] = t->draft ? NULL : LLVMBasicBlockAsValue(add_block(t));
     }
     t->slow = add_block(t);
     LLVMPositionBuilderAtEnd(t->b, begin);
@@ -343,19 +399,21 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     set(t, TILE_ID_Y, y, 0, 1);
     set(t, TILE_SIZE_X, size_x, 0, 0);
     set(t, TILE_SIZE_Y, size_y, 0, 0);
-    set_slow(t, TILE_SIZE_X, size_x);
-    set_slow(t, TILE_SIZE_Y, size_y);
     LLVMValueRef last_x = LLVMBuildAdd(t->b, x, constant(t, CC1_COARSE_STRIDE * (t->x - 1)), "");
     LLVMValueRef last_y = LLVMBuildAdd(t->b, y, constant(t, t->y - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(t->b, below(t, last_x, end_x), below(t, last_y, end_y), "");
-    LLVMBuildCondBr(t->b, whole, copy_of(t, t->blocks[0], 0), t->slow);
+    LLVMBasicBlockRef inside = add_block(t);
+    LLVMBuildCondBr(t->b, whole, inside, t->slow);
+    LLVMPositionBuilderAtEnd(t->b, inside);
+    assume_ids(t);
+    LLVMBuildBr(t->b, copy_of(t, t->blocks[0], 0));
     make_fast(t);
-    if (t->draft) {
-        LLVMPositionBuilderAtEnd(t->b, t->slow);
-        make_exit(t);
-    } else {
-        make_slow(t, x, y, end_x, end_y);
+    LLVMPositionBuilderAtEnd(t->b, t->slow);
+    LLVMValueRef made = t->made, f = t->draft ? NULL : call_slow(t, slow_name(name), x, y);
+    make_exit(t);
+    if (f) {
+        make_slow(t, f);
     }
     LLVMDisposeBuilder(t->b);
-    return t->made;
+    return t->made = made;
 }

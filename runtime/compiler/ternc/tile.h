@@ -59,4 +59,9 @@ unsigned tile_depends(const struct tile *t, const struct tile_value *v);
 /** Makes an entry for tiles of t->x times t->y work-items. */
 LLVMValueRef tile_make(struct tile *t, const char *name);
 
+/** Makes the addresses of an entry for tiles share partial sums. After cc1_addresses. */
+void tile_share_terms(struct cc1 *cc, LLVMValueRef f);
+/** Orders the instructions of an entry for tiles, after all other passes. */
+void tile_order(struct cc1 *cc, LLVMValueRef f);
+
 #endif

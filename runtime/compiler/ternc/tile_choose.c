@@ -17,10 +17,12 @@
 
 #define ROUNDS 8.0      /* assumed rounds of a loop */
 #define CALL 30.0       /* assumed instructions of a call */
+#define STACK 2.0       /* of an access of the stack in a loop: the words of all lanes lie in different lines */
 #define GAIN 0.8        /* cost that a tile may have at most, of the plain entry's for the same work-items */
 #define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
-#define PASSES "function(early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
+#define PASSES \
+    "function(correlated-propagation,early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
 
 /** Finds the code of a function. 0: the object has none. */
 static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint32_t *words)
@@ -54,6 +56,12 @@ static int32_t jump(uint32_t word)
     return (int32_t)bytes / 4;
 }
 
+/** True: a load or store of the stack. */
+static int is_on_stack(uint32_t word)
+{
+    return ((word & 0x7f) == 0x03 || (word & 0x7f) == 0x23) && (word >> 15 & 31) == 2;
+}
+
 /** Counts the instructions before word `end`. */
 static double count(const uint8_t *code, uint32_t words)
 {
@@ -72,7 +80,7 @@ static double count(const uint8_t *code, uint32_t words)
     for (uint32_t i = 0; i < words; i++) {
         memcpy(&word, code + 4 * (size_t)i, sizeof word);
         const int calls = (word & 0x7f) == 0x67 || ((word & 0x7f) == 0x6f && (word >> 7 & 31) == 1);
-        sum += weight[i] * (calls ? CALL : 1);
+        sum += weight[i] * (calls ? CALL : weight[i] > 1 && is_on_stack(word) ? STACK : 1);
     }
     free(weight);
     return sum;
@@ -105,6 +113,10 @@ static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint3
         cc1_module_optimize(&scratch, passes);
     }
     cc1_addresses(&scratch);
+    if (passes) {
+        tile_share_terms(&scratch, LLVMGetNamedFunction(scratch.module, name));
+        tile_order(&scratch, LLVMGetNamedFunction(scratch.module, name));
+    }
     cc1_entry_end(&scratch, LLVMGetNamedFunction(scratch.module, name));
     cc1_order(&scratch);
     LLVMMemoryBufferRef object = cc1_emit(&scratch);
@@ -129,7 +141,7 @@ static int is_candidate(const struct tile *t, unsigned x, unsigned y)
     return (sides & ~free) == 0 && (x * y > 2 || free != TILE_BOTH);
 }
 
-/** Chooses the sides. 0: no tile pays. */
+/** Chooses the sides. Larger tiles are tried only while larger ones are better. 0: no tile pays. */
 static int choose(struct tile *t)
 {
     static const struct { unsigned x, y; } sides[] = {{2, 1}, {1, 2}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}, {4, 4}};
@@ -138,7 +150,8 @@ static int choose(struct tile *t)
     double best = plain * GAIN;
     unsigned x = 0, y = 0;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        if (!is_candidate(t, sides[i].x, sides[i].y)) {
+        const unsigned n = sides[i].x * sides[i].y;
+        if (!is_candidate(t, sides[i].x, sides[i].y) || (n > 4 && x * y < n / 2)) {
             continue;
         }
         t->x = sides[i].x;
@@ -167,10 +180,6 @@ void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
         k->coarse = tile_make(&t, cc1_text("%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length)));
         k->copies = t.x;
         k->tile = t.y;
-        /* A tile's many long-lived sums leave few registers to the values that are used once. If these come last, the
-         * allocator spills both: sgemm-128 takes 288,850 cycles instead of 252,908. Programs without tiles are better
-         * off without (sha256: 2 %). */
-        cc1_module_short_first();
     }
     free(t.values);
     free(t.blocks);
@@ -202,6 +211,16 @@ void cc1_tiles_optimize(struct cc1 *cc)
         }
         if (set) {
             cc1_module_optimize(cc, PASSES);
+        }
+    }
+}
+
+void cc1_tiles_order(struct cc1 *cc)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        if (cc->kernels[i].tile) {
+            tile_share_terms(cc, cc->kernels[i].coarse);
+            tile_order(cc, cc->kernels[i].coarse);
         }
     }
 }

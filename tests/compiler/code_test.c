@@ -225,6 +225,35 @@ static void test_stencils(void **state)
     }
 }
 
+/** Loops at the distance of the global size have eight loads in flight. Others, which may be short, have not, nor have
+ *  those that store or have atomics. */
+static void test_strides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int unrolled;
+    } cases[] = {
+        {"for (uint i = get_global_id(0); i < n; i += get_global_size(0)) s += a[i];", 1},
+        {"for (int i = get_global_id(1); i < (int)n; i += get_global_size(1)) s = max(s, a[i]);", 1},
+        {"for (uint i = get_global_id(0); i < n; i += get_local_size(0)) s += a[i];", 0},
+        {"for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_add(&b[a[i] & 7], i);", 0},
+        {"for (uint i = get_global_id(0); i < n; i += get_global_size(0)) b[i] = a[i];", 0},
+        {"for (uint i = get_global_id(0); i < n; i += get_global_size(0))"
+         "s += *(volatile global uint *)&a[i];", 0},
+        {"for (uint i = get_global_id(0); i < a[n]; i += get_global_size(0)) s += i;", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "kernel void k(global uint *a, global uint *b, uint n)"
+                 "{ uint s = 0; %s b[get_global_id(0)] = s; }", cases[i].body);
+        const unsigned loads = count(source, LOADS);
+        if (cases[i].unrolled ? loads != 3 + 9 : loads > 3 + 2) { /* three are of arguments */
+            fail_msg("%s: %u loads", cases[i].body, loads);
+        }
+    }
+}
+
 #define BRANCHES 0x0000007fu, 0x00000063u
 
 /** Limits and exponentials take the same instructions for all work-items. */
@@ -259,7 +288,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
         cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
-        cmocka_unit_test(test_stencils), cmocka_unit_test(test_no_branches),
+        cmocka_unit_test(test_stencils), cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_no_branches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,9 @@ void cc1_entry_end(struct cc1 *cc, LLVMValueRef entry);
 /** Writes the JSON into the section .tern.kernels, with marks that cc1_stack_patch replaces. */
 void cc1_kernels_emit(struct cc1 *cc);
 
+/* stride.c: unrolls loops over the range at distances of the global size. After optimization. */
+void cc1_strides(struct cc1 *cc);
+
 /* coarse.c: makes the second entries of kernels that allow it. After optimization, before cc1_kernels_end. */
 void cc1_coarsen(struct cc1 *cc);
 

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LESS "default<O1>" /* passes for -cl-opt-disable */
+
 _Noreturn void cc1_die(enum cc1_exit code, const char *format, ...)
 {
     va_list ap;
@@ -115,6 +117,9 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_converge(cc);
     cc1_ids(cc);
     cc1_module_optimize(cc, pipeline);
+    if (strcmp(pipeline, LESS) != 0) {
+        cc1_strides(cc);
+    }
     if (!plain) {
         cc1_coarsen(cc);
     }
@@ -159,7 +164,7 @@ int main(int argc, char **argv)
     cc1_module_init(&cc);
     if (argc >= 3 && !strcmp(argv[1], "object")) {
         const char *how = argc > 3 ? argv[3] : "";
-        make_object(&cc, argv[2], !strcmp(how, "-O1") ? "default<O1>" : "default<O2>", *how != '\0');
+        make_object(&cc, argv[2], !strcmp(how, "-O1") ? LESS : "default<O2>", *how != '\0');
     } else if (argc == 2 && !strcmp(argv[1], "library")) {
         make_library(&cc);
     } else if (argc == 4 && !strcmp(argv[1], "runtime")) {

@@ -287,6 +287,21 @@ static void test_coarse_chain(void **state)
     tc_kernels_free(&kernels);
 }
 
+/** The same in the address of a load of a kernel in tiles, whose loads are ordered by what their addresses wait for. */
+static void test_tile_chain(void **state)
+{
+    (void)state;
+    char source[2048] = "kernel void k(global const uint *in, global uint *o, uint n) { uint x = get_global_id(0),"
+                        "y = get_global_id(1), a = y, b = x * 5 + n, s; ";
+    for (unsigned k = 0; k < 30; k++) {
+        strcat(source, "a += b; b ^= a; ");
+    }
+    struct tc_kernels kernels = read_kernels(strcat(source, "s = in[(a ^ b) & 1023]; for (uint k = 0; k < n; k++)"
+                                             "s += in[y * n + k] * in[k * n + x]; o[y * n + x] = s; }"), "");
+    assert_int_not_equal(find(&kernels, "k")->tile, 0);
+    tc_kernels_free(&kernels);
+}
+
 /** Names of any length: of kernels with both entries, and of functions whose frames are counted. */
 static void test_long_names(void **state)
 {
@@ -328,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
         cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_coarse_chain),
+        cmocka_unit_test(test_tile_chain),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_local_chain),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };

@@ -165,11 +165,14 @@ static void test_refused(void **state)
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":257"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":-1"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":true"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":257"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":0"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":\"4\""},
         {"\"first\"", "\"uniform\":true", "\"uniform\":1"},
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":3", "\"version\":2"},
+        {"{", "\"version\":4", "\"version\":3"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

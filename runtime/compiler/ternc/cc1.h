@@ -25,7 +25,7 @@
 #define CC1_ARG_INFO 1u /* flag of a module, as in tc_internal.h */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 3
+#define CC1_OBJECT_VERSION 4
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 

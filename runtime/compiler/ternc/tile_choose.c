@@ -21,6 +21,7 @@
 #define GAIN 0.8        /* cost that a tile may have at most, of the plain entry's for the same work-items */
 #define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
+#define LARGEST 7200u   /* instructions of a tile before common ones are found, for the time of the build */
 #define PASSES \
     "function(correlated-propagation,early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
 
@@ -151,7 +152,7 @@ static int choose(struct tile *t)
     unsigned x = 0, y = 0;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         const unsigned n = sides[i].x * sides[i].y;
-        if (!is_candidate(t, sides[i].x, sides[i].y) || (n > 4 && x * y < n / 2)) {
+        if (!is_candidate(t, sides[i].x, sides[i].y) || (n > 4 && x * y < n / 2) || t->n * n > LARGEST) {
             continue;
         }
         t->x = sides[i].x;

@@ -22,6 +22,7 @@ struct node {
     unsigned waits;         /**< Operands that are not placed yet. */
     unsigned left;          /**< Users that are not placed yet; one more if it is used elsewhere. */
     int loads, placed;
+    int blocked;            /**< It waits for a load that is not placed yet. */
     int depends;            /**< The value depends on a load of this part. */
     int ends;               /**< It is the only user of a value from before this part, such as a sum. */
 };
@@ -73,16 +74,17 @@ static int ends_one(const struct order *o, const struct node *node)
     return 0;
 }
 
-/** True: what makes the address of the load does not wait for another load. */
-static int can_load(const struct order *o, const struct node *node)
+/** Finds the instructions that wait for a load. Operands come before their users. */
+static void find_blocked(struct order *o)
 {
-    for (unsigned i = 0; i < node->n; i++) {
-        const struct node *from = &o->nodes[o->operands[node->first + i]];
-        if (!from->placed && (from->loads || !can_load(o, from))) {
-            return 0;
+    for (unsigned k = 0; k < o->n; k++) {
+        struct node *node = &o->nodes[k];
+        node->blocked = 0;
+        for (unsigned i = 0; i < node->n && !node->placed && !node->blocked; i++) {
+            const struct node *from = &o->nodes[o->operands[node->first + i]];
+            node->blocked = !from->placed && (from->loads || from->blocked);
         }
     }
-    return 1;
 }
 
 /** Places the instructions that are ready and end the life of an operand. */
@@ -103,12 +105,13 @@ static void place_ready(struct order *o)
 
 /** The load that leaves fewest uses for later; o->n: there are no loads left. Of several the first one of which lanes
  *  access different words, because it takes longer. */
-static unsigned next_load(const struct order *o)
+static unsigned next_load(struct order *o)
 {
     unsigned best = o->n, least = 0;
+    find_blocked(o);
     for (unsigned k = 0; k < o->n; k++) {
         const struct node *node = &o->nodes[k];
-        if (node->placed || !node->loads || !can_load(o, node)) {
+        if (node->placed || !node->loads || node->blocked) {
             continue;
         }
         unsigned later = node->left - node->n_users;

@@ -25,7 +25,7 @@ static const char source[] =
 
 static uint32_t seed, words[WORDS];
 
-/** What a work-item computes. kind: 0 above, rows; 1 both; 2 sums. */
+/** Computes what a work-item of a kernel stores. kind: 0 above, rows; 1 both; 2 sums. */
 static void expect(int kind, uint32_t id, uint32_t first, uint32_t n, uint32_t size, uint32_t out[2])
 {
     uint32_t i = id + first, s = 1, most = 0;

@@ -9,8 +9,8 @@
  *   behind: if (i < n) goto loop; else goto exit;
  *
  * The index has the same values as in the loop, also if it wraps between two passes. A loop over a whole range is
- * expected to have many rounds. Those that grow by the local size often have one, for which the checks would cost more
- * than they save (softmax-64).
+ * expected to have many rounds. A loop whose index grows by the local size often has one round, for which the checks
+ * would cost more than they save (softmax-64).
  */
 #include "cc1.h"
 

@@ -6,8 +6,8 @@
  * has its sums in registers; a stencil loads once what neighbours share.
  *
  * Work-items of a tile are 1 apart in y, and S = CC1_COARSE_STRIDE apart in x, so that lanes access neighbouring words.
- * The first work-item of hardware work-item (h, v) is (h / S * S * x + h % S, v * y), without the offsets. Those that
- * exceed the range do not run. CSRs user0 and user1 have the ends of the ids in x and y, with the offset, at most 2^31.
+ * The first work-item of hardware work-item (h, v) is (h / S * S * x + h % S, v * y), without the offsets. Tiles beyond
+ * the range do not run. CSRs user0 and user1 have the ends of the ids in x and y, with the offset, at most 2^31.
  * The launcher chooses between this entry and the plain one (compiler.h, runtime/core/coarse.h).
  *
  * The entry has the kernel's blocks twice. The tile has a copy of an instruction for each id on which it depends; its
@@ -337,8 +337,8 @@ static void make_slow(struct tile *t, LLVMValueRef f)
     LLVMBuildRetVoid(t->b);
 }
 
-/** Builds the call of the function that runs the tile's work-items one after the other. It is a function, so that its
- *  values and branches have no influence on the registers of the tile. */
+/** Builds the call of the function that runs the tile's work-items one after the other. The slow path is a function of
+ *  its own, so that its values and branches do not take registers from the tile. */
 static LLVMValueRef call_slow(struct tile *t, const char *name, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef args[3] = {LLVMGetParam(t->made, 0), x, y};

@@ -17,14 +17,14 @@
 
 struct node {
     LLVMValueRef of;
-    unsigned first, n;      /**< Its operands in this part of the block, in `operands`. */
+    unsigned first, n;      /**< Operands that this part computes: where they begin in `operands`, and how many. */
     unsigned users_first, n_users;
     unsigned waits;         /**< Operands that are not placed yet. */
     unsigned left;          /**< Users that are not placed yet; one more if it is used elsewhere. */
     int loads, placed;
-    int blocked;            /**< It waits for a load that is not placed yet. */
+    int blocked;            /**< The value waits for a load that is not placed yet. */
     int depends;            /**< The value depends on a load of this part. */
-    int ends;               /**< It is the only user of a value from before this part, such as a sum. */
+    int ends;               /**< The value is the only user of one from before this part, such as a sum. */
 };
 
 struct order {

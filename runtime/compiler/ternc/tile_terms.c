@@ -2,9 +2,9 @@
 /**
  * Addresses as sums of terms. The copies of a tile load in[((z + c) * n + y + b) * n + x + a] for several a, b and c.
  * As written, each row (b, c) has a product and a sum, and each word another sum. Products of sums become sums of
- * products if there are fewer of these. Then the partial sum that most addresses have in common is made once for them,
- * and so on with what remains, in the greedy way (Paar 1997). For 6 rows of 3 planes and 3 columns that is 3 + 9 + 54
- * sums and 9 products instead of 18 + 18 + 54 and 21.
+ * products if there are fewer of these. The partial sum that most addresses have in common is then computed once for
+ * them, and so on with what remains, in the greedy way (Paar 1997). For 6 rows of 3 planes and 3 columns that is
+ * 3 + 9 + 54 sums and 9 products instead of 18 + 18 + 54 and 21.
  */
 #include "tile.h"
 
@@ -72,7 +72,7 @@ static int is_accessed(LLVMValueRef address)
     return 0;
 }
 
-/** Reads the addresses of the block. Those beyond the limits stay as they are. */
+/** Reads the addresses of the block. Addresses beyond the limits stay as they are. */
 static void read_sums(struct terms *t)
 {
     t->n = 0;

@@ -21,9 +21,8 @@ static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t war
         (k->coarse > 1 && r->global[0] < wide)) {
         return false;
     }
-    const uint32_t x = k->coarse == 1 ? r->global[0]
-                                      : (r->global[0] / wide + (r->global[0] % wide != 0)) * TC_COARSE_STRIDE;
-    const uint32_t y = r->global[1] / k->tile + (r->global[1] % k->tile != 0);
+    const uint32_t x = k->coarse == 1 ? r->global[0] : rt_group_count(r->global[0], wide) * TC_COARSE_STRIDE;
+    const uint32_t y = rt_group_count(r->global[1], k->tile);
     const uint64_t least = (uint64_t)lanes * warps / 2, rows = (uint64_t)y * r->global[2];
     if (rows < least && rows * x < least) {
         return false;
@@ -52,7 +51,7 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     }
     for (uint32_t rounds = MOST; rounds > 0; rounds /= 2) {
         const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
-        const uint32_t x = (r->global[0] / block + (r->global[0] % block != 0)) * TC_COARSE_STRIDE;
+        const uint32_t x = rt_group_count(r->global[0], block) * TC_COARSE_STRIDE;
         /* Measured thresholds. Further rounds pay if all lanes still have work. The first round pays if half of the
          * lanes have work; for long kernels, which gain less, if all lanes have work twice. */
         const uint64_t full = (uint64_t)lanes * warps;

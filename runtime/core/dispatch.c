@@ -14,6 +14,7 @@
 
 #include "runtime/core/coarse.h"
 #include "runtime/core/explain.h"
+#include "runtime/core/group.h"
 #include "runtime/core/queue.h"
 
 struct dispatch {
@@ -52,7 +53,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
     uint32_t groups[3];
     uint32_t edge[3];
     for (int i = 0; i < 3; i++) {
-        groups[i] = r->global[i] / r->local[i] + (r->global[i] % r->local[i] != 0);
+        groups[i] = rt_group_count(r->global[i], r->local[i]);
         edge[i] = r->global[i] - (groups[i] - 1) * r->local[i];
     }
     const struct tern_pkt_dispatch packet = {

@@ -16,4 +16,10 @@
 void rt_group_choose(uint32_t lanes, uint32_t max, unsigned dims, bool uniform, const uint32_t global[3],
                      uint32_t local[3]);
 
+/** Number of groups of `size` work-items that n work-items make; the last one may be smaller. */
+static inline uint32_t rt_group_count(uint32_t n, uint32_t size)
+{
+    return n / size + (n % size != 0);
+}
+
 #endif

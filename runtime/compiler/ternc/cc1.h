@@ -104,6 +104,10 @@ void cc1_addresses(struct cc1 *cc);
 
 /* coarse_read.c: number of the CSR that a call reads; 0: it reads none. */
 unsigned cc1_csr(LLVMValueRef call);
+/** Builds the read of a CSR. */
+LLVMValueRef cc1_read_csr(const struct cc1 *cc, LLVMBuilderRef b, unsigned number);
+/** A constant of 32 bits. */
+LLVMValueRef cc1_u32(const struct cc1 *cc, uint32_t value);
 
 /* ids.c: adds ranges of ids and sizes of groups. Before optimization. */
 void cc1_ids(struct cc1 *cc);
@@ -119,13 +123,12 @@ void cc1_converge(struct cc1 *cc);
 /* printf.c: replaces printf calls by stores of a record. */
 void cc1_printf_lower(struct cc1 *cc);
 
-/** A set of values: open addressing, at most half full; zeros are an empty set. The user frees `at`. */
+/** A set of values (set.c): open addressing, at most half full; zeros are an empty set. The user frees `at`. */
 struct cc1_set {
     LLVMValueRef *at;
     size_t n, room; /**< room: a power of two. */
 };
 
-/* local.c */
 /** Adds v. 0: the set has it already. */
 int cc1_set_add(struct cc1_set *set, LLVMValueRef v);
 int cc1_set_has(const struct cc1_set *set, LLVMValueRef v);

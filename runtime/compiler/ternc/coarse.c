@@ -26,7 +26,6 @@
 #include "tern/tern_spec.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SHORT 12u     /* up to this many instructions of a copy, without addresses: COARSE_COPIES copies */
@@ -79,11 +78,6 @@ static unsigned most_live(struct coarse *c)
     return most;
 }
 
-static LLVMValueRef constant(struct coarse *c, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), value, 0);
-}
-
 /** The value that an operand of the plain entry has in copy k. */
 static LLVMValueRef get(struct coarse *c, LLVMValueRef v, unsigned k)
 {
@@ -112,7 +106,7 @@ static void make_copy(struct coarse *c, struct step *s, unsigned k)
     if (s->kind == ONCE && k > 0) {
         s->copy[k] = s->copy[0];
     } else if (k > 0 && LLVMIsAGetElementPtrInst(s->of) && coarse_grows(c, s->of, &by)) {
-        LLVMValueRef distance = constant(c, by * CC1_COARSE_STRIDE * k);
+        LLVMValueRef distance = cc1_u32(c->cc, by * CC1_COARSE_STRIDE * k);
         s->copy[k] = LLVMBuildGEP2(c->b, LLVMInt8TypeInContext(c->cc->context), s->copy[0], &distance, 1, "");
     } else {
         s->copy[k] = clone(c, s->of, k);
@@ -234,9 +228,9 @@ static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef beg
     const uint32_t length = CC1_COARSE_STRIDE * c->copies;
     LLVMBasicBlockRef body = add_block(c), latch = add_block(c);
     LLVMPositionBuilderAtEnd(c->b, slow);
-    LLVMValueRef first = LLVMBuildAdd(c->b, begin, constant(c, length), ""), skip = NULL, limit = NULL;
+    LLVMValueRef first = LLVMBuildAdd(c->b, begin, cc1_u32(c->cc, length), ""), skip = NULL, limit = NULL;
     if (step) {
-        skip = LLVMBuildSub(c->b, step, constant(c, length), "");
+        skip = LLVMBuildSub(c->b, step, cc1_u32(c->cc, length), "");
     } else {
         end = LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntULT, first, end, ""), first, end, "");
     }
@@ -262,7 +256,7 @@ static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef beg
     LLVMBuildBr(c->b, latch);
 
     LLVMPositionBuilderAtEnd(c->b, latch);
-    LLVMValueRef next = LLVMBuildAdd(c->b, item, constant(c, CC1_COARSE_STRIDE), "");
+    LLVMValueRef next = LLVMBuildAdd(c->b, item, cc1_u32(c->cc, CC1_COARSE_STRIDE), "");
     if (step) {
         LLVMValueRef over = LLVMBuildICmp(c->b, LLVMIntEQ, next, limit, "");
         next = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, next, skip, ""), next, "");
@@ -271,15 +265,6 @@ static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef beg
     }
     build_below(c, next, end, body, behind);
     LLVMAddIncoming(item, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){slow, latch}, 2);
-}
-
-static LLVMValueRef read_csr(struct coarse *c, unsigned number)
-{
-    char text[32];
-    const int n = snprintf(text, sizeof text, "csrr $0, 0x%x", number);
-    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(c->cc->context), NULL, 0, 0);
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, (size_t)n, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
-    return LLVMBuildCall2(c->b, type, code, NULL, 0, "");
 }
 
 /** Builds the loop over rounds, from id `begin` to `end` at distance `step`. Rounds in which not all copies can run
@@ -293,7 +278,7 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
     LLVMPositionBuilderAtEnd(c->b, head);
     LLVMValueRef round = LLVMBuildPhi(c->b, LLVMTypeOf(begin), ""), last = round;
     for (unsigned k = 0; k < c->copies; k++) {
-        last = k == 0 ? round : LLVMBuildAdd(c->b, round, constant(c, k * CC1_COARSE_STRIDE), "");
+        last = k == 0 ? round : LLVMBuildAdd(c->b, round, cc1_u32(c->cc, k * CC1_COARSE_STRIDE), "");
         for (unsigned i = 0; i < c->n; i++) {
             if (c->steps[i].kind == ITEM) {
                 c->steps[i].copy[k] = last;
@@ -324,16 +309,17 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
 static void make_entry(struct coarse *c)
 {
     LLVMPositionBuilderAtEnd(c->b, add_block(c));
-    LLVMValueRef id = read_csr(c, TERN_CSR_GLOBAL_ID_X), offset = read_csr(c, TERN_CSR_OFFSET_X);
-    LLVMValueRef end = read_csr(c, TERN_CSR_USER0), step = read_csr(c, TERN_CSR_USER1);
+    LLVMValueRef id = cc1_read_csr(c->cc, c->b, TERN_CSR_GLOBAL_ID_X);
+    LLVMValueRef offset = cc1_read_csr(c->cc, c->b, TERN_CSR_OFFSET_X);
+    LLVMValueRef end = cc1_read_csr(c->cc, c->b, TERN_CSR_USER0), step = cc1_read_csr(c->cc, c->b, TERN_CSR_USER1);
     LLVMValueRef row = LLVMBuildSub(c->b, id, offset, "");
-    row = LLVMBuildAnd(c->b, row, constant(c, ~(CC1_COARSE_STRIDE - 1)), "");
-    LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, constant(c, c->copies - 1), ""), "");
+    row = LLVMBuildAnd(c->b, row, cc1_u32(c->cc, ~(CC1_COARSE_STRIDE - 1)), "");
+    LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, cc1_u32(c->cc, c->copies - 1), ""), "");
     LLVMValueRef size = LLVMBuildSub(c->b, end, offset, "");
     if (c->parts) { /* the lanes of a row execute each other's words, so a round runs for all of them or for none */
         LLVMValueRef lane = LLVMBuildSub(c->b, LLVMBuildSub(c->b, id, offset, ""), row, "");
-        c->to_word = LLVMBuildMul(c->b, lane, constant(c, 0u - 4 * (c->parts - 1)), "");
-        c->to_last = LLVMBuildSub(c->b, constant(c, CC1_COARSE_STRIDE - 1), lane, "");
+        c->to_word = LLVMBuildMul(c->b, lane, cc1_u32(c->cc, 0u - 4 * (c->parts - 1)), "");
+        c->to_last = LLVMBuildSub(c->b, cc1_u32(c->cc, CC1_COARSE_STRIDE - 1), lane, "");
     }
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];

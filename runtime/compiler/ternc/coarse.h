@@ -65,9 +65,13 @@ int coarse_is_pure_call(LLVMValueRef call);
 int coarse_is_hint(LLVMValueRef i);
 /** True: an argument of the entry, or its address: the entry's only parameter, or a constant distance from it. */
 int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v);
-/** True: work-items may execute the instruction in any order: it is not atomic, volatile or a fence, and has no pointer
- *  to local memory. Calls are not examined. */
+/** True: the instruction is atomic, volatile or a fence. */
+int coarse_is_ordered(LLVMValueRef i);
+/** True: work-items may execute the instruction in any order: it is not ordered, and has no pointer to local memory.
+ *  Calls are not examined. */
 int coarse_is_free(LLVMValueRef i);
+/** True: a call that may change memory, as far as is known. */
+int coarse_is_opaque_call(LLVMValueRef i);
 /** Gives `to` the attributes of the entry `from`. */
 void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to);
 /** Follows the plain entry from begin to exit, and fills the steps. 0: the kernel cannot be coarsened. */

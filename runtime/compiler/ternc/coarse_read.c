@@ -38,6 +38,20 @@ unsigned cc1_csr(LLVMValueRef call)
     return number;
 }
 
+LLVMValueRef cc1_read_csr(const struct cc1 *cc, LLVMBuilderRef b, unsigned number)
+{
+    char text[32];
+    const int n = snprintf(text, sizeof text, "csrr $0, 0x%x", number);
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(cc->context), NULL, 0, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, (size_t)n, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(b, type, code, NULL, 0, "");
+}
+
+LLVMValueRef cc1_u32(const struct cc1 *cc, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(cc->context), value, 0);
+}
+
 int coarse_is_exit(LLVMValueRef i)
 {
     size_t length;
@@ -110,16 +124,24 @@ int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v)
     return v == LLVMGetParam(entry, 0);
 }
 
-int coarse_is_free(LLVMValueRef i)
+int coarse_is_ordered(LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg: return 0;
-    case LLVMLoad: case LLVMStore:
-        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
-            return 0;
-        }
-        break;
-    default: break;
+    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg: return 1;
+    case LLVMLoad: case LLVMStore: return LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+    default: return 0;
+    }
+}
+
+int coarse_is_opaque_call(LLVMValueRef i)
+{
+    return LLVMIsACallInst(i) && !coarse_is_pure_call(i) && !cc1_csr(i);
+}
+
+int coarse_is_free(LLVMValueRef i)
+{
+    if (coarse_is_ordered(i)) {
+        return 0;
     }
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         if (is_local_pointer(LLVMGetOperand(i, (unsigned)k))) {

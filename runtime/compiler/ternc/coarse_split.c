@@ -154,7 +154,7 @@ static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
 static LLVMValueRef address(struct coarse *c, LLVMValueRef vectors, unsigned t)
 {
     LLVMTypeRef byte = LLVMInt8TypeInContext(c->cc->context);
-    LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), t * CC1_COARSE_STRIDE * WORD, 0);
+    LLVMValueRef at = cc1_u32(c->cc, t * CC1_COARSE_STRIDE * WORD);
     struct step *s = coarse_find(c, vectors);
     if (!s->first) {
         s->first = LLVMBuildGEP2(c->b, byte, s->copy[0], &c->to_word, 1, "");

@@ -64,10 +64,7 @@ static int read_body(struct loop *l)
     int loads = 0;
     LLVMValueRef i = LLVMGetFirstInstruction(l->body);
     for (; !LLVMIsATerminatorInst(i); i = LLVMGetNextInstruction(i)) {
-        const int volatile_load = LLVMIsALoadInst(i) &&
-            (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic);
-        if (l->n == MOST || volatile_load || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAFenceInst(i) ||
-            LLVMIsAAtomicCmpXchgInst(i) || (LLVMIsACallInst(i) && !coarse_is_pure_call(i) && !cc1_csr(i))) {
+        if (l->n == MOST || coarse_is_ordered(i) || LLVMIsAStoreInst(i) || coarse_is_opaque_call(i)) {
             return 0;
         }
         loads |= LLVMIsALoadInst(i) != NULL;
@@ -107,6 +104,18 @@ static int read_loop(struct loop *l, LLVMBasicBlockRef body)
         read_body(l);
 }
 
+/** The value that a phi of the body has in the first round. */
+static LLVMValueRef first_of(const struct loop *l, LLVMValueRef phi)
+{
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == l->body);
+}
+
+/** The value that a phi of the body has in the next round. */
+static LLVMValueRef next_of(const struct loop *l, LLVMValueRef phi)
+{
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 1) == l->body);
+}
+
 /** The value of v in round k. NULL: it is not made yet. */
 static LLVMValueRef get(const struct loop *l, LLVMValueRef v, unsigned k)
 {
@@ -117,8 +126,7 @@ static LLVMValueRef get(const struct loop *l, LLVMValueRef v, unsigned k)
     if (!LLVMIsAPHINode(v)) {
         return l->made[i][k];
     }
-    const unsigned back = LLVMGetIncomingBlock(v, 1) == l->body;
-    return k == 0 ? l->phi[i] : get(l, LLVMGetIncomingValue(v, back), k - 1);
+    return k == 0 ? l->phi[i] : get(l, next_of(l, v), k - 1);
 }
 
 /** Makes an instruction of round k if its operands exist. Returns whether it did. */
@@ -212,9 +220,8 @@ static void connect(struct loop *l, LLVMBasicBlockRef check, LLVMBasicBlockRef i
         }
     }
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        const unsigned back = LLVMGetIncomingBlock(l->of[i], 1) == l->body;
-        begin[i] = LLVMGetIncomingValue(l->of[i], !back);
-        last[i] = get(l, LLVMGetIncomingValue(l->of[i], back), ROUNDS - 1);
+        begin[i] = first_of(l, l->of[i]);
+        last[i] = get(l, next_of(l, l->of[i]), ROUNDS - 1);
         LLVMPositionBuilderBefore(l->b, l->of[i]);
         phis[i] = LLVMBuildPhi(l->b, LLVMTypeOf(l->of[i]), "");
     }
@@ -222,9 +229,7 @@ static void connect(struct loop *l, LLVMBasicBlockRef check, LLVMBasicBlockRef i
         LLVMReplaceAllUsesWith(l->of[i], phis[i]);
     }
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        const unsigned back = LLVMGetIncomingBlock(l->of[i], 1) == l->body;
-        LLVMValueRef next = LLVMGetIncomingValue(l->of[i], back);
-        LLVMAddIncoming(phis[i], (LLVMValueRef[]){begin[i], begin[i], last[i], next},
+        LLVMAddIncoming(phis[i], (LLVMValueRef[]){begin[i], begin[i], last[i], next_of(l, l->of[i])},
                         (LLVMBasicBlockRef[]){check, inside, behind, l->body}, 4);
     }
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
@@ -237,17 +242,11 @@ static LLVMBasicBlockRef add_block(const struct loop *l)
     return LLVMInsertBasicBlockInContext(l->cc->context, l->body, "");
 }
 
-static LLVMValueRef constant(const struct loop *l, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(l->cc->context), value, 0);
-}
-
 /** Makes the phis of the fast rounds, with their values from `check`. */
 static void make_phis(struct loop *l, LLVMBasicBlockRef check)
 {
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        const unsigned back = LLVMGetIncomingBlock(l->of[i], 1) == l->body;
-        LLVMValueRef begin = LLVMGetIncomingValue(l->of[i], !back);
+        LLVMValueRef begin = first_of(l, l->of[i]);
         l->phi[i] = LLVMBuildPhi(l->b, LLVMTypeOf(l->of[i]), "");
         LLVMAddIncoming(l->phi[i], &begin, &check, 1);
     }
@@ -256,8 +255,7 @@ static void make_phis(struct loop *l, LLVMBasicBlockRef check)
 static void unroll(struct loop *l)
 {
     LLVMBasicBlockRef check = add_block(l), inside = add_block(l), fast = add_block(l), behind = add_block(l);
-    const unsigned back = LLVMGetIncomingBlock(l->index, 1) == l->body;
-    LLVMValueRef begin = LLVMGetIncomingValue(l->index, !back), end = LLVMGetBasicBlockTerminator(l->before);
+    LLVMValueRef begin = first_of(l, l->index), end = LLVMGetBasicBlockTerminator(l->before);
     close_values(l);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
         if (LLVMGetSuccessor(end, i) == l->body) {
@@ -265,8 +263,8 @@ static void unroll(struct loop *l)
         }
     }
     LLVMPositionBuilderAtEnd(l->b, check);
-    LLVMValueRef reach = LLVMBuildMul(l->b, l->step, constant(l, ROUNDS - 1), "");
-    LLVMValueRef small = LLVMBuildICmp(l->b, LLVMIntULT, l->step, constant(l, LARGEST), "");
+    LLVMValueRef reach = LLVMBuildMul(l->b, l->step, cc1_u32(l->cc, ROUNDS - 1), "");
+    LLVMValueRef small = LLVMBuildICmp(l->b, LLVMIntULT, l->step, cc1_u32(l->cc, LARGEST), "");
     LLVMValueRef fits = LLVMBuildICmp(l->b, l->below == LLVMIntULT ? LLVMIntULE : LLVMIntSLE, reach, l->limit, "");
     LLVMValueRef limit = LLVMBuildSub(l->b, l->limit, reach, "");
     LLVMBuildCondBr(l->b, LLVMBuildAnd(l->b, small, fits, ""), inside, l->body);
@@ -278,8 +276,7 @@ static void unroll(struct loop *l)
     LLVMValueRef next = get(l, l->next, ROUNDS - 1);
     LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, limit, ""), fast, behind);
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        const unsigned b = LLVMGetIncomingBlock(l->of[i], 1) == l->body;
-        LLVMValueRef last = get(l, LLVMGetIncomingValue(l->of[i], b), ROUNDS - 1);
+        LLVMValueRef last = get(l, next_of(l, l->of[i]), ROUNDS - 1);
         LLVMAddIncoming(l->phi[i], &last, &fast, 1);
     }
     LLVMPositionBuilderAtEnd(l->b, behind);

@@ -19,27 +19,12 @@
 #include "coarse.h"
 #include "tern/tern_spec.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static LLVMValueRef constant(const struct tile *t, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(t->cc->context), value, 0);
-}
 
 static LLVMBasicBlockRef add_block(const struct tile *t)
 {
     return LLVMAppendBasicBlockInContext(t->cc->context, t->made, "");
-}
-
-static LLVMValueRef read_csr(struct tile *t, unsigned number)
-{
-    char text[32];
-    const int n = snprintf(text, sizeof text, "csrr $0, 0x%x", number);
-    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(t->cc->context), NULL, 0, 0);
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, (size_t)n, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
-    return LLVMBuildCall2(t->b, type, code, NULL, 0, "");
 }
 
 /** The copy of an operand that copy k uses. */
@@ -68,7 +53,7 @@ static int is_derived(const struct tile *t, const struct tile_value *v, unsigned
 static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned k)
 {
     LLVMValueRef first = v->copy[k / TILE_SIDE * TILE_SIDE];
-    LLVMValueRef by = constant(t, v->by * CC1_COARSE_STRIDE * (k % TILE_SIDE));
+    LLVMValueRef by = cc1_u32(t->cc, v->by * CC1_COARSE_STRIDE * (k % TILE_SIDE));
     if (v->by == 0) {
         return first;
     }
@@ -181,7 +166,7 @@ static void assume_id(struct tile *t, LLVMValueRef id)
 {
     static const char name[] = "llvm.assume";
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(t->cc->module, LLVMLookupIntrinsicID(name, sizeof name - 1), NULL, 0);
-    LLVMValueRef small = LLVMBuildICmp(t->b, LLVMIntSGE, id, constant(t, 0), "");
+    LLVMValueRef small = LLVMBuildICmp(t->b, LLVMIntSGE, id, cc1_u32(t->cc, 0), "");
     LLVMBuildCall2(t->b, LLVMGlobalGetValueType(f), f, &small, 1, "");
 }
 
@@ -264,7 +249,7 @@ static void set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigne
     for (unsigned l = 0; l < t->y; l++) {
         for (unsigned k = 0; k < t->x; k++) {
             const uint32_t by = each_x * k + each_y * l;
-            copy[l * TILE_SIDE + k] = by ? LLVMBuildNUWAdd(t->b, first, constant(t, by), "") : first;
+            copy[l * TILE_SIDE + k] = by ? LLVMBuildNUWAdd(t->b, first, cc1_u32(t->cc, by), "") : first;
             if (by) {
                 LLVMSetNSW(copy[l * TILE_SIDE + k], 1);
             }
@@ -313,15 +298,15 @@ static void make_slow(struct tile *t, LLVMValueRef f)
     }
     LLVMValueRef x = LLVMGetParam(f, 1), y = LLVMGetParam(f, 2);
     LLVMPositionBuilderAtEnd(t->b, begin);
-    LLVMValueRef end_x = read_csr(t, TERN_CSR_USER0), end_y = read_csr(t, TERN_CSR_USER1);
-    set_slow(t, TILE_SIZE_X, LLVMBuildSub(t->b, end_x, read_csr(t, TERN_CSR_OFFSET_X), ""));
-    set_slow(t, TILE_SIZE_Y, LLVMBuildSub(t->b, end_y, read_csr(t, TERN_CSR_OFFSET_Y), ""));
+    LLVMValueRef end_x = cc1_read_csr(t->cc, t->b, TERN_CSR_USER0), end_y = cc1_read_csr(t->cc, t->b, TERN_CSR_USER1);
+    set_slow(t, TILE_SIZE_X, LLVMBuildSub(t->b, end_x, cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_X), ""));
+    set_slow(t, TILE_SIZE_Y, LLVMBuildSub(t->b, end_y, cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_Y), ""));
     LLVMBuildBr(t->b, head);
     LLVMPositionBuilderAtEnd(t->b, head);
     LLVMValueRef item = LLVMBuildPhi(t->b, LLVMTypeOf(x), "");
-    LLVMValueRef k = LLVMBuildAnd(t->b, item, constant(t, t->x - 1), "");
-    LLVMValueRef l = LLVMBuildUDiv(t->b, item, constant(t, t->x), "");
-    LLVMValueRef at_x = LLVMBuildAdd(t->b, x, LLVMBuildMul(t->b, k, constant(t, CC1_COARSE_STRIDE), ""), "");
+    LLVMValueRef k = LLVMBuildAnd(t->b, item, cc1_u32(t->cc, t->x - 1), "");
+    LLVMValueRef l = LLVMBuildUDiv(t->b, item, cc1_u32(t->cc, t->x), "");
+    LLVMValueRef at_x = LLVMBuildAdd(t->b, x, LLVMBuildMul(t->b, k, cc1_u32(t->cc, CC1_COARSE_STRIDE), ""), "");
     LLVMValueRef at_y = LLVMBuildAdd(t->b, y, l, "");
     LLVMValueRef in = LLVMBuildAnd(t->b, below(t, at_x, end_x), below(t, at_y, end_y), "");
     set_slow(t, TILE_ID_X, at_x);
@@ -330,9 +315,9 @@ static void make_slow(struct tile *t, LLVMValueRef f)
     LLVMBuildCondBr(t->b, in, body, latch);
     make_single(t, latch);
     LLVMPositionBuilderAtEnd(t->b, latch);
-    LLVMValueRef next = LLVMBuildAdd(t->b, item, constant(t, 1), "");
-    LLVMBuildCondBr(t->b, below(t, next, constant(t, t->x * t->y)), head, leave);
-    LLVMAddIncoming(item, (LLVMValueRef[]){constant(t, 0), next}, (LLVMBasicBlockRef[]){begin, latch}, 2);
+    LLVMValueRef next = LLVMBuildAdd(t->b, item, cc1_u32(t->cc, 1), "");
+    LLVMBuildCondBr(t->b, below(t, next, cc1_u32(t->cc, t->x * t->y)), head, leave);
+    LLVMAddIncoming(item, (LLVMValueRef[]){cc1_u32(t->cc, 0), next}, (LLVMBasicBlockRef[]){begin, latch}, 2);
     LLVMPositionBuilderAtEnd(t->b, leave);
     LLVMBuildRetVoid(t->b);
 }
@@ -354,16 +339,16 @@ static LLVMValueRef call_slow(struct tile *t, const char *name, LLVMValueRef x, 
 /** The number of the hardware work-item's first work-item, in x and in y. */
 static LLVMValueRef first_x(struct tile *t, LLVMValueRef offset)
 {
-    LLVMValueRef id = read_csr(t, TERN_CSR_GLOBAL_ID_X);
+    LLVMValueRef id = cc1_read_csr(t->cc, t->b, TERN_CSR_GLOBAL_ID_X);
     LLVMValueRef number = LLVMBuildSub(t->b, id, offset, "");
-    LLVMValueRef row = LLVMBuildAnd(t->b, number, constant(t, ~(CC1_COARSE_STRIDE - 1)), "");
-    return LLVMBuildAdd(t->b, id, LLVMBuildMul(t->b, row, constant(t, t->x - 1), ""), "");
+    LLVMValueRef row = LLVMBuildAnd(t->b, number, cc1_u32(t->cc, ~(CC1_COARSE_STRIDE - 1)), "");
+    return LLVMBuildAdd(t->b, id, LLVMBuildMul(t->b, row, cc1_u32(t->cc, t->x - 1), ""), "");
 }
 
 static LLVMValueRef first_y(struct tile *t, LLVMValueRef offset)
 {
-    LLVMValueRef id = read_csr(t, TERN_CSR_GLOBAL_ID_Y);
-    LLVMValueRef before = LLVMBuildMul(t->b, LLVMBuildSub(t->b, id, offset, ""), constant(t, t->y), "");
+    LLVMValueRef id = cc1_read_csr(t->cc, t->b, TERN_CSR_GLOBAL_ID_Y);
+    LLVMValueRef before = LLVMBuildMul(t->b, LLVMBuildSub(t->b, id, offset, ""), cc1_u32(t->cc, t->y), "");
     return LLVMBuildAdd(t->b, offset, before, "");
 }
 
@@ -391,16 +376,17 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     }
     t->slow = add_block(t);
     LLVMPositionBuilderAtEnd(t->b, begin);
-    LLVMValueRef offset_x = read_csr(t, TERN_CSR_OFFSET_X), offset_y = read_csr(t, TERN_CSR_OFFSET_Y);
-    LLVMValueRef end_x = read_csr(t, TERN_CSR_USER0), end_y = read_csr(t, TERN_CSR_USER1);
+    LLVMValueRef offset_x = cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_X);
+    LLVMValueRef offset_y = cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_Y);
+    LLVMValueRef end_x = cc1_read_csr(t->cc, t->b, TERN_CSR_USER0), end_y = cc1_read_csr(t->cc, t->b, TERN_CSR_USER1);
     LLVMValueRef x = first_x(t, offset_x), y = first_y(t, offset_y);
     LLVMValueRef size_x = LLVMBuildSub(t->b, end_x, offset_x, ""), size_y = LLVMBuildSub(t->b, end_y, offset_y, "");
     set(t, TILE_ID_X, x, CC1_COARSE_STRIDE, 0);
     set(t, TILE_ID_Y, y, 0, 1);
     set(t, TILE_SIZE_X, size_x, 0, 0);
     set(t, TILE_SIZE_Y, size_y, 0, 0);
-    LLVMValueRef last_x = LLVMBuildAdd(t->b, x, constant(t, CC1_COARSE_STRIDE * (t->x - 1)), "");
-    LLVMValueRef last_y = LLVMBuildAdd(t->b, y, constant(t, t->y - 1), "");
+    LLVMValueRef last_x = LLVMBuildAdd(t->b, x, cc1_u32(t->cc, CC1_COARSE_STRIDE * (t->x - 1)), "");
+    LLVMValueRef last_y = LLVMBuildAdd(t->b, y, cc1_u32(t->cc, t->y - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(t->b, below(t, last_x, end_x), below(t, last_y, end_y), "");
     LLVMBasicBlockRef inside = add_block(t);
     LLVMBuildCondBr(t->b, whole, inside, t->slow);

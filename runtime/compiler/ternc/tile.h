@@ -49,8 +49,12 @@ struct tile {
     LLVMBasicBlockRef slow;        /**< Begin of the loop over single work-items. */
 };
 
+/** Puts `values` into the order that tile_find needs. */
+void tile_sort(struct tile *t);
 /** The entry of an instruction or block; NULL: v is neither. */
 struct tile_value *tile_find(const struct tile *t, LLVMValueRef v);
+/** True: block `to` can be reached from the successors of `from`. */
+int tile_reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 /** Reads the plain entry. 0: it cannot run as tiles. The caller frees `values` and `blocks`. */
 int tile_read(struct tile *t);
 /** The tile's dimensions on which v depends. */

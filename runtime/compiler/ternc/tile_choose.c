@@ -186,33 +186,39 @@ void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
     free(t.blocks);
 }
 
-void cc1_tiles_optimize(struct cc1 *cc)
+/** True: f is an entry for tiles; NULL: there is one in the module. */
+static int is_tile(const struct cc1 *cc, LLVMValueRef f)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        if (cc->kernels[i].tile && (!f || cc->kernels[i].coarse == f)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Lets passes skip all functions but the entries for tiles, or no longer. */
+static void skip_others(struct cc1 *cc, int skip)
 {
     static const char *const names[] = {"optnone", "noinline"};
-    LLVMAttributeRef off[2];
-    int tiles = 0;
-    for (size_t i = 0; i < cc->n_kernels; i++) {
-        tiles |= cc->kernels[i].tile != 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        for (int a = 0; a < 2 && !LLVMIsDeclaration(f) && !is_tile(cc, f); a++) {
+            const unsigned kind = LLVMGetEnumAttributeKindForName(names[a], strlen(names[a]));
+            if (skip) {
+                LLVMAddAttributeAtIndex(f, CC1_FUNCTION, LLVMCreateEnumAttribute(cc->context, kind, 0));
+            } else {
+                LLVMRemoveEnumAttributeAtIndex(f, CC1_FUNCTION, kind);
+            }
+        }
     }
-    for (int set = tiles; set >= 0 && tiles; set--) {
-        for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
-            int other = !LLVMIsDeclaration(f);
-            for (size_t i = 0; i < cc->n_kernels && other; i++) {
-                other = !cc->kernels[i].tile || cc->kernels[i].coarse != f;
-            }
-            for (int a = 0; a < 2 && other; a++) {
-                const unsigned kind = LLVMGetEnumAttributeKindForName(names[a], strlen(names[a]));
-                off[a] = LLVMCreateEnumAttribute(cc->context, kind, 0);
-                if (set) {
-                    LLVMAddAttributeAtIndex(f, CC1_FUNCTION, off[a]);
-                } else {
-                    LLVMRemoveEnumAttributeAtIndex(f, CC1_FUNCTION, kind);
-                }
-            }
-        }
-        if (set) {
-            cc1_module_optimize(cc, PASSES);
-        }
+}
+
+void cc1_tiles_optimize(struct cc1 *cc)
+{
+    if (is_tile(cc, NULL)) {
+        skip_others(cc, 1);
+        cc1_module_optimize(cc, PASSES);
+        skip_others(cc, 0);
     }
 }
 

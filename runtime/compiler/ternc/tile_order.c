@@ -35,13 +35,6 @@ struct order {
     unsigned n, *operands, *users, n_operands;
 };
 
-static int compare(const void *a, const void *b)
-{
-    const uintptr_t x = (uintptr_t)((const struct tile_value *)a)->of;
-    const uintptr_t y = (uintptr_t)((const struct tile_value *)b)->of;
-    return x < y ? -1 : x > y;
-}
-
 static void place(struct order *o, unsigned k)
 {
     struct node *node = &o->nodes[k];
@@ -130,16 +123,16 @@ static unsigned next_load(struct order *o)
 /** Fills the nodes of `n` instructions from `first` on. */
 static void read_part(struct order *o, LLVMValueRef first, unsigned n)
 {
-    struct tile_value *find = cc1_alloc(n, sizeof *find);
+    struct tile table = {.n = n, .values = cc1_alloc(n, sizeof *table.values)}; /* `by`: number of the node */
     LLVMValueRef i = first;
     o->n = n;
     o->nodes = cc1_alloc(n, sizeof *o->nodes);
     for (unsigned k = 0; k < n; k++, i = LLVMGetNextInstruction(i)) {
         o->nodes[k] = (struct node){.of = i, .loads = LLVMIsALoadInst(i) != NULL};
-        find[k] = (struct tile_value){.of = i, .by = k};
+        table.values[k] = (struct tile_value){.of = i, .by = k};
         o->n_operands += (unsigned)LLVMGetNumOperands(i);
     }
-    qsort(find, n, sizeof *find, compare);
+    tile_sort(&table);
     o->operands = cc1_alloc(o->n_operands, sizeof *o->operands);
     o->users = cc1_alloc(o->n_operands, sizeof *o->users);
     unsigned at = 0;
@@ -148,10 +141,10 @@ static void read_part(struct order *o, LLVMValueRef first, unsigned n)
         node->first = at;
         node->depends = node->loads;
         for (int v = 0; v < LLVMGetNumOperands(node->of); v++) {
-            const struct tile_value key = {.of = LLVMGetOperand(node->of, (unsigned)v)};
-            const struct tile_value *from = bsearch(&key, find, n, sizeof key, compare);
+            LLVMValueRef operand = LLVMGetOperand(node->of, (unsigned)v);
+            const struct tile_value *from = tile_find(&table, operand);
             int again = 0;
-            LLVMUseRef use = LLVMIsAInstruction(key.of) ? LLVMGetFirstUse(key.of) : NULL;
+            LLVMUseRef use = LLVMIsAInstruction(operand) ? LLVMGetFirstUse(operand) : NULL;
             node->ends |= !from && use && !LLVMGetNextUse(use);
             for (unsigned w = node->first; from && w < at; w++) {
                 again |= o->operands[w] == from->by;
@@ -180,11 +173,10 @@ static void read_part(struct order *o, LLVMValueRef first, unsigned n)
         struct node *node = &o->nodes[k];
         node->left = node->n_users;
         for (LLVMUseRef u = LLVMGetFirstUse(node->of); u && node->left == node->n_users; u = LLVMGetNextUse(u)) {
-            const struct tile_value key = {.of = LLVMGetUser(u)};
-            node->left += bsearch(&key, find, n, sizeof key, compare) == NULL;
+            node->left += tile_find(&table, LLVMGetUser(u)) == NULL;
         }
     }
-    free(find);
+    free(table.values);
 }
 
 /** Orders `n` instructions from `first` on, none of which changes memory. */
@@ -211,8 +203,7 @@ static void order_part(struct cc1 *cc, LLVMValueRef first, unsigned n, LLVMValue
 /** True: the instruction stays where it is, and no load moves over it. */
 static int is_fixed(LLVMValueRef i)
 {
-    return LLVMIsAStoreInst(i) || LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) ||
-        (LLVMIsACallInst(i) && !coarse_is_pure_call(i) && !cc1_csr(i));
+    return LLVMIsAStoreInst(i) || LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || coarse_is_opaque_call(i);
 }
 
 /** Adds the values that depend on v. */

@@ -23,6 +23,11 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+void tile_sort(struct tile *t)
+{
+    qsort(t->values, t->n, sizeof *t->values, compare);
+}
+
 struct tile_value *tile_find(const struct tile *t, LLVMValueRef v)
 {
     const struct tile_value key = {.of = v};
@@ -71,7 +76,7 @@ static int collect(struct tile *t)
             t->values[n++].of = i;
         }
     }
-    qsort(t->values, t->n, sizeof *t->values, compare);
+    tile_sort(t);
     unsigned left = n_blocks;
     visit(t, LLVMGetEntryBasicBlock(t->plain), &left);
     t->n_blocks = n_blocks - left; /* the others are not reachable */
@@ -261,31 +266,24 @@ static void find_growth(struct tile *t)
     }
 }
 
-/** True: block `to` can be reached from the successors of `from`. */
-static int reaches(const struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to, unsigned char *met)
+/** True: block `to` can be reached from the successors of `from` by blocks that are not in `met`. */
+static int reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to, struct cc1_set *met)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
         LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
-        const size_t at = (size_t)(tile_find(t, LLVMBasicBlockAsValue(next)) - t->values);
-        if (next == to) {
+        if (next == to || (cc1_set_add(met, LLVMBasicBlockAsValue(next)) && reaches(next, to, met))) {
             return 1;
-        }
-        if (!met[at]) {
-            met[at] = 1;
-            if (reaches(t, next, to, met)) {
-                return 1;
-            }
         }
     }
     return 0;
 }
 
-static int can_reach(const struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+int tile_reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
-    unsigned char *met = cc1_alloc(t->n, 1);
-    const int yes = reaches(t, from, to, met);
-    free(met);
+    struct cc1_set met = {0};
+    const int yes = reaches(from, to, &met);
+    free(met.at);
     return yes;
 }
 
@@ -314,14 +312,14 @@ static void find_guard(const struct tile *t, struct tile_value *branch)
                      : coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(branch->of, 1))) ? 1
                                                                                                 : -1;
     if (away < 0 || !from || from->depends & TILE_LOADED || !is_likely(t, condition, away == 1) ||
-        can_reach(t, block, block)) {
+        tile_reaches(block, block)) {
         return;
     }
     for (size_t k = 0; k < t->n; k++) { /* nothing may have happened before */
         LLVMValueRef i = t->values[k].of;
-        const int acts = LLVMIsAInstruction(i) && (LLVMIsAStoreInst(i) ||
-            (LLVMIsACallInst(i) && t->values[k].kind == TILE_PLAIN && !coarse_is_pure_call(i) && !cc1_csr(i)));
-        if (acts && (LLVMGetInstructionParent(i) == block || can_reach(t, LLVMGetInstructionParent(i), block))) {
+        const int acts = LLVMIsAInstruction(i) &&
+            (LLVMIsAStoreInst(i) || (t->values[k].kind == TILE_PLAIN && coarse_is_opaque_call(i)));
+        if (acts && (LLVMGetInstructionParent(i) == block || tile_reaches(LLVMGetInstructionParent(i), block))) {
             return;
         }
     }

@@ -236,38 +236,6 @@ static void sweep(LLVMBasicBlockRef block)
     }
 }
 
-static int reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMBasicBlockRef *met, unsigned *n)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-        LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
-        int old = 0;
-        for (unsigned k = 0; k < *n; k++) {
-            old |= met[k] == next;
-        }
-        if (next == to) {
-            return 1;
-        }
-        if (!old) {
-            met[(*n)++] = next;
-            if (reaches(next, to, met, n)) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/** True: the block is in a loop, where sums of what does not change are made before the loop, and must stay there. */
-static int is_in_loop(LLVMBasicBlockRef block)
-{
-    unsigned n = 0;
-    LLVMBasicBlockRef *met = cc1_alloc(LLVMCountBasicBlocks(LLVMGetBasicBlockParent(block)), sizeof *met);
-    const int yes = reaches(block, block, met, &n);
-    free(met);
-    return yes;
-}
-
 void tile_share_terms(struct cc1 *cc, LLVMValueRef f)
 {
     struct terms *t = cc1_alloc(1, sizeof *t);
@@ -275,7 +243,7 @@ void tile_share_terms(struct cc1 *cc, LLVMValueRef f)
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
         LLVMValueRef a = NULL, b = NULL;
         t->block = block;
-        if (is_in_loop(block)) {
+        if (tile_reaches(block, block)) { /* the block is in a loop; its invariant sums stay before the loop */
             continue;
         }
         read_sums(t);

@@ -57,6 +57,8 @@ static const char source[] =
     "    ((global float *)out)[j] = s; }\n"
     "kernel void bounded ARGS { PLACE if (x >= n || y > m) return; uint s = 0; for (uint k = 0; k < 9; k++)"
     "    s = s * 3 + in[(k * x + y) & 4095]; out[j] = s; }\n"
+    "kernel void beyond ARGS { PLACE if (x < n || y < m) return; uint s = 1; for (uint k = 0; k < 9; k++)"
+    "    s = s * 5 + in[(k + x) & 4095] + in[(k * 9 + y) & 4095]; out[j] = s; }\n"
     "kernel void nested ARGS { PLACE uint s = x ^ y; for (uint k = 0; k < (n & 7); k++) {"
     "    if (m & k) s += in[k + y % 9]; for (uint i = 0; i <= k; i++) s = s * in[i] + in[(i * 16 + x) & 1023];"
     "    out[j] += s; } out[j] ^= s; }\n"
@@ -81,7 +83,7 @@ static const char source[] =
 static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "ratio",
                                     "share", "wide", "four", "two", "three", "chosen", "turned", "gather", "tables",
                                     "bytes", "longs", "back", "apart", "product", "floats", "bounded", "nested",
-                                    "walk", "around", "data", "choice", "divides", "columns"};
+                                    "walk", "around", "data", "choice", "divides", "columns", "beyond"};
 
 struct range {
     cl_uint dims;

@@ -77,13 +77,24 @@ static const char source[] =
     "    s = s * 0x100000001ul / (in[(y + k) & 255] | 1) + in[(x + k) & 255]; out[j] = (uint)(s ^ s >> 32); }\n"
     "kernel void columns ARGS { PLACE if (y < m) { uint s = 0; for (uint k = 0; k < (n & 31); k++)"
     "    s += in[(k + y) & 4095] ^ table[k & 7]; out[j] = s + get_global_size(1) * 3 + get_global_offset(1); } }\n"
+    "kernel void forked ARGS { PLACE uint s = 1, i; for (uint k = 0; k < (m & 15); k++) {"
+    "    if (table[k & 7] & 1) { s ^= in[k]; i = x; } else { s = s * in[k + 1] + 1; i = x * 3; }"
+    "    s += in[(i + k) & 4095] ^ in[(y + k) & 4095]; } out[j] = s; }\n"
+    /* m is below 2^31, which the compiler does not know. */
+    "kernel void renewed ARGS { PLACE uint s = 1; for (uint k = 0; k < (n & 7); k++) { out[j] = s ^ k;"
+    "    s += out[j ^ (m >> 31)] * in[k * 64 + (x & 63)] + in[k * 64 + (y & 63)]; } out[j] = s; }\n"
+    "kernel void mixed ARGS { PLACE global const uchar *bytes = (global const uchar *)in; uint s = 0,"
+    "    w = (n & 31) + 1, h = (m & 15) + 1, c = x & 63, r = y & 31;"
+    "    for (int b = 0; b < 3; b++) for (int a = 0; a < 3; a++)"
+    "    s = s * 5 + (in[(r + b) * w + (c + a) * h] ^ bytes[(r + b) * w + (c + a) * h]); out[j] = s; }\n"
     "kernel void apart(global const uint *restrict in, global uint *restrict out, constant uint *restrict table,"
     "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
 
 static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "ratio",
                                     "share", "wide", "four", "two", "three", "chosen", "turned", "gather", "tables",
                                     "bytes", "longs", "back", "apart", "product", "floats", "bounded", "nested",
-                                    "walk", "around", "data", "choice", "divides", "columns", "beyond"};
+                                    "walk", "around", "data", "choice", "divides", "columns", "beyond",
+                                    "forked", "renewed", "mixed"};
 
 struct range {
     cl_uint dims;

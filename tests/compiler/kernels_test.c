@@ -273,6 +273,61 @@ static void test_tiles(void **state)
     }
 }
 
+/** A tile must lessen what limits the kernel. If each lane of a row accesses a line of memory of its own, these lines
+ *  take longer than the instructions, and only a tile whose work-items share them pays. */
+static void test_tile_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *address;
+        int x, y; /* The tile has several work-items in x, in y. */
+    } cases[] = {
+        {"x * n + k", 0, 1}, {"(x * x + k) & 1023", 0, 1}, {"b[x] + k", 0, 1}, {"(x % n) * 100 + k", 0, 1},
+        {"(x * n + y * m + k) & 1023", 0, 0}, {"x * n + k + (y ^ m)", 0, 0},
+        /* Neighbouring lanes mostly access neighbouring words. */
+        {"k * n + x", 1, 1}, {"k * n - x", 1, 1}, {"k * n + x / 2", 1, 1}, {"k * n + x % 100", 1, 1},
+        {"k * n + min(x, n)", 1, 1}, {"k * n + clamp((int)x - 1, 0, 99)", 1, 1}, {"(k * n + x) ^ (m & 1)", 1, 1},
+        {"(x & 63) | k << 6", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "kernel void k(global uint *restrict a, global uint *restrict b, uint n,"
+                 "uint m) { uint x = get_global_id(0), y = get_global_id(1), s = 0;"
+                 "  for (uint k = 0; k < n; k++) s += a[%s] * b[y * n + k]; a[y * n + x] = s; }", cases[i].address);
+        struct tc_kernels kernels = read_kernels(source, "");
+        const struct tc_kernel *k = find(&kernels, "k");
+        if ((k->coarse > 1) != cases[i].x || (k->tile > 1) != cases[i].y) {
+            fail_msg("a[%s]: coarse is %u, tile %u", cases[i].address, k->coarse, k->tile);
+        }
+        tc_kernels_free(&kernels);
+    }
+}
+
+/** The same for loads and stores of each distance between lanes, in words. */
+static void test_tile_distances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        unsigned most; /* Up to this distance the instructions limit the kernel. */
+    } bodies[] = {{"s += a[(k * n + x) * %u] * b[k]; b[x] = s;", 4}, {"s += a[k * n - x * %u] * b[k]; b[x] = s;", 4},
+                  {"a[(k * n + x) * %u] = b[k];", 2}};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        for (unsigned by = 1; by < 100000; by += by < 4 ? 1 : by * 2 + 1) {
+            char source[512], body[128];
+            snprintf(body, sizeof body, bodies[i].body, by);
+            snprintf(source, sizeof source, "kernel void k(global uint *restrict a, global uint *restrict b, uint n)"
+                     "{ uint x = get_global_id(0), s = 0; for (uint k = 0; k < n; k++) %s }", body);
+            struct tc_kernels kernels = read_kernels(source, "");
+            const uint32_t coarse = find(&kernels, "k")->coarse;
+            if ((coarse > 1) != (by <= bodies[i].most)) {
+                fail_msg("%s: coarse is %u", body, coarse);
+            }
+            tc_kernels_free(&kernels);
+        }
+    }
+}
+
 /** A chain of ids in which each value is used twice, so that millions of paths lead from the first to the last. The
  *  compiler must not visit each path. */
 static void test_coarse_chain(void **state)
@@ -342,8 +397,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_coarse_chain),
-        cmocka_unit_test(test_tile_chain),
+        cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_tile_lines),
+        cmocka_unit_test(test_tile_distances), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_tile_chain),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_local_chain),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };

@@ -68,4 +68,8 @@ void tile_share_terms(struct cc1 *cc, LLVMValueRef f);
 /** Orders the instructions of an entry for tiles, after all other passes. */
 void tile_order(struct cc1 *cc, LLVMValueRef f);
 
+/** The lines of memory that a row of lanes accesses by the loads and stores of an entry, as estimated, with this number
+ *  of rounds for each loop. After cc1_order. */
+double tile_lines(struct cc1 *cc, LLVMValueRef f, double rounds);
+
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Chooses the sides of tiles. Each candidate is compiled, and its machine code counted with 8 rounds for each loop, so
- * that registers, spilled values and what the optimizer finds in common count as they are. The tile that needs fewest
- * instructions for each of its work-items is taken, if it needs clearly fewer than the plain entry.
+ * that registers, spilled values and what the optimizer finds in common count as they are. The lines of memory that it
+ * accesses are counted as well (tile_lines.c), and the larger number is its cost. The tile that costs least for each of
+ * its work-items is taken, if it costs clearly less than the plain entry.
  */
 #include "tile.h"
 
@@ -101,7 +102,8 @@ static void keep_only(struct cc1 *cc, const char *keep)
     cc1_module_optimize(cc, "globaldce");
 }
 
-/** The instructions that an entry executes, as estimated, and the number that it has. The module stays as it is. */
+/** The cycles of an entry, as estimated, and the number of its instructions. The engine executes an instruction a
+ *  cycle, and accesses a line of memory a cycle for other warps at the same time. The module stays as it is. */
 static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint32_t *words)
 {
     struct cc1 scratch = *cc;
@@ -120,6 +122,7 @@ static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint3
     }
     cc1_entry_end(&scratch, LLVMGetNamedFunction(scratch.module, name));
     cc1_order(&scratch);
+    const double lines = tile_lines(&scratch, LLVMGetNamedFunction(scratch.module, name), ROUNDS);
     LLVMMemoryBufferRef object = cc1_emit(&scratch);
     if (tc_elf_open(&elf, LLVMGetBufferStart(object), LLVMGetBufferSize(object))) {
         cc1_die(CC1_INTERNAL, "not an object");
@@ -132,7 +135,7 @@ static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint3
     LLVMDisposeMemoryBuffer(object);
     LLVMDisposeModule(scratch.module);
     free(name);
-    return sum;
+    return sum > lines ? sum : lines;
 }
 
 /** True: a tile of x times y is allowed, and worth a try: it has copies in a dimension only if the id is read. */

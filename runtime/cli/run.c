@@ -238,7 +238,7 @@ static int go(struct run *r)
     if (status == EXIT_OK && o->save_binary) {
         status = run_save_binary(r);
     }
-    if (status == EXIT_OK && o->print_asm) {
+    if (status == EXIT_OK && (o->print_asm || o->explain)) {
         status = o->kernel ? run_choose_kernel(r) : EXIT_OK;
         return status == EXIT_OK ? run_print_asm(r) : status;
     }
@@ -288,7 +288,7 @@ static int divert(const struct run_options *o)
         data = data || strcmp(strchr(o->saves[i], '='), "=-") == 0;
     }
     fflush(stdout);
-    const int kept = data && !o->list ? dup(STDOUT_FILENO) : -1;
+    const int kept = data && !o->list && !o->explain ? dup(STDOUT_FILENO) : -1;
     if (kept >= 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
     }

@@ -6,7 +6,7 @@
  *   run_kernel.c   from the file to the kernel     run_args.c     meaning of an ARG
  *   run_report.c   buffers, counters and JSON      value.c        numbers and vectors as text
  *   session.c      the OpenCL device               file.c         whole files
- *   run_asm.c      code as text
+ *   run_asm.c      code as text, and its explanation
  *
  * Functions that return a status return EXIT_OK, or another one after a message on stderr.
  */
@@ -33,7 +33,7 @@ struct run_options {
     char *build;                  /**< Options for clBuildProgram; owned. */
     bool build_given;             /**< The user has given options of the build. */
     size_t repeat;                /**< Number of runs; 0 while the options are read: not given. */
-    bool json, quiet, time, list, print_asm;
+    bool json, quiet, time, list, print_asm, explain;
     unsigned n_args, n_types, n_prints, n_saves;
     const char *args[MAX_RUN_ARGS];
     const char *types[MAX_RUN_ARGS];  /**< NAME=TYPE. */
@@ -85,7 +85,7 @@ int run_build(struct run *r);
 /** The program binary, which the caller frees; NULL, after a message. */
 void *run_binary(struct run *r, size_t *size);
 int run_save_binary(struct run *r);
-/** Prints the code of the chosen kernel, or of the whole program, on standard output. */
+/** Prints the code of the chosen kernel, or of the whole program, or explains it, on standard output. */
 int run_print_asm(struct run *r);
 /** Chooses the kernel to run, with its arguments. With --list, prints all kernels and chooses none. */
 int run_choose_kernel(struct run *r);

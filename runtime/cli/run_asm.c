@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run --asm: prints the program binary as text, by tern-disassemble. */
+/** tern run --asm and --explain: print the program binary as text, or explain its kernels, by tern-disassemble. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static int memory_file(const void *bytes, size_t size)
 
 int run_print_asm(struct run *r)
 {
-    char path[PATH_MAX], *kernel = r->kernel ? r->kernel_name : NULL;
+    char path[PATH_MAX], threads[32], *argv[6] = {path};
+    unsigned n = 1;
     size_t size;
     void *bytes = run_binary(r, &size);
     const int fd = bytes ? memory_file(bytes, size) : -1;
@@ -42,9 +43,15 @@ int run_print_asm(struct run *r)
     }
     int status = EXIT_FAILED;
     pid_t child;
+    snprintf(threads, sizeof threads, "--threads=%u", r->session.config.lanes * r->session.config.warps);
+    if (r->options.explain) {
+        argv[n++] = r->options.json ? "--json" : "--explain";
+        argv[n++] = threads;
+    }
+    argv[n++] = r->kernel ? r->kernel_name : NULL;
     if (!external_program("disassemble", path)) {
         fprintf(stderr, "tern run: tern-disassemble is not beside this program\n");
-    } else if (child_start("run", (char *[]){path, kernel, NULL}, fd, -1, -1, &child) == 0) {
+    } else if (child_start("run", argv, fd, -1, -1, &child) == 0) {
         child_ended(child, true, &status);
     }
     close(fd);

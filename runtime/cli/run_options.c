@@ -27,6 +27,7 @@ static void help(void)
          "  --save-binary FILE   write the program binary\n"
          "  --asm                print the instructions of all functions, or of --kernel and what it calls, and "
          "run nothing\n"
+         "  --explain            say how the kernels run and why, show their inner loops, and run nothing\n"
          "  -D... -I... -g -w -Werror -cl-...    options of the build; --build-options STRING: others\n\n"
          "An ARG for each argument of the kernel, in order:\n"
          "  3  -0.5  0x10        a number; numbers with commas are a vector, or a buffer: 1,2,3,4\n"
@@ -176,6 +177,7 @@ static int take_option(int argc, char **argv, int *i, struct run_options *o)
         {"--time", offsetof(struct run_options, time)},
         {"--list", offsetof(struct run_options, list)},
         {"--asm", offsetof(struct run_options, print_asm)},
+        {"--explain", offsetof(struct run_options, explain)},
     };
     const char *a = argv[*i], *name;
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
@@ -237,8 +239,14 @@ static int check_together(const struct run_options *o)
         return usage_error("run", "standard output takes one thing: --json, or one --save ARG=-");
     }
     if (o->print_asm) {
-        vain = o->list ? "--list" : o->json ? "--json" : vain;
+        vain = o->explain ? "--explain" : o->list ? "--list" : o->json ? "--json" : vain;
         return vain ? usage_error("run", "--asm prints instructions and runs nothing; %s has no meaning with it", vain)
+                    : -1;
+    }
+    if (o->explain) {
+        vain = o->list ? "--list" : vain;
+        return vain ? usage_error("run", "--explain describes kernels and runs nothing; %s has no meaning with it",
+                                  vain)
                     : -1;
     }
     if (o->list) {
@@ -281,7 +289,8 @@ int run_options_read(int argc, char **argv, struct run_options *o)
     if (status != -1) {
         return status;
     }
-    if (!append(o, "-cl-kernel-arg-info", false) || !add_folder(o)) {
+    if (!append(o, "-cl-kernel-arg-info", false) || (o->explain && !append(o, "-tern-explain", false)) ||
+        !add_folder(o)) {
         return EXIT_FAILED;
     }
     return -1;

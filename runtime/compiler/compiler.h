@@ -118,6 +118,16 @@ struct tc_kernel {
 #define TC_COARSE_STRIDE 16u
 #define TC_COARSE_END (1u << 31)
 
+/** Smallest range for which the launcher takes the coarse entry: work-items in x and y, and work-items of the hardware
+ *  of which each runs a round or a tile. If rounds have less than 16 work-items, it may take the entry for fewer
+ *  hardware work-items where a row has several rounds. */
+struct tc_coarse_range {
+    uint32_t x, y, hardware;
+};
+
+/** threads: work-items that an engine runs at a time. The kernel has a coarse entry. */
+struct tc_coarse_range tc_coarse_least(const struct tc_kernel *k, uint32_t threads);
+
 struct tc_kernels {
     struct tc_kernel *kernels;
     size_t n;

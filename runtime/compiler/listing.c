@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * tern-disassemble [KERNEL]: prints the code of the program binary on standard input, for `tern run --asm`: all
- * functions, or a kernel and the functions that it calls. Exit: 0; 1: no program binary, no such kernel, or out of
- * memory.
- *
- * Like the compilers it is a process of its own: applications do not load LLVM, and a damaged program binary cannot
- * crash them.
- */
-#include <stdbool.h>
+/** Functions of a program binary as text (listing.h). */
+#include "listing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "disassemble.h"
-#include "tc_elf.h"
-
-#define MOST ((size_t)256 << 20) /* largest size of a program binary in bytes, as in `tern run` */
-#define ENTRY "__entry_"    /* CC1_ENTRY_PREFIX: entry of a kernel */
-#define COARSE ".coarse"    /* CC1_COARSE_SUFFIX */
-#define USER "u."           /* CC1_USER_PREFIX: a function of the program */
-#define BRANCH 0x63u
-#define JAL 0x6fu
-
-struct function {
-    const char *name;
-    uint32_t section, at, size;
-    bool shown;
-};
-
-struct listing {
-    struct tc_elf elf;
-    Elf32_Shdr symbols;
-    size_t n_symbols, n_functions;
-    struct function *functions; /**< In the order of their addresses. */
-};
+#include "tc_code.h"
 
 static int by_place(const void *a, const void *b)
 {
@@ -47,8 +21,7 @@ static const char *symbol_name(const struct listing *l, const Elf32_Sym *s)
     return tc_elf_string(&l->elf, l->symbols.sh_link, s->st_name);
 }
 
-/** False: the input is no program binary. */
-static bool find_functions(struct listing *l)
+bool listing_read(struct listing *l)
 {
     if (tc_elf_symbols(&l->elf, &l->symbols, &l->n_symbols)) {
         return false;
@@ -109,8 +82,7 @@ static void show(struct listing *l, struct function *f)
     }
 }
 
-/** Marks the functions of a kernel; NULL: all functions. False: there is no such kernel. */
-static bool choose(struct listing *l, const char *kernel)
+bool listing_choose(struct listing *l, const char *kernel)
 {
     bool found = !kernel;
     for (size_t i = 0; i < l->n_functions; i++) {
@@ -127,114 +99,41 @@ static bool choose(struct listing *l, const char *kernel)
     return found;
 }
 
-static void print_head(const struct function *f, bool first)
-{
-    const char *name = f->name;
-    const char *what = "function", *how = "";
-    int n = (int)strlen(name);
-    if (strncmp(name, ENTRY, strlen(ENTRY)) == 0) {
-        const int suffix = (int)strlen(COARSE);
-        name += strlen(ENTRY);
-        n = (int)strlen(name);
-        what = "kernel";
-        if (n > suffix && strcmp(name + n - suffix, COARSE) == 0) {
-            n -= suffix;
-            how = ", several work-items at once";
-        }
-    } else if (strncmp(name, USER, strlen(USER)) == 0) {
-        name += strlen(USER);
-        n -= (int)strlen(USER);
-    }
-    printf("%s%s %.*s%s:\n", first ? "" : "\n", what, n, name, how);
-}
-
-/** Distance, in bytes, to the target of a branch or jump without relocation; 0: the instruction is neither. */
-static int32_t target(uint32_t w)
-{
-    if ((w & 0x7f) == BRANCH) {
-        return (int32_t)((w >> 31 ? 0xfffff000u : 0) | (w << 4 & 0x800) | (w >> 20 & 0x7e0) | (w >> 7 & 0x1e));
-    }
-    if ((w & 0x7f) == JAL) {
-        return (int32_t)((w >> 31 ? 0xfff00000u : 0) | (w & 0xff000) | (w >> 9 & 0x800) | (w >> 20 & 0x7fe));
-    }
-    return 0;
-}
-
-static void print_code(const struct listing *l, const struct function *f)
+void listing_code(const struct listing *l, const struct function *f, listing_line line, void *user)
 {
     Elf32_Shdr section;
     Elf32_Rela r;
     size_t i = 0;
     const char *name;
-    tc_elf_section(&l->elf, f->section, &section); /* find_functions has checked the section */
+    tc_elf_section(&l->elf, f->section, &section); /* listing_read has checked the section */
     bool more = relocation(l, f->section, f->at, f->at + f->size, &i, &r, &name);
     for (uint32_t at = 0; f->size - at >= 4; at += 4) {
         uint32_t word;
-        char text[128];
+        char text[128], *symbols = NULL;
+        size_t size = 0;
         memcpy(&word, l->elf.data + section.sh_offset + f->at + at, sizeof word);
         disassemble(word, at, text, sizeof text);
-        printf("%8x  %08x  %s", at, word, text);
+        FILE *out = open_memstream(&symbols, &size);
+        if (!out) {
+            return;
+        }
+        fputs(text, out);
         const bool named = more && r.r_offset < f->at + at + 4; /* relocations are in the order of their places */
         while (more && r.r_offset < f->at + at + 4) {
             if (*name && strncmp(name, ".L", 2) != 0) { /* labels ".L..." are the assembler's own */
-                printf("  # %s", strncmp(name, USER, strlen(USER)) == 0 ? name + strlen(USER) : name);
+                fprintf(out, "  # %s", strncmp(name, USER, strlen(USER)) == 0 ? name + strlen(USER) : name);
                 if (r.r_addend) {
-                    printf("%+d", r.r_addend);
+                    fprintf(out, "%+d", r.r_addend);
                 }
             }
             more = relocation(l, f->section, f->at, f->at + f->size, &i, &r, &name);
         }
-        if (!named && target(word)) {
-            printf("  # to %x", at + (uint32_t)target(word));
+        if (!named && tc_code_target(word)) {
+            fprintf(out, "  # to %x", at + (uint32_t)tc_code_target(word));
         }
-        putchar('\n');
-    }
-}
-
-/** Reads the whole input. NULL: no memory, or more than MOST bytes. */
-static void *read_all(FILE *in, size_t *size)
-{
-    char *data = NULL;
-    for (size_t room = 0, n = 1; n > 0; *size += n) {
-        if (*size > MOST) {
-            free(data);
-            return NULL;
+        if (fclose(out) == 0) {
+            line(user, at, word, symbols);
         }
-        if (*size == room) {
-            room = room ? 2 * room : 65536;
-            char *grown = realloc(data, room);
-            if (!grown) {
-                free(data);
-                return NULL;
-            }
-            data = grown;
-        }
-        n = fread(data + *size, 1, room - *size, in);
+        free(symbols);
     }
-    return data;
-}
-
-int main(int argc, char **argv)
-{
-    struct listing l = {0};
-    size_t size = 0;
-    void *data = read_all(stdin, &size);
-    const char *wrong = !data || tc_elf_open(&l.elf, data, size) || !find_functions(&l) ? "no program binary"
-                        : !choose(&l, argc > 1 ? argv[1] : NULL)                        ? "no such kernel"
-                                                                                        : NULL;
-    if (wrong) {
-        fprintf(stderr, "tern-disassemble: standard input: %s\n", wrong);
-        return 1;
-    }
-    bool first = true;
-    for (size_t i = 0; i < l.n_functions; i++) {
-        if (l.functions[i].shown) {
-            print_head(&l.functions[i], first);
-            print_code(&l, &l.functions[i]);
-            first = false;
-        }
-    }
-    free(l.functions);
-    free(data);
-    return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

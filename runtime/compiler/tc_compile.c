@@ -94,7 +94,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
            : o->version == 110 ? "-cl-std=CL1.1"
            : o->version == 120 ? "-cl-std=CL1.2"
                                : "-cl-std=CL3.0");
-    if (o->lines) {
+    if (o->lines || o->explain) { /* explanations name lines */
         add(a, "-gline-tables-only");
         add(a, "-fdebug-compilation-dir=."); /* the object does not depend on the application's folder */
     }

@@ -28,6 +28,7 @@ struct tc_options {
     int version;      /**< Version of OpenCL C: 100, 110, 120, 300. */
     int optimize;
     int coarsen;      /**< Kernels may get a second entry for several work-items. */
+    int explain;      /**< The object says why its kernels run as they do. */
     int lines;        /**< Line tables are kept. */
     int arg_info;     /**< clGetKernelArgInfo has answers. */
 };

@@ -129,11 +129,20 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
     snprintf(tool, sizeof tool, "%s/tern-cc1", directory);
     /* a kernel that is less optimized is not coarsened either */
     const char *const how = !options->optimize ? "-O1" : !options->coarsen ? "-plain" : NULL;
-    const char *const argv[] = {tool, to_library ? "library" : "object", to_library ? NULL : directory, how, NULL};
+    const char *argv[7] = {tool, to_library ? "library" : "object"};
+    const char *const more[] = {directory, how, options->explain ? "-explain" : NULL,
+                                options->explain && options->lines ? "-lines" : NULL};
+    for (size_t i = 0, at = 2; !to_library && i < sizeof more / sizeof *more; i++) {
+        argv[at] = more[i];
+        at += more[i] != NULL;
+    }
     tc_key_init(&key, "link", directory);
     tc_key_add(&key, argv[1], strlen(argv[1]));
     tc_key_add(&key, &options->optimize, sizeof options->optimize);
     tc_key_add(&key, &options->coarsen, sizeof options->coarsen);
+    if (options->explain) {
+        tc_key_add(&key, &options->lines, sizeof options->lines);
+    }
     tc_key_add(&key, framed.data, framed.size);
     if (tc_cache_get(&key, out, log)) {
         result = run(argv, &framed, out, log);

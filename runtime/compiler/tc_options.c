@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum action { PASS, IGNORE, NO_OPTIMIZE, NO_COARSEN, LINES, ARG_INFO };
+enum action { PASS, IGNORE, NO_OPTIMIZE, NO_COARSEN, EXPLAIN, LINES, ARG_INFO };
 
 static const struct {
     const char *name;
@@ -36,6 +36,7 @@ static const struct {
     {"-g", LINES}, /* there is no debugger, but faults name lines */
     /* an option of Tern: each hardware work-item runs one work-item (docs/compiler.md) */
     {"-tern-no-coarsen", NO_COARSEN},
+    {"-tern-explain", EXPLAIN}, /* for tern run --explain */
     {"-create-library", IGNORE},
     {"-enable-link-options", IGNORE},
 };
@@ -116,6 +117,7 @@ static int take_flag(struct tc_options *o, char *token, struct tc_text *log)
         if (!strcmp(token, flags[i].name)) {
             o->optimize = flags[i].action == NO_OPTIMIZE ? 0 : o->optimize;
             o->coarsen = flags[i].action == NO_COARSEN ? 0 : o->coarsen;
+            o->explain = flags[i].action == EXPLAIN ? 1 : o->explain;
             o->lines = flags[i].action == LINES ? 1 : o->lines;
             o->arg_info = flags[i].action == ARG_INFO ? 1 : o->arg_info;
             if (flags[i].action == PASS) {

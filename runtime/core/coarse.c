@@ -8,23 +8,22 @@
 #include "runtime/core/group.h"
 
 #define MOST 16u  /* largest number of rounds, at which the cost of ids and arguments is negligible */
-#define SHORT 16u /* work-items of a round of those kernels that gain most (ternc/coarse.c) */
 
-/** Chooses tiles if half of the engine's lanes have work. A quarter suffices for kernels that gain most (sgemm, 64 x 16
- *  elements: 17,635 cycles, 23,406 with one element each), but not for those that gain a fifth. */
+/** Chooses tiles if enough of the engine's lanes have work. */
 static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max,
                          const struct rt_range *r, struct rt_range *hardware)
 {
     const uint32_t wide = TC_COARSE_STRIDE * k->coarse;
+    const struct tc_coarse_range least = tc_coarse_least(k, lanes * warps);
     if ((uint64_t)r->offset[1] + r->global[1] > TC_COARSE_END ||
-        (uint64_t)r->offset[2] + r->global[2] > TC_COARSE_END || r->global[1] < k->tile ||
-        (k->coarse > 1 && r->global[0] < wide)) {
+        (uint64_t)r->offset[2] + r->global[2] > TC_COARSE_END || r->global[1] < least.y ||
+        r->global[0] < least.x) {
         return false;
     }
     const uint32_t x = k->coarse == 1 ? r->global[0] : rt_group_count(r->global[0], wide) * TC_COARSE_STRIDE;
     const uint32_t y = rt_group_count(r->global[1], k->tile);
-    const uint64_t least = (uint64_t)lanes * warps / 2, rows = (uint64_t)y * r->global[2];
-    if (rows < least && rows * x < least) {
+    const uint64_t rows = (uint64_t)y * r->global[2];
+    if (rows < least.hardware && rows * x < least.hardware) {
         return false;
     }
     hardware->global[0] = x;
@@ -52,10 +51,9 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     for (uint32_t rounds = MOST; rounds > 0; rounds /= 2) {
         const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
         const uint32_t x = rt_group_count(r->global[0], block) * TC_COARSE_STRIDE;
-        /* Measured thresholds. Further rounds pay if all lanes still have work. The first round pays if half of the
-         * lanes have work; for long kernels, which gain less, if all lanes have work twice. */
+        /* further rounds pay if all lanes still have work */
         const uint64_t full = (uint64_t)lanes * warps;
-        const uint64_t least = rounds > 1 ? full : k->coarse >= SHORT ? full / 2 : 2 * full;
+        const uint64_t least = rounds > 1 ? full : tc_coarse_least(k, lanes * warps).hardware;
         /* Several rounds only if one fill of the engine covers a row once, from begin to end. Otherwise each fill
          * would access the whole row, and memory that is not all resident would be paged in once for each fill. */
         if (rounds > 1 && x > full) {

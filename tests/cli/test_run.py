@@ -4,6 +4,7 @@ and branch targets are those that llvm-objdump finds in the same program binary,
 program binaries are damaged."""
 import json
 import math
+import pathlib
 import random
 import re
 import struct
@@ -449,6 +450,53 @@ class Runs(Case):
                                                      for k, x in enumerate(binary))
             r = self.tern("disassemble", "k", stdin=wrong)
             self.assertIn(r.returncode, (0, 1), (i, at, r.stderr))
+
+    def test_explain(self):
+        """Text, JSON, a kernel by name, a program binary, and each wrong usage. compiler.explain has the reasons."""
+        self.file("two.cl", "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n"
+                  "kernel void count(global int *a) {\n    atomic_inc(a + get_global_id(1));\n}\n")
+        text = self.works("run", "two.cl", "--explain", "--save-binary", "two.bin")
+        self.assertEqual(re.findall("^kernel (.*)$", text, re.M), ["add", "count"])
+        self.assertIn("\n  no rounds   it has an atomic operation (two.cl:3)\n", text)
+        self.assertEqual(self.works("run", "two.cl", "--explain", "--kernel", "count"),
+                         text[text.index("kernel count"):])
+        data = json.loads(self.works("run", "two.cl", "--explain", "--json"))
+        self.assertEqual([k["runs"] for k in data["kernels"]], ["rounds", "plain"])
+        self.assertEqual(data["kernels"][0]["least_range"], {"x": 256, "y": 1, "hardware": 128})
+        self.assertEqual(data["kernels"][1]["no_tiles"],
+                         {"text": "it has an atomic operation", "file": "two.cl", "line": 3})
+        small = json.loads(self.works("run", "two.cl", "--explain", "--json", "--kernel", "add", TERN_CONFIG="small"))
+        self.assertLess(small["kernels"][0]["least_range"]["hardware"], 128)
+        listing = self.works("run", "two.cl", "--asm")
+        for kernel in data["kernels"]:  # The code is that of the listing.
+            self.assertGreater(len(kernel["loop"]["code"]), 0)
+            for line in kernel["loop"]["code"]:
+                self.assertIn(f"{line['at']:8x}  {line['word']}  {line['text']}\n", listing)
+        self.assertEqual(self.works("run", "two.bin", "--explain"), text)
+        self.works("run", "two.cl", "--save-binary", "plain.bin")
+        self.assertIn("\n  reasons     a program binary has none", self.works("run", "plain.bin", "--explain"))
+        self.fails(2, "has no kernel 'x'; it has: add, count", "run", "two.cl", "--explain", "--kernel", "x")
+        self.fails(1, "bad.cl:1:", "run", self.file("bad.cl", "kernel void k(global int *a) { b; }"), "--explain")
+        for option, *args in ("--global", "--global", 1), ("an ARG", "3"), ("--list", "--list"), ("--time", "--time"):
+            self.fails(2, f"runs nothing; {option} has no meaning with it", "run", "no.cl", "--explain", *args)
+        self.fails(2, "runs nothing; --explain has no meaning with it", "run", "no.cl", "--explain", "--asm")
+        binary, draw = (self.folder / "two.bin").read_bytes(), random.Random(2)
+        for i in range(40):
+            at = draw.randrange(len(binary))
+            wrong = binary[:at] if i % 2 else bytes(x ^ (255 if k == at else 0) for k, x in enumerate(binary))
+            r = self.tern("disassemble", "--json", stdin=wrong)
+            self.assertEqual((r.returncode, r.stdout), (1, ""), (i, at, r.stderr))
+
+    def test_explain_page(self):
+        """The examples of docs/kernels.md are what the tool prints."""
+        root = pathlib.Path(__file__).resolve().parents[2]
+        found = re.findall(r"^    \$ tern (run .*) \| head -n (\d+)\n((?:    .*\n)+)",
+                           (root / "docs/kernels.md").read_text(), re.M)
+        self.assertEqual(len(found), 2)
+        (self.folder / "docs").symlink_to(root / "docs")
+        for command, lines, text in found:
+            printed = self.works(*command.split()).splitlines()[:int(lines)]
+            self.assertEqual(printed, [line[4:] for line in text.splitlines()])
 
     def test_faults(self):
         self.file("wild.cl", "kernel void wild(global int *x) { x[0x4000000] = 1; }")

@@ -160,6 +160,39 @@ static void test_tiles(void **state)
     assert_false(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
 }
 
+/** tc_coarse_least gives the smallest range that is coarsened: each of its numbers, less one, is too few. Rounds of
+ *  long kernels may begin earlier in rows that have several of them. */
+static void test_least(void **state)
+{
+    (void)state;
+    uint32_t seed = 11;
+    for (int n = 0; n < 300; n++) {
+        const uint32_t lanes = 4u << clt_random(&seed) % 4, warps = 4u << clt_random(&seed) % 4;
+        const bool tiles = n % 2 != 0;
+        const struct tc_kernel k = {.coarse = tiles ? 1u << clt_random(&seed) % 3 : 8u << clt_random(&seed) % 2,
+                                    .tile = tiles ? 1u << clt_random(&seed) % 3 : 0};
+        const struct tc_coarse_range least = tc_coarse_least(&k, lanes * warps);
+        const uint32_t x = clt_random(&seed) % 2 ? least.x : least.x * (clt_random(&seed) % 4 + 1);
+        const uint32_t wide = tiles && k.coarse == 1 ? x : (x + 16 * k.coarse - 1) / (16 * k.coarse) * 16;
+        const uint32_t rows = (least.hardware + wide - 1) / wide;
+        struct rt_range r = {.dims = 2, .local = {1, 1, 1}, .global = {x, rows * least.y, 1}}, h;
+        assert_true(rt_coarse_choose(&k, lanes, warps, MAX, &r, &h));
+        assert_true(!tiles || (uint64_t)h.global[0] * h.global[1] >= least.hardware);
+        r.global[1] -= least.y;
+        if (r.global[1] > 0 && (k.coarse != 8 || x == least.x)) {
+            assert_false(rt_coarse_choose(&k, lanes, warps, MAX, &r, &h));
+        }
+        r.global[1] = SPAN; /* enough for the hardware */
+        r.global[0] = least.x;
+        assert_true(rt_coarse_choose(&k, lanes, warps, MAX, &r, &h));
+        r.global[0] = least.x - 1;
+        assert_false(r.global[0] > 0 && rt_coarse_choose(&k, lanes, warps, MAX, &r, &h));
+        r.global[0] = SPAN;
+        r.global[1] = least.y - 1;
+        assert_false(r.global[1] > 0 && rt_coarse_choose(&k, lanes, warps, MAX, &r, &h));
+    }
+}
+
 /** The explanation of a fault in a tile, at the end of the range and before. */
 static void test_tile_sentence(void **state)
 {
@@ -233,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_long_kernels),
         cmocka_unit_test(test_sentence),
         cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_least),
         cmocka_unit_test(test_tile_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,13 @@
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
+/** Why a kernel has no second entry of a kind: the first obstacle. */
+struct cc1_why {
+    char *text;       /**< As "it uses local memory"; NULL: there is none. */
+    const char *file; /**< The source file of the obstacle. */
+    unsigned line;    /**< Its line; 0: the place is not known. */
+};
+
 /** A kernel: its OpenCL function, and the entry that the hardware starts. */
 struct cc1_kernel {
     const char *name;
@@ -41,6 +48,8 @@ struct cc1_kernel {
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
+    struct cc1_why no_rounds, no_tiles;
+    unsigned unrolled; /**< Loops of stride.c. */
     void *json; /**< cJSON object with all members except local_static and stack. */
 };
 
@@ -51,6 +60,9 @@ struct cc1 {
     LLVMModuleRef module;
     struct cc1_kernel *kernels;
     size_t n_kernels;
+    /** The kernels' JSON says why they run as they do. Line tables are for that alone, unless keep_lines is set. */
+    int explain;
+    int keep_lines;
     void *lines; /**< An LLVMDIBuilderRef of lines.c, or NULL. */
 };
 
@@ -98,6 +110,19 @@ void cc1_tile(struct cc1 *cc, struct cc1_kernel *k);
 void cc1_tiles_optimize(struct cc1 *cc);
 /** Orders their instructions for few live values, after cc1_addresses. */
 void cc1_tiles_order(struct cc1 *cc);
+
+/* why.c: why kernels have no second entry */
+/** Records an obstacle, and the place of the instruction `where` unless it is NULL; an earlier obstacle stays.
+ *  Returns 0. */
+int cc1_refuse(struct cc1_why *why, LLVMValueRef where, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** The same for all kernels: an option of the build. */
+void cc1_refuse_all(struct cc1 *cc, const char *option);
+/** Why a call is an obstacle to a second entry, whatever its kind; NULL: the call is of a function. */
+const char *cc1_call_obstacle(LLVMValueRef call);
+/** The name of a function in the source. */
+const char *cc1_function_name(LLVMValueRef f);
+/** The explanation, a cJSON object. */
+void *cc1_explanation(const struct cc1_kernel *k);
 
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);

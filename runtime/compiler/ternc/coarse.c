@@ -357,8 +357,12 @@ static unsigned choose(struct coarse *c)
             own += LLVMIsAStoreInst(v) ? words(c, LLVMGetOperand(v, 0)) : words(c, v);
         }
     }
-    if (c->stores == 0 || own > LONG) {
-        return 0;
+    if (c->stores == 0) {
+        return (unsigned)cc1_refuse(&c->why, NULL, "it stores nothing");
+    }
+    if (own > LONG) {
+        return (unsigned)cc1_refuse(&c->why, NULL, "it computes %u words for a work-item, and rounds pay up to %u", own,
+                                    LONG);
     }
     return own > SHORT || !in_reach(c, COARSE_COPIES) ? COARSE_COPIES / 2 : COARSE_COPIES;
 }
@@ -377,6 +381,22 @@ void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to)
     }
 }
 
+/** Decides whether the kernel may have a second entry of any kind. */
+static int is_allowed(struct cc1 *cc, struct cc1_kernel *k)
+{
+    const char *why = NULL;
+    if (cc->explain ? cc->keep_lines : LLVMGetSubprogram(k->entry) != NULL) {
+        why = "-g is given, with which a fault names the work-item";
+    } else if (cc1_local_used(cc, k->entry)) {
+        why = "it uses local memory";
+    }
+    if (why) {
+        cc1_refuse(&k->no_rounds, NULL, "%s", why);
+        cc1_refuse(&k->no_tiles, NULL, "%s", why);
+    }
+    return why == NULL;
+}
+
 void cc1_coarsen(struct cc1 *cc)
 {
     for (size_t i = 0; i < cc->n_kernels; i++) {
@@ -385,11 +405,12 @@ void cc1_coarsen(struct cc1 *cc)
         *c = (struct coarse){.cc = cc, .plain = k->entry};
         size_t length;
         const char *name = LLVMGetValueName2(k->entry, &length);
-        if (LLVMGetSubprogram(k->entry) || cc1_local_used(cc, k->entry)) {
+        if (!is_allowed(cc, k)) {
             free(c);
             continue;
         }
         if (!coarse_read(c) || (c->copies = choose(c)) == 0) {
+            k->no_rounds = c->why;
             cc1_tile(cc, k);
             free(c);
             continue;

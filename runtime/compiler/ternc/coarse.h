@@ -37,6 +37,7 @@ struct step {
 
 struct coarse {
     struct cc1 *cc;
+    struct cc1_why why;      /**< Why the kernel cannot be coarsened. */
     LLVMValueRef plain, made;
     LLVMBasicBlockRef leave; /**< Block of the plain entry to which work-items go that do nothing. */
     LLVMValueRef exit;       /**< Exit instruction of the plain entry. */
@@ -67,14 +68,14 @@ int coarse_is_hint(LLVMValueRef i);
 int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v);
 /** True: the instruction is atomic, volatile or a fence. */
 int coarse_is_ordered(LLVMValueRef i);
-/** True: work-items may execute the instruction in any order: it is not ordered, and has no pointer to local memory.
- *  Calls are not examined. */
-int coarse_is_free(LLVMValueRef i);
+/** Why work-items may not execute the instruction in any order: it is ordered, or has a pointer to local memory. NULL:
+ *  they may. Calls are not examined. */
+const char *coarse_obstacle(LLVMValueRef i);
 /** True: a call that may change memory, as far as is known. */
 int coarse_is_opaque_call(LLVMValueRef i);
 /** Gives `to` the attributes of the entry `from`. */
 void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to);
-/** Follows the plain entry from begin to exit, and fills the steps. 0: the kernel cannot be coarsened. */
+/** Follows the plain entry from begin to exit, and fills the steps. 0: the kernel cannot be coarsened, see c->why. */
 int coarse_read(struct coarse *c);
 /** Decides whether rounds can use words instead of vectors. If so sets `parts`, and `split` of the steps. Requires
  *  is_index. */

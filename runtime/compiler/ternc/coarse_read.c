@@ -124,13 +124,24 @@ int coarse_is_argument(LLVMValueRef entry, LLVMValueRef v)
     return v == LLVMGetParam(entry, 0);
 }
 
-int coarse_is_ordered(LLVMValueRef i)
+/** Why the instruction is ordered; NULL: it is not. */
+static const char *order(LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg: return 1;
-    case LLVMLoad: case LLVMStore: return LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
-    default: return 0;
+    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: return "it has an atomic operation";
+    case LLVMFence: return "it has a barrier or a fence";
+    case LLVMVAArg: return "it has a variable number of arguments";
+    case LLVMLoad: case LLVMStore:
+        return LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic ? "it has an atomic operation"
+               : LLVMGetVolatile(i)                              ? "it accesses volatile memory"
+                                                                 : NULL;
+    default: return NULL;
     }
+}
+
+int coarse_is_ordered(LLVMValueRef i)
+{
+    return order(i) != NULL;
 }
 
 int coarse_is_opaque_call(LLVMValueRef i)
@@ -138,17 +149,13 @@ int coarse_is_opaque_call(LLVMValueRef i)
     return LLVMIsACallInst(i) && !coarse_is_pure_call(i) && !cc1_csr(i);
 }
 
-int coarse_is_free(LLVMValueRef i)
+const char *coarse_obstacle(LLVMValueRef i)
 {
-    if (coarse_is_ordered(i)) {
-        return 0;
-    }
+    int local = is_local_pointer(i);
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
-        if (is_local_pointer(LLVMGetOperand(i, (unsigned)k))) {
-            return 0;
-        }
+        local |= is_local_pointer(LLVMGetOperand(i, (unsigned)k));
     }
-    return !is_local_pointer(i);
+    return coarse_is_ordered(i) ? order(i) : local ? "it uses local memory" : NULL;
 }
 
 /** Sets the kind of a step that reads a CSR. 0: the coarse entry cannot provide its value. */
@@ -205,19 +212,32 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
     return !s || s->grows;
 }
 
+/** Why an instruction other than a call cannot be a step; NULL: it can. */
+static const char *obstacle(LLVMValueRef i)
+{
+    return coarse_obstacle(i)                              ? coarse_obstacle(i)
+           : is_library(i)                                 ? "it calls the run-time library for a double, half or long"
+           : LLVMGetInstructionOpcode(i) == LLVMAlloca     ? "it has a private array"
+           : LLVMGetInstructionOpcode(i) == LLVMPHI        ? "it has a loop, or a branch other than out of the kernel"
+                                                           : NULL;
+}
+
 /** Adds an instruction that is no terminator. 0: the kernel cannot be coarsened. */
 static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
     int waits = 0; /* the step needs a value that is made in each round, so it cannot run before the rounds */
-    if (c->n == COARSE_STEPS || !coarse_is_free(i) || is_library(i)) {
-        return 0;
+    if (c->n == COARSE_STEPS) {
+        return cc1_refuse(&c->why, i, "it has more than %u instructions", COARSE_STEPS);
+    }
+    if (obstacle(i)) {
+        return cc1_refuse(&c->why, i, "%s", obstacle(i));
     }
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
         struct step *from = coarse_find(c, v);
         if (LLVMIsAInstruction(v) && !from) {
-            return 0;
+            return cc1_refuse(&c->why, i, "it has a loop");
         }
         if (from) {
             s.kind = from->kind == EACH || from->kind == ITEM ? EACH : s.kind;
@@ -227,7 +247,6 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         }
     }
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAlloca: case LLVMPHI: return 0;
     case LLVMLoad:
         /* a place that all work-items read has one value: writing it would be a data race */
         s.loaded = !coarse_is_argument(c->plain, LLVMGetOperand(i, 0));
@@ -242,7 +261,9 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         break;
     case LLVMCall:
         if (!coarse_is_pure_call(i) && !classify_csr(&s, cc1_csr(i))) {
-            return 0;
+            const char *why = cc1_call_obstacle(i);
+            return why ? cc1_refuse(&c->why, i, "%s", why)
+                       : cc1_refuse(&c->why, i, "it calls the function %s", cc1_function_name(LLVMGetCalledValue(i)));
         }
         break;
     default:
@@ -296,6 +317,22 @@ static int is_likely(struct coarse *c, LLVMValueRef condition, int passes_if)
         coarse_grows(c, LLVMGetOperand(part, 1), &by);
 }
 
+/** Why a branch is no condition after which a work-item does nothing, or none that neighbouring ones mostly pass
+ *  together. NULL: it is one, with the successor `away`. */
+static const char *no_guard(struct coarse *c, LLVMValueRef branch, int away)
+{
+    LLVMValueRef condition = LLVMGetCondition(branch);
+    struct step *from = coarse_find(c, condition);
+    LLVMBasicBlockRef to = LLVMGetSuccessor(branch, (unsigned)away);
+    return !coarse_is_exit(LLVMGetFirstInstruction(to)) || (c->leave && c->leave != to)
+               ? "it has a loop, or a branch other than out of the kernel"
+           : c->stores                             ? "it has a branch after a store"
+           : !from || from->loaded                 ? "a branch depends on memory"
+           : c->n == COARSE_STEPS                  ? "it is too long"
+           : !is_likely(c, condition, away == 1)   ? "a branch separates neighbouring work-items"
+                                                   : NULL;
+}
+
 /** Adds a condition after which a work-item does nothing. Returns the next block. NULL: the condition follows a
  *  store, depends on memory or selects ids, so neighbouring work-items go different ways. */
 static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
@@ -304,9 +341,8 @@ static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
     struct step *from = coarse_find(c, condition);
     LLVMBasicBlockRef to[2] = {LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1)};
     int away = coarse_is_exit(LLVMGetFirstInstruction(to[0])) ? 0 : 1;
-    if (!from || from->loaded || c->stores || c->n == COARSE_STEPS ||
-        !coarse_is_exit(LLVMGetFirstInstruction(to[away])) || (c->leave && c->leave != to[away]) ||
-        !is_likely(c, condition, away == 1)) {
+    if (no_guard(c, branch, away)) {
+        cc1_refuse(&c->why, branch, "%s", no_guard(c, branch, away));
         return NULL;
     }
     c->leave = to[away];
@@ -330,13 +366,14 @@ int coarse_read(struct coarse *c)
         }
         if (coarse_is_exit(i)) {
             c->exit = i;
-            return LLVMIsAReturnInst(LLVMGetNextInstruction(i)) != NULL &&
+            const int whole = LLVMIsAReturnInst(LLVMGetNextInstruction(i)) != NULL &&
                 blocks + (c->leave && c->leave != block) == LLVMCountBasicBlocks(c->plain);
+            return whole || cc1_refuse(&c->why, i, "it has several ends");
         }
         if (!LLVMIsABranchInst(i)) {
-            return 0;
+            return cc1_refuse(&c->why, i, "it has a switch, or does not end");
         }
         block = LLVMIsConditional(i) ? add_guard(c, i) : LLVMGetSuccessor(i, 0);
     }
-    return 0;
+    return cc1_refuse(&c->why, NULL, "it does not end");
 }

@@ -337,6 +337,9 @@ void cc1_kernels_emit(struct cc1 *cc)
         if (cc->kernels[i].rows) {
             cJSON_AddTrueToObject(json, "coarse_rows");
         }
+        if (cc->explain) {
+            cJSON_AddItemToObject(json, "explain", cc1_explanation(&cc->kernels[i]));
+        }
         cJSON_AddItemToObject(json, "stack", cJSON_CreateRaw(CC1_STACK_MARK));
         cJSON_AddItemToArray(list, json);
     }

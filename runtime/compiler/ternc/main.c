@@ -2,9 +2,11 @@
 /**
  * tern-cc1: the back end of the compiler as a program (cc1.h).
  *
- *   tern-cc1 object <lib dir> [-O1 | -plain]   modules on standard input -> relocatable object on standard output
- *   tern-cc1 library                           modules on standard input -> one module on standard output
- *   tern-cc1 runtime <in.bc> <out.stack>       the run-time library -> object on standard output, and its stack bounds
+ *   tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines]
+ *                                         modules on standard input -> relocatable object on standard output; -lines:
+ *                                         with -explain, keep the line tables
+ *   tern-cc1 library                      modules on standard input -> one module on standard output
+ *   tern-cc1 runtime <in.bc> <out.stack>  the run-time library -> object on standard output, and its stack bounds
  *
  * On standard input, each module is preceded by its length and flags, two little-endian 32-bit words. Messages go to
  * standard error. Exit: 0; 1: the input is invalid (message); 3: an error of this program; others and signals: LLVM
@@ -13,6 +15,7 @@
 #include "cc1.h"
 
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +100,7 @@ LLVMMemoryBufferRef cc1_emit(struct cc1 *cc)
     return buffer;
 }
 
-static void make_object(struct cc1 *cc, const char *directory, const char *pipeline, int plain)
+static void make_object(struct cc1 *cc, const char *directory, const char *pipeline, const char *plain)
 {
     char path[3][4096];
     static const char *const files[3] = {"builtins.bc", "clc.bc", "runtime.stack"};
@@ -120,8 +123,13 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     if (strcmp(pipeline, LESS) != 0) {
         cc1_strides(cc);
     }
-    if (!plain) {
+    if (plain) {
+        cc1_refuse_all(cc, plain);
+    } else {
         cc1_coarsen(cc);
+    }
+    if (cc->explain && !cc->keep_lines) {
+        LLVMStripModuleDebugInfo(cc->module);
     }
     cc1_addresses(cc);
     cc1_tiles_order(cc);
@@ -163,15 +171,23 @@ int main(int argc, char **argv)
     struct cc1 cc = {0};
     cc1_module_init(&cc);
     if (argc >= 3 && !strcmp(argv[1], "object")) {
-        const char *how = argc > 3 ? argv[3] : "";
-        make_object(&cc, argv[2], !strcmp(how, "-O1") ? LESS : "default<O2>", *how != '\0');
+        const char *pipeline = "default<O2>", *plain = NULL;
+        for (int i = 3; i < argc; i++) {
+            cc.explain |= !strcmp(argv[i], "-explain");
+            cc.keep_lines |= !strcmp(argv[i], "-lines");
+            plain = !strcmp(argv[i], "-O1") ? "-cl-opt-disable"
+                    : !strcmp(argv[i], "-plain") ? "-tern-no-coarsen" : plain;
+            pipeline = !strcmp(argv[i], "-O1") ? LESS : pipeline;
+        }
+        make_object(&cc, argv[2], pipeline, plain);
     } else if (argc == 2 && !strcmp(argv[1], "library")) {
         make_library(&cc);
     } else if (argc == 4 && !strcmp(argv[1], "runtime")) {
         make_runtime(&cc, argv[2], argv[3]);
     } else {
         cc1_die(CC1_INTERNAL,
-                "usage: tern-cc1 object <lib dir> [-O1 | -plain] | library | runtime <in.bc> <out.stack>");
+                "usage: tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines] | library | "
+                "runtime <in.bc> <out.stack>");
     }
     fflush(stderr);
     _exit(CC1_OK); /* without destructors: LLVM's take milliseconds, and the kernel frees the memory anyway */

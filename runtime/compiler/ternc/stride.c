@@ -284,6 +284,13 @@ static void unroll(struct loop *l)
     connect(l, check, inside, behind);
 }
 
+static void count(struct cc1 *cc, LLVMValueRef f)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        cc->kernels[i].unrolled += cc->kernels[i].entry == f;
+    }
+}
+
 void cc1_strides(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
@@ -292,6 +299,7 @@ void cc1_strides(struct cc1 *cc)
             struct loop l = {.cc = cc, .b = b};
             if (read_loop(&l, block)) {
                 unroll(&l);
+                count(cc, f);
             }
         }
     }

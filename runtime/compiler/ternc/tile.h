@@ -36,6 +36,8 @@ struct tile_value {
 
 struct tile {
     struct cc1 *cc;
+    struct cc1_why why;            /**< Why the entry cannot run as tiles. */
+    LLVMValueRef branch[2];        /**< The first branches that make x, and y, divergent; or NULL. */
     LLVMValueRef plain, made;
     LLVMBuilderRef b;
     unsigned x, y;                 /**< Copies of the tile in x and in y. */
@@ -55,7 +57,7 @@ void tile_sort(struct tile *t);
 struct tile_value *tile_find(const struct tile *t, LLVMValueRef v);
 /** True: block `to` can be reached from the successors of `from`. */
 int tile_reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to);
-/** Reads the plain entry. 0: it cannot run as tiles. The caller frees `values` and `blocks`. */
+/** Reads the plain entry. 0: it cannot run as tiles, see t->why. The caller frees `values` and `blocks`. */
 int tile_read(struct tile *t);
 /** The tile's dimensions on which v depends. */
 unsigned tile_depends(const struct tile *t, const struct tile_value *v);

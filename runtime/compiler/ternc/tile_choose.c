@@ -9,8 +9,10 @@
 
 #include "coarse.h"
 
+#include "../tc_code.h"
 #include "../tc_elf.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,25 +47,6 @@ static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint
     return NULL;
 }
 
-/** Distance of a jump in words; 0: it is none. */
-static int32_t jump(uint32_t word)
-{
-    const uint32_t opcode = word & 0x7f, sign = word >> 31;
-    uint32_t bytes = 0;
-    if (opcode == 0x63) {
-        bytes = (word >> 8 & 15) << 1 | (word >> 25 & 63) << 5 | (word >> 7 & 1) << 11 | (sign ? ~0xfffu : 0);
-    } else if (opcode == 0x6f) {
-        bytes = (word >> 21 & 1023) << 1 | (word >> 20 & 1) << 11 | (word >> 12 & 255) << 12 | (sign ? ~0xfffffu : 0);
-    }
-    return (int32_t)bytes / 4;
-}
-
-/** True: a load or store of the stack. */
-static int is_on_stack(uint32_t word)
-{
-    return ((word & 0x7f) == 0x03 || (word & 0x7f) == 0x23) && (word >> 15 & 31) == 2;
-}
-
 /** Counts the instructions before word `end`. */
 static double count(const uint8_t *code, uint32_t words)
 {
@@ -74,15 +57,14 @@ static double count(const uint8_t *code, uint32_t words)
     }
     for (uint32_t i = 0; i < words; i++) {
         memcpy(&word, code + 4 * (size_t)i, sizeof word);
-        const int32_t by = jump(word);
+        const int32_t by = tc_code_target(word) / 4;
         for (int64_t k = by < 0 ? (int64_t)i + by : (int64_t)i + 1; k >= 0 && k <= i; k++) {
             weight[k] *= ROUNDS;
         }
     }
     for (uint32_t i = 0; i < words; i++) {
         memcpy(&word, code + 4 * (size_t)i, sizeof word);
-        const int calls = (word & 0x7f) == 0x67 || ((word & 0x7f) == 0x6f && (word >> 7 & 31) == 1);
-        sum += weight[i] * (calls ? CALL : weight[i] > 1 && is_on_stack(word) ? STACK : 1);
+        sum += weight[i] * (tc_code_is_call(word) ? CALL : weight[i] > 1 && tc_code_is_on_stack(word) ? STACK : 1);
     }
     free(weight);
     return sum;
@@ -102,11 +84,24 @@ static void keep_only(struct cc1 *cc, const char *keep)
     cc1_module_optimize(cc, "globaldce");
 }
 
-/** The cycles of an entry, as estimated, and the number of its instructions. The engine executes an instruction a
- *  cycle, and accesses a line of memory a cycle for other warps at the same time. The module stays as it is. */
-static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint32_t *words)
+/** An estimate: what the entry executes and accesses, and the number of instructions that it has. */
+struct estimate {
+    double instructions, lines;
+    uint32_t words;
+};
+
+/** Cycles: the engine executes an instruction a cycle, and accesses a line of memory a cycle for other warps at the
+ *  same time. */
+static double cost(const struct estimate *e)
+{
+    return e->instructions > e->lines ? e->instructions : e->lines;
+}
+
+/** Estimates an entry. The module stays as it is. */
+static struct estimate estimate(struct cc1 *cc, LLVMValueRef entry, const char *passes)
 {
     struct cc1 scratch = *cc;
+    struct estimate e;
     size_t length;
     char *name = cc1_text("%s", LLVMGetValueName2(entry, &length));
     struct tc_elf elf;
@@ -122,20 +117,23 @@ static double cost(struct cc1 *cc, LLVMValueRef entry, const char *passes, uint3
     }
     cc1_entry_end(&scratch, LLVMGetNamedFunction(scratch.module, name));
     cc1_order(&scratch);
-    const double lines = tile_lines(&scratch, LLVMGetNamedFunction(scratch.module, name), ROUNDS);
+    e.lines = tile_lines(&scratch, LLVMGetNamedFunction(scratch.module, name), ROUNDS);
+    if (scratch.explain) {
+        LLVMStripModuleDebugInfo(scratch.module);
+    }
     LLVMMemoryBufferRef object = cc1_emit(&scratch);
     if (tc_elf_open(&elf, LLVMGetBufferStart(object), LLVMGetBufferSize(object))) {
         cc1_die(CC1_INTERNAL, "not an object");
     }
-    const uint8_t *code = find_code(&elf, name, words);
+    const uint8_t *code = find_code(&elf, name, &e.words);
     if (!code) {
         cc1_die(CC1_INTERNAL, "entry '%s' is lost", name);
     }
-    const double sum = count(code, *words);
+    e.instructions = count(code, e.words);
     LLVMDisposeMemoryBuffer(object);
     LLVMDisposeModule(scratch.module);
     free(name);
-    return sum > lines ? sum : lines;
+    return e;
 }
 
 /** True: a tile of x times y is allowed, and worth a try: it has copies in a dimension only if the id is read. */
@@ -145,14 +143,36 @@ static int is_candidate(const struct tile *t, unsigned x, unsigned y)
     return (sides & ~free) == 0 && (x * y > 2 || free != TILE_BOTH);
 }
 
+/** Says why no tile was taken. least: the best one of those that were made, or NULL. */
+static int refuse(struct tile *t, const struct estimate *plain, const struct estimate *least, unsigned x, unsigned y)
+{
+    if (t->reads == (t->divergent & t->reads)) {
+        const int in_y = (t->divergent & TILE_Y) != 0;
+        return cc1_refuse(&t->why, t->branch[in_y], "a branch depends on the id in %s, and it uses no global id in %s",
+                          in_y ? "y" : "x", in_y ? "x" : "y");
+    }
+    if (!least) {
+        return cc1_refuse(&t->why, NULL, "it has %zu instructions before code is generated, too many for a tile", t->n);
+    }
+    if (least->words + plain->words > LONGEST) {
+        return cc1_refuse(&t->why, NULL, "with a tile of %u x %u work-items, both entries would have %u instructions, "
+                          "and the instruction cache has room for %u", x, y, least->words + plain->words, LONGEST);
+    }
+    return cc1_refuse(&t->why, NULL, "a tile of %u x %u work-items would need %.0f %s, the plain entry needs %.0f, and "
+                      "a tile pays up to %.0f %% of that (with %.0f rounds for each loop)", x, y, cost(least) / (x * y),
+                      plain->lines > plain->instructions ? "lines of memory for 16 work-items in x"
+                                                         : "instructions for each work-item",
+                      cost(plain), 100 * GAIN, ROUNDS);
+}
+
 /** Chooses the sides. Larger tiles are tried only while larger ones are better. 0: no tile pays. */
 static int choose(struct tile *t)
 {
     static const struct { unsigned x, y; } sides[] = {{2, 1}, {1, 2}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}, {4, 4}};
-    uint32_t plain_words, words;
-    const double plain = cost(t->cc, t->plain, NULL, &plain_words);
-    double best = plain * GAIN;
-    unsigned x = 0, y = 0;
+    const struct estimate plain = estimate(t->cc, t->plain, NULL);
+    struct estimate least = {0};
+    double best = cost(&plain) * GAIN, nearest = 0;
+    unsigned x = 0, y = 0, near_x = 0, near_y = 0;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         const unsigned n = sides[i].x * sides[i].y;
         if (!is_candidate(t, sides[i].x, sides[i].y) || (n > 4 && x * y < n / 2) || t->n * n > LARGEST) {
@@ -162,9 +182,16 @@ static int choose(struct tile *t)
         t->y = sides[i].y;
         t->draft = 1;
         LLVMValueRef made = tile_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        const double each = cost(t->cc, made, PASSES, &words) / (t->x * t->y);
+        const struct estimate e = estimate(t->cc, made, PASSES);
+        const double each = cost(&e) / n;
         LLVMDeleteFunction(made);
-        if (words + plain_words <= LONGEST && each < best * (x ? BETTER : 1)) {
+        if (!near_x || each < nearest) {
+            least = e;
+            nearest = each;
+            near_x = t->x;
+            near_y = t->y;
+        }
+        if (e.words + plain.words <= LONGEST && each < best * (x ? BETTER : 1)) {
             best = each;
             x = t->x;
             y = t->y;
@@ -173,7 +200,7 @@ static int choose(struct tile *t)
     t->x = x;
     t->y = y;
     t->draft = 0;
-    return x != 0;
+    return x != 0 || refuse(t, &plain, near_x ? &least : NULL, near_x, near_y);
 }
 
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
@@ -185,6 +212,7 @@ void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
         k->copies = t.x;
         k->tile = t.y;
     }
+    k->no_tiles = t.why;
     free(t.values);
     free(t.blocks);
 }

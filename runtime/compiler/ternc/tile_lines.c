@@ -4,8 +4,8 @@
  * access one line, else a line a cycle (rtl/simt/lsu/simt_lsu.sv). A loop whose lanes each read a row of their own,
  * as in the product of a matrix and a vector, therefore takes the cycles of its lines, however few instructions it has.
  *
- * Of each value, the distance between neighbouring lanes is estimated: 0 if all lanes have the same, 1 for the id in x,
- * and for others from their operands. A distance that is not known counts as a line or more.
+ * The distance of a value between neighbouring lanes is estimated: 0 if all lanes have the same value, 1 for the id in
+ * x, and for others from their operands. A distance that is not known counts as a line or more.
  */
 #include "tile.h"
 

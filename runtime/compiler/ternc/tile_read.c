@@ -65,7 +65,8 @@ static int collect(struct tile *t)
         }
     }
     if (t->n > MOST) {
-        return 0;
+        return cc1_refuse(&t->why, NULL, "it has %zu instructions before code is generated, and at most %u are read",
+                          t->n, MOST);
     }
     t->values = cc1_alloc(t->n, sizeof *t->values);
     t->blocks = cc1_alloc(n_blocks, sizeof *t->blocks);
@@ -86,21 +87,25 @@ static int collect(struct tile *t)
 
 /** True: the call of a function may be executed once for each work-item, in any order of them. *writes: it may change
  *  memory. */
-static int is_plain_function(LLVMValueRef f, unsigned depth, int *writes)
+static int is_plain_function(struct tile *t, LLVMValueRef f, unsigned depth, int *writes)
 {
     if (depth == 8) {
-        return 0;
+        return cc1_refuse(&t->why, NULL, "its functions call each other over more than 8 steps");
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            if (!coarse_is_free(i)) {
-                return 0;
+            if (coarse_obstacle(i)) {
+                return cc1_refuse(&t->why, i, "%s, in the function %s", coarse_obstacle(i), cc1_function_name(f));
             }
             *writes |= LLVMIsAStoreInst(i) != NULL;
             if (LLVMIsACallInst(i) && !coarse_is_hint(i) && !coarse_is_pure_call(i)) {
                 LLVMValueRef called = LLVMGetCalledValue(i);
-                if (!LLVMIsAFunction(called) || LLVMIsDeclaration(called) ||
-                    !is_plain_function(called, depth + 1, writes)) {
+                if (cc1_call_obstacle(i) || LLVMIsDeclaration(called)) {
+                    return cc1_refuse(&t->why, i, "%s, in the function %s",
+                                      cc1_call_obstacle(i) ? cc1_call_obstacle(i) : "it calls the run-time library",
+                                      cc1_function_name(f));
+                }
+                if (!is_plain_function(t, called, depth + 1, writes)) {
                     return 0;
                 }
             }
@@ -132,7 +137,11 @@ static int read_call(struct tile *t, struct tile_value *v)
     default: {
         LLVMValueRef f = LLVMGetCalledValue(v->of);
         int writes = 0;
-        if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) || !is_plain_function(f, 0, &writes)) {
+        if (cc1_call_obstacle(v->of) || LLVMIsDeclaration(f)) {
+            return cc1_refuse(&t->why, v->of, "%s",
+                              cc1_call_obstacle(v->of) ? cc1_call_obstacle(v->of) : "it calls the run-time library");
+        }
+        if (!is_plain_function(t, f, 0, &writes)) {
             return 0;
         }
         v->depends = writes ? TILE_BOTH | TILE_LOADED : TILE_LOADED;
@@ -147,18 +156,18 @@ static int read_call(struct tile *t, struct tile_value *v)
 static int read_instruction(struct tile *t, struct tile_value *v)
 {
     LLVMValueRef i = v->of;
-    if (!coarse_is_free(i)) {
-        return 0;
+    if (coarse_obstacle(i)) {
+        return cc1_refuse(&t->why, i, "%s", coarse_obstacle(i));
     }
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAlloca: return 0;
+    case LLVMAlloca: return cc1_refuse(&t->why, i, "it has a private array");
     case LLVMLoad:
         v->depends = coarse_is_argument(t->plain, LLVMGetOperand(i, 0)) ? 0 : TILE_LOADED;
         return 1;
     case LLVMStore: v->depends = TILE_BOTH; return 1;
     case LLVMCall: return read_call(t, v);
     case LLVMBr: case LLVMSwitch: case LLVMRet: case LLVMUnreachable: return 1;
-    default: return !LLVMIsATerminatorInst(i);
+    default: return !LLVMIsATerminatorInst(i) || cc1_refuse(&t->why, i, "it has a jump to a computed address");
     }
 }
 
@@ -332,27 +341,36 @@ int tile_read(struct tile *t)
     if (!collect(t)) {
         return 0;
     }
-    for (size_t k = 0; k < t->n; k++) {
-        if (LLVMIsAInstruction(t->values[k].of) && !read_instruction(t, &t->values[k])) {
-            return 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            struct tile_value *v = tile_find(t, i);
+            if (!read_instruction(t, v)) {
+                return 0;
+            }
+            stores |= LLVMIsAStoreInst(i) != NULL;
+            exits |= v->kind == TILE_EXIT;
         }
-        stores |= LLVMIsAStoreInst(t->values[k].of) != NULL;
-        exits |= t->values[k].kind == TILE_EXIT;
     }
     if (!stores || !exits || !t->reads) {
-        return 0;
+        return cc1_refuse(&t->why, NULL, !stores  ? "it stores nothing"
+                                         : !exits ? "it does not end"
+                                                  : "it uses no global id in x or y");
     }
     spread(t);
     find_growth(t);
-    for (size_t k = 0; k < t->n; k++) {
-        struct tile_value *v = &t->values[k];
-        if (!LLVMIsATerminatorInst(v->of) || !(v->depends & TILE_BOTH)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
+        struct tile_value *v = tile_find(t, LLVMGetBasicBlockTerminator(b));
+        if (!(v->depends & TILE_BOTH)) {
             continue;
         }
         if (LLVMIsABranchInst(v->of)) {
             find_guard(t, v);
         }
         t->divergent |= v->leaves ? 0 : v->depends & TILE_BOTH;
+        for (unsigned d = 0; d < 2 && !v->leaves; d++) {
+            t->branch[d] = v->depends & (d ? TILE_Y : TILE_X) && !t->branch[d] ? v->of : t->branch[d];
+        }
     }
-    return (t->divergent & TILE_BOTH) != TILE_BOTH;
+    return (t->divergent & TILE_BOTH) != TILE_BOTH ||
+           cc1_refuse(&t->why, t->branch[0], "a branch depends on the id in x, and one on that in y");
 }

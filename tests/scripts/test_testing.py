@@ -18,7 +18,7 @@ import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib"))
-from testing import changed, main, nightly, report, schedule, steps, suites  # noqa: E402
+from testing import changed, main, nightly, parts, report, schedule, steps, suites  # noqa: E402
 from testing.steps import Counted, Step  # noqa: E402
 
 
@@ -188,40 +188,59 @@ class Tiers(unittest.TestCase):
         self.assertLessEqual(set(suites.DEFAULT), set(suites.SUITES))
 
 
-class Nightly(InFolder):
+class Parts(InFolder):
     def test_parts_hold_each_test_once_in_like_shares(self):
-        every = nightly.steps("7")
-        names = sorted(s.name for s in every if nightly.is_test(s))
-        for n in (1, 3, 8):
-            dealt = nightly.parts(every, n)
-            self.assertEqual(sorted(s.name for p in dealt for s in p), names)
-            most = max(s.cost for p in dealt for s in p)
-            loads = [sum(s.cost for s in p) for p in dealt]
-            self.assertLessEqual(max(loads) - min(loads), most)
+        for every in nightly.steps("7"), suites.steps_of(suites.SUITES, True):
+            names = sorted(s.name for s in every if parts.is_test(s))
+            for n in (1, 3, 8):
+                dealt = parts.parts(every, n)
+                self.assertEqual(sorted(s.name for p in dealt for s in p), names)
+                most = max(s.cost for p in dealt for s in p)
+                loads = [sum(s.cost for s in p) for p in dealt]
+                self.assertLessEqual(max(loads) - min(loads), most)
+
+    def test_full_goes_on_where_it_was(self):
+        """The steps of the tier itself: those that passed are not run again, whatever builds the others need, and a
+        table shows all of them."""
+        for left in "synth", "tsan-driver", "sanitize-opencl", "verify-ports2":
+            kept = parts.Kept(self.folder / "full" / left)
+            every = suites.steps_of(suites.SUITES, True)
+            tests = [s.name for s in every if parts.is_test(s)]
+            for s in every:
+                if s.name != left:
+                    kept.keep(s, steps.Counted(3), 1)
+            todo, before = parts.chosen(every, 0, 1, kept)
+            self.assertEqual([s.name for s in todo if parts.is_test(s)], [left])
+            names = {s.name for s in todo}
+            self.assertTrue(all(n in names for s in todo for n in s.needs))
+            self.assertEqual(sum(b.passed for b in before), 3 * (len(tests) - 1))
+            table = parts.table(every, 1, kept)
+            self.assertTrue(table[0].startswith(f"full at {left}"))
+            self.assertEqual(sum("not run" in row for row in table), 1)
 
     def test_a_part_goes_on_where_it_was(self):
-        kept = nightly.Kept(self.folder / "state")
+        kept = parts.Kept(self.folder / "state")
         every = [shell(n, f"echo {n} >> {self.folder}/ran; exit {code}") for n, code in
                  [("a", 0), ("b", 0), ("c", 1)]]
         status, _ = self.run_steps(every[0], every[2], kept=kept.keep)
         self.assertEqual(status, 1)
-        todo, before = nightly.chosen(every, 0, 1, kept)
+        todo, before = parts.chosen(every, 0, 1, kept)
         self.assertEqual(sorted(s.name for s in todo), ["b", "c"])
         self.assertEqual(sum(b.passed for b in before), 1)
-        table = "\n".join(nightly.table(every, 1, kept))
+        table = "\n".join(parts.table(every, 1, kept))
         self.assertRegex(table, r"1 +1 +0 +0\.0  a\n")
         self.assertRegex(table, r"1 +not run  b\n")
         self.assertRegex(table, r"1 +0 +1 +0\.0  c$")
 
     def test_a_result_that_cannot_be_kept_ends_the_run(self):
         (self.folder / "state").write_text("a file")
-        status, out = self.run_steps(shell("a", "true"), kept=nightly.Kept(self.folder / "state").keep)
+        status, out = self.run_steps(shell("a", "true"), kept=parts.Kept(self.folder / "state").keep)
         self.assertEqual(status, 2)
         self.assertIn("a.json: cannot be written", out)
         self.assertNotIn("Traceback", out)
 
     def test_half_a_result_is_none(self):
-        kept = nightly.Kept(self.folder)
+        kept = parts.Kept(self.folder)
         (self.folder / "a.json").write_text('{"passed": 1')
         self.assertFalse(kept.passed("a"))
 
@@ -313,7 +332,9 @@ class WrongUse(unittest.TestCase):
         self.assertIn("'9/8' is no part: K/N", self.wrong("nightly", "--part", "9/8"))
         self.assertIn("'0/8' is no part", self.wrong("nightly", "--part", "0/8"))
         self.assertIn("'x' is no part", self.wrong("nightly", "--part", "x"))
-        self.assertIn("go with nightly", self.wrong("--part", "1/2"))
+        self.assertIn("go with full and nightly", self.wrong("--part", "1/2"))
+        self.assertIn("go with full and nightly", self.wrong("changed", "--again"))
+        self.assertIn("go with full and nightly", self.wrong("c", "--table"))
         self.assertIn("changed takes one commit", self.wrong("changed", "a", "b"))
         self.assertIn("nightly takes no 'c'", self.wrong("nightly", "c"))
         self.assertIn("'full' stands before the suites", self.wrong("c", "full"))

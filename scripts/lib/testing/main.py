@@ -7,14 +7,14 @@ import shutil
 import sys
 import time
 
-from testing import changed, nightly, schedule
+from testing import changed, nightly, parts, schedule
 from testing.steps import BUILD
 from testing.suites import DEFAULT, SUITES, steps_of
 
 ROOM = 6 << 30  # Maximum bytes of the build trees and logs of a whole run.
 TIERS = ("full", "nightly", "changed")
 HELP = """usage: scripts/test [SUITE...]
-       scripts/test full [SUITE...]
+       scripts/test full [SUITE...] [--part K/N] [--again] [--table]
        scripts/test changed [REV]
        scripts/test nightly [--part K/N] [--again] [--table]
 
@@ -25,8 +25,9 @@ Installs what is missing, builds, and runs tests. The work of each tier is fixed
   changed [REV]  what the change since the commit REV can break, from two to a few minutes; REV is HEAD if it is not
                  given, so that it is what has not been committed. scripts/lib/testing/changed.yaml says which tests
                  belong to which folder; the tests of a folder end at their first failure
-  nightly        the rest: hours. --part 3/8 runs the third of eight parts; a part that was interrupted goes on where
-                 it was. --again forgets the results of this commit, --table prints them and runs nothing
+  nightly        the rest: hours
+                 full and nightly that were interrupted go on where they were. --part 3/8 runs the third of eight parts.
+                 --again forgets the results of this commit, --table prints them and runs nothing
   SUITE...       these suites whole, as in full: {suites}
 
   --list         print the steps that would be run, and run none
@@ -72,8 +73,8 @@ def arguments(argv):
     parser.add_argument("--list", action="store_true")
     opts = parser.parse_args(argv)
     opts.tier = opts.words.pop(0) if opts.words and opts.words[0] in TIERS else "default"
-    if opts.tier != "nightly" and (opts.part[0] or opts.again or opts.table):
-        parser.error("--part, --again and --table go with nightly")
+    if opts.tier not in ("full", "nightly") and (opts.part[0] or opts.again or opts.table):
+        parser.error("--part, --again and --table go with full and nightly")
     if opts.tier == "nightly" and opts.words:
         parser.error(f"nightly takes no '{opts.words[0]}'")
     if opts.tier == "changed":
@@ -104,22 +105,24 @@ def room():
         fail(f"{BUILD} has {free >> 20} MiB free, and a run may need {need >> 20} MiB: free some, or move the tree")
 
 
-def nightly_tier(opts):
-    all_steps = nightly.steps(str(int(time.time() // 86400)))
-    kept = nightly.Kept(nightly.KEPT / nightly.state_of_tree())
+def long_tier(opts):
+    """Runs a tier whose results are kept."""
+    all_steps = (nightly.steps(str(int(time.time() // 86400))) if opts.tier == "nightly"
+                 else steps_of(opts.words or SUITES, True))
+    kept = parts.Kept(BUILD / opts.tier / parts.state_of_tree())
     if opts.again and not (opts.list or opts.table):
         shutil.rmtree(kept.folder, ignore_errors=True)
     k, n = opts.part
     status = 0
     if not opts.table:
-        todo, before = nightly.chosen(all_steps, k, n, kept)
+        todo, before = parts.chosen(all_steps, k, n, kept)
         if before:
             print(f"test: {len(before)} steps had passed at this commit, with {sum(b.passed for b in before)} tests; "
                   "they are not run again (--again runs them)", flush=True)
         if opts.list:
             return listing(todo)
         status = schedule.run(todo, jobs(), kept.keep)
-    print("\n".join(nightly.table(all_steps, n, kept)), flush=True)
+    print("\n".join(parts.table(all_steps, n, kept)), flush=True)
     return status
 
 
@@ -145,12 +148,11 @@ def main(argv):
     opts = arguments(argv)
     if not opts.list and not opts.table:
         room()
-    if opts.tier == "nightly":
-        return nightly_tier(opts)
+    if opts.tier in ("full", "nightly"):
+        return long_tier(opts)
     if opts.tier == "changed":
         return changed_tier(opts)
-    full = opts.tier == "full" or bool(opts.words)
-    steps = steps_of(opts.words or (SUITES if full else DEFAULT), full)
+    steps = steps_of(opts.words or DEFAULT, bool(opts.words))
     return listing(steps) if opts.list else schedule.run(steps, jobs())
 
 

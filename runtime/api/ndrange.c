@@ -4,6 +4,7 @@
 #include "runtime/core/builtin.h"
 #include "runtime/core/dispatch.h"
 #include "runtime/core/group.h"
+#include "runtime/core/special.h"
 #include "runtime/core/transfer.h"
 
 /** Checks global size and offset. *empty: no work-item is to be run. */
@@ -29,12 +30,12 @@ static cl_int take_global(cl_uint dims, const size_t *offset, const size_t *glob
 /** Checks the local size against the limits of the device, the kernel and the program. */
 static cl_int take_local(cl_kernel k, const size_t *local, struct rt_range *r)
 {
-    const unsigned max = k->program->context->device->group_max;
+    const unsigned most = k->program->context->device->group_max, max = rt_special_group_max(k);
     const uint32_t *required = k->code->required_size;
     size_t items = 1;
     for (unsigned i = 0; i < 3; i++) {
         const size_t l = i < r->dims ? local[i] : 1;
-        if (l > max) {
+        if (l > most) {
             return CL_INVALID_WORK_ITEM_SIZE;
         }
         items *= l;
@@ -60,7 +61,8 @@ static cl_int take_shape(cl_kernel k, const size_t *local, struct rt_range *r)
     if (local != NULL) {
         return take_local(k, local, r);
     }
-    rt_group_choose(d->info.lanes, d->group_max, r->dims, k->code->uniform, r->global, r->local);
+    rt_group_choose(d->info.lanes, d->engine_items, r->dims, k->code->uniform && k->code->groups, r->global,
+                    r->local);
     return CL_SUCCESS;
 }
 

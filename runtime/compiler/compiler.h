@@ -71,6 +71,13 @@ struct tc_arg {
     uint32_t offset; /**< Offset in the argument block, in bytes. */
 };
 
+/** When several work-items of a group run in one of the hardware. */
+enum tc_merges {
+    TC_MERGES_NEVER,     /**< They cannot. */
+    TC_MERGES_IF_NEEDED, /**< If the group does not fit an engine. */
+    TC_MERGES_TO_GAIN    /**< Also if that needs fewer instructions. */
+};
+
 struct tc_kernel {
     char *name;               /**< Not empty, and unique in the program. */
     /** As clGetKernelInfo(CL_KERNEL_ATTRIBUTES) returns them: "reqd_work_group_size(8,8,1)"; may be "". */
@@ -85,6 +92,10 @@ struct tc_kernel {
     uint32_t coarse;          /**< Work-items of a round of coarse_entry, or of its tiles in x; 0: it does not exist. */
     uint32_t tile;            /**< Work-items of a tile of coarse_entry in y, see below; 0: that entry runs rounds. */
     int coarse_rows;          /**< The lanes of a row, see below, execute each other's work-items; for messages. */
+    int groups;               /**< The kernel sees its groups: their ids, sizes, barriers or local memory. If it does
+                                   not, the launcher divides its range as it likes. */
+    enum tc_merges merges;    /**< When work-items of a group are merged by tc_specialise. */
+    uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address of the entry; set by tc_load only. */
     uint32_t coarse_entry;    /**< Device address of the coarse entry; 0 if `coarse` is 0. */
@@ -138,6 +149,24 @@ struct tc_kernels {
 /** Reads the kernels of an object. The caller frees them with tc_kernels_free. -EINVAL: it is no object; -ENOMEM. */
 int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out);
 void tc_kernels_free(struct tc_kernels *kernels);
+
+/**
+ * A kernel for one local size. Each hardware work-item runs n work-items of a group, which differ in dimension `axis`
+ * and are local[axis] / n apart. The launcher divides the global and the local size of this dimension by
+ * tc_kernel.merged. Example: with a local size of (64, 1, 1), n = 4 and axis = 0, hardware work-item 3 of a group runs
+ * the local ids 3, 19, 35 and 51.
+ */
+struct tc_special {
+    const char *kernel;
+    uint32_t local[3];
+    uint32_t n;        /**< A divisor of local[axis], at most 16. */
+    unsigned axis;
+    int must;          /**< False: tc_kernel.merged is n, a fraction of it or 1, whichever needs fewest instructions. */
+};
+
+/** Compiles a kernel of an object for one local size, to an object with this kernel only. Errors of tc_link; -EINVAL:
+ *  tc_kernel.merges is TC_MERGES_NEVER. */
+int tc_specialise(const struct tc_blob *object, const struct tc_special *s, struct tc_blob *out, char **log);
 
 /** The contents of device memory at `base`: `size` bytes. The first code_size bytes are read and execute, the next
  *  constant_size bytes read only (both multiples of 4096), the rest read and write (program-scope variables). */

@@ -138,13 +138,17 @@ struct tc_module_header {
 
 /** Versions of the stored formats, which change with every change of the format. */
 #define TC_MODULE_VERSION 3u
-#define TC_OBJECT_VERSION 4
+#define TC_OBJECT_VERSION 5
 /** Suffix of the entry for several work-items (ternc/cc1.h). */
 #define TC_COARSE_SUFFIX ".coarse"
 
 /** Flag of a module: the arguments of its kernels may be queried (-cl-kernel-arg-info). Names are kept in any case,
  *  for messages about faults. */
 #define TC_MODULE_ARG_INFO 1u
+
+/** Runs tern-cc1 with an input; *out is its standard output. -EBADMSG: the input is invalid (log); errors of
+ *  tc_child_run. */
+int tc_run_cc1(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log);
 
 /** Appends the seal. -ENOMEM: the blob is unchanged. */
 int tc_seal(struct tc_blob *blob);

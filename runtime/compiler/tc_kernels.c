@@ -47,6 +47,18 @@ static int get_coarse(const cJSON *object, struct tc_kernel *k)
                : 0;
 }
 
+/** Reads `groups`, `merges` and `merged`, each of which an object has only where it is not 0. */
+static int get_groups(const cJSON *object, struct tc_kernel *k)
+{
+    uint32_t merges = TC_MERGES_NEVER;
+    const int wrong = has(object, "merges") && (get_u32(object, "merges", &merges) || merges > TC_MERGES_TO_GAIN);
+    k->merges = wrong ? TC_MERGES_NEVER : (enum tc_merges)merges;
+    return wrong || (has(object, "groups") && get_bool(object, "groups", &k->groups)) ||
+                   (has(object, "merged") && (get_u32(object, "merged", &k->merged) || k->merged == 0))
+               ? -EINVAL
+               : 0;
+}
+
 /** A copy of a string; *out is NULL if there is none and it is not needed. */
 static int get_string(const cJSON *object, const char *name, int needed, char **out)
 {
@@ -152,6 +164,9 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
         result = get_coarse(json, k);
     }
     if (result == 0) {
+        result = get_groups(json, k);
+    }
+    if (result == 0) {
         result = get_bool(json, "uniform", &k->uniform);
     }
     if (result == 0) {
@@ -165,7 +180,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     }
     int n = cJSON_GetArraySize(args);
     if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
-        k->stack > INT32_MAX || k->coarse > MAX_COARSE || k->tile > MAX_COARSE ||
+        k->stack > INT32_MAX || k->coarse > MAX_COARSE || k->tile > MAX_COARSE || k->merged > MAX_COARSE ||
         !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;
     }

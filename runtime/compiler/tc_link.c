@@ -76,8 +76,7 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
     return 0;
 }
 
-/** Runs tern-cc1; *out is its standard output. */
-static int run(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
+int tc_run_cc1(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
 {
     struct tc_child child = {.argv = argv, .inputs = input, .n_inputs = 1};
     struct tc_blob made = {0};
@@ -145,7 +144,7 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
     }
     tc_key_add(&key, framed.data, framed.size);
     if (tc_cache_get(&key, out, log)) {
-        result = run(argv, &framed, out, log);
+        result = tc_run_cc1(argv, &framed, out, log);
         const int whole = result || !to_library || tc_bitcode_whole(out->data, out->size);
         if (!result && to_library) {
             result = prepend_header(out);

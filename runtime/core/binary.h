@@ -16,6 +16,7 @@ struct rt_binary {
     struct tc_kernels kernels; /**< Kernels of a TC_OBJECT. */
     uint32_t *executors;       /**< User executor of each built-in kernel; NULL: the kernels have code. */
     pthread_mutex_t lock;      /**< Taken before context->image_lock. */
+    struct rt_binary_special *specials; /**< Kernels for one local size (rt_binary_special). Guarded by `lock`. */
     struct rt_image *image;    /**< The image, held; NULL until a kernel is first enqueued. Guarded by `lock`. */
 };
 
@@ -25,5 +26,9 @@ int rt_binary_create(struct tc_blob blob, struct rt_binary **out);
 struct rt_binary *rt_binary_create_builtin(struct tc_kernels *kernels, uint32_t *executors);
 /** The image in device memory, with a hold for the caller; makes it if needed. Errors of rt_image_create. Blocks. */
 cl_int rt_binary_image(struct rt_binary *b, cl_context ctx, struct rt_image **out);
+
+/** The binary of a kernel for one local size, with a hold for the caller; compiles it at the first time. *out is NULL
+ *  if the compiler failed, which is printed once. CL_OUT_OF_HOST_MEMORY. Blocks. */
+cl_int rt_binary_special(struct rt_binary *b, const struct tc_special *s, struct rt_binary **out);
 
 #endif

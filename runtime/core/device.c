@@ -59,7 +59,9 @@ static void open_device(void)
     if (d->max_alloc > (1u << 30) && d->info.memory_bytes <= (4ull << 30)) {
         d->max_alloc = 1u << 30;
     }
-    d->group_max = d->info.lanes * d->info.warps;
+    d->engine_items = d->info.lanes * d->info.warps;
+    d->group_max = RT_GROUP_MERGED * d->engine_items;
+    d->group_max = d->group_max < RT_GROUP_LARGEST ? d->group_max : RT_GROUP_LARGEST;
     d->svm = rt_svm_possible();
     d->hw = hw;
 }

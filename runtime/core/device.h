@@ -14,6 +14,8 @@
 #define RT_ALIGN 128u                /**< Bytes of the largest OpenCL C type. */
 #define RT_MAX_PARAMETERS 1024u      /**< Bytes of the largest argument block. */
 #define RT_PRINTF_BYTES (1u << 20)   /**< Bytes of printf records of one kernel command. */
+#define RT_GROUP_MERGED 4u           /**< A group has at most this many times the work-items of an engine. */
+#define RT_GROUP_LARGEST 1024u       /**< Largest number of work-items of a group on any device. */
 #define RT_L1_BYTES 16384u           /**< Bytes of the data cache of an engine. */
 
 /** The fields do not change after the opening, so no lock guards them. */
@@ -24,7 +26,8 @@ struct _cl_device_id {
     cl_device_type type;
     cl_ulong memory;    /**< CL_DEVICE_GLOBAL_MEM_SIZE, in bytes. */
     cl_ulong max_alloc; /**< CL_DEVICE_MAX_MEM_ALLOC_SIZE, in bytes. */
-    unsigned group_max; /**< Largest number of work-items of a group. */
+    unsigned engine_items; /**< Work-items that an engine holds. */
+    unsigned group_max; /**< Largest number of work-items of a group, as far as its kernel allows (special.h). */
     bool svm;           /**< Coarse-grained shared virtual memory is supported (svm.h). */
 };
 

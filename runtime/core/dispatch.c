@@ -16,6 +16,7 @@
 #include "runtime/core/explain.h"
 #include "runtime/core/group.h"
 #include "runtime/core/queue.h"
+#include "runtime/core/special.h"
 
 struct dispatch {
     struct rt_command base;
@@ -24,6 +25,7 @@ struct dispatch {
     struct rt_range range;    /**< Range as enqueued. */
     struct rt_range hardware; /**< Range as dispatched. */
     bool coarse;              /**< The two ranges differ (coarse.h). */
+    struct rt_special special; /**< Compiled for this local size; its image is `image`. */
     const struct tc_kernel *loaded; /**< The kernel of the image, with its entry address. */
     uint32_t local_bytes;
     unsigned stack_log2;
@@ -147,8 +149,12 @@ static void dispatch_explain(const struct rt_command *c, struct tern_fault *faul
 {
     const struct dispatch *d = (const struct dispatch *)c;
     rt_explain_kernel(&(struct rt_scene){d->image, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
-    if (d->coarse) {
+    if (d->special.image != NULL) {
+        rt_special_explain(&d->special, &d->range, fault);
+    } else if (d->coarse) {
         rt_coarse_explain(d->loaded, &d->range, &d->hardware, fault, text);
+    } else if (memcmp(d->hardware.local, d->range.local, sizeof d->range.local) != 0) {
+        rt_special_regroup(&d->range, fault);
     }
 }
 
@@ -198,6 +204,40 @@ static const struct tc_kernel *find(const struct rt_image *im, const char *name)
     return NULL;
 }
 
+/** Takes the code that the dispatch runs, and chooses the range of the hardware. */
+static cl_int take_code(struct dispatch *d, cl_kernel k, const struct rt_range *range)
+{
+    const cl_context ctx = k->program->context;
+    const cl_device_id device = ctx->device;
+    cl_int error = rt_special_choose(k, range, &d->hardware, &d->special);
+    d->image = d->special.image;
+    if (error == CL_SUCCESS && d->image == NULL) {
+        error = rt_binary_image(k->binary, ctx, &d->image);
+    }
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* the specification allows this error for buffers only */
+        rt_context_refuse(ctx, RT_REFUSED_MEMORY, "no device memory for the program of kernel %s: %s", k->code->name,
+                          tern_last_error());
+        error = CL_OUT_OF_RESOURCES;
+    }
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    d->loaded = find(d->image, k->code->name);
+    if (d->loaded == NULL) {
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    }
+    if (d->special.image != NULL) {
+        return CL_SUCCESS;
+    }
+    d->coarse = rt_coarse_choose(d->loaded, device->info.lanes, device->info.warps, device->engine_items, range,
+                                 &d->hardware);
+    if (!d->coarse && range->local[0] * range->local[1] * range->local[2] > device->engine_items) {
+        /* the kernel does not see its groups */
+        rt_group_choose(device->info.lanes, device->engine_items, range->dims, false, range->global, d->hardware.local);
+    }
+    return CL_SUCCESS;
+}
+
 cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kernel kernel, const struct rt_range *range,
                           cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
@@ -212,32 +252,19 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     d->kernel = kernel;
     d->base.label = kernel->code->name;
     d->range = *range;
-    d->stack_log2 = rt_kernel_stack_log2(kernel);
     error = take_args(d, kernel);
-    if (error != CL_SUCCESS) {
-        goto fail;
-    }
-    error = rt_binary_image(kernel->binary, queue->context, &d->image);
-    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* the specification allows this error for buffers only */
-        rt_context_refuse(queue->context, RT_REFUSED_MEMORY, "no device memory for the program of kernel %s: %s",
-                          kernel->code->name, tern_last_error());
-        error = CL_OUT_OF_RESOURCES;
+    if (error == CL_SUCCESS) {
+        error = take_code(d, kernel, range);
     }
     if (error != CL_SUCCESS) {
         goto fail;
     }
-    error = CL_INVALID_PROGRAM_EXECUTABLE;
-    d->loaded = find(d->image, kernel->code->name);
-    if (d->loaded == NULL) {
-        goto fail;
-    }
-    d->coarse = rt_coarse_choose(d->loaded, info->lanes, info->warps, queue->context->device->group_max, range,
-                                 &d->hardware);
+    d->stack_log2 = rt_kernel_stack_log2(d->loaded);
     error = rt_queue_reserve(queue, threads << d->stack_log2, d->image->image.prints);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         rt_context_refuse(queue->context, RT_REFUSED_PRIVATE, "no device memory for kernel %s: %u bytes of private "
                           "memory for each of the %" PRIu64 " work-items that an engine holds, in powers of two, are %"
-                          PRIu64 " KiB: %s", kernel->code->name, kernel->code->stack, threads,
+                          PRIu64 " KiB: %s", kernel->code->name, d->loaded->stack, threads,
                           threads << d->stack_log2 >> 10, tern_last_error());
         error = CL_OUT_OF_RESOURCES;
     }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "runtime/core/builtin.h"
+#include "runtime/core/special.h"
 #include "runtime/core/svm.h"
 
-#define STACK_LOG2_MAX 20u /* log2 of the bytes of private memory of a work-item, at most */
 /* more than any device has, and so small that the sum of all arguments fits a uint64_t */
 #define LOCAL_MAX ((uint64_t)1 << 48)
 
@@ -253,10 +253,10 @@ uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)
     return (size + 63) & ~63ull; /* the unit of `local_bytes` of a dispatch packet */
 }
 
-unsigned rt_kernel_stack_log2(cl_kernel k)
+unsigned rt_kernel_stack_log2(const struct tc_kernel *code)
 {
     unsigned log2 = 6;
-    while (k->code->stack > 1ull << log2) {
+    while (code->stack > 1ull << log2) {
         log2++;
     }
     return log2;
@@ -273,9 +273,9 @@ cl_int rt_kernel_fits(cl_kernel k)
                           local, code->local_static, ctx->device->info.local_bytes);
         return CL_OUT_OF_RESOURCES;
     }
-    if (rt_kernel_stack_log2(k) > STACK_LOG2_MAX) {
+    if (rt_kernel_stack_log2(code) > RT_STACK_LOG2_MAX) {
         rt_context_refuse(ctx, RT_REFUSED_PRIVATE, "kernel %s needs %u bytes of private memory for a work-item, and "
-                          "%u are the most", code->name, code->stack, 1u << STACK_LOG2_MAX);
+                          "%u are the most", code->name, code->stack, 1u << RT_STACK_LOG2_MAX);
         return CL_OUT_OF_RESOURCES;
     }
     if (code->args_size > RT_MAX_PARAMETERS) {
@@ -347,7 +347,7 @@ cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const 
     size_t most[3];
     switch (name) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-        return rt_answer_size(a, builtin ? 1 : d->group_max);
+        return rt_answer_size(a, builtin ? 1 : rt_special_group_max(k));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         for (int i = 0; i < 3; i++) {
             required[i] = k->code->required_size[i];

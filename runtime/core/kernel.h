@@ -10,6 +10,8 @@
 #include "runtime/core/command.h"
 #include "runtime/core/program.h"
 
+#define RT_STACK_LOG2_MAX 20u /**< Binary logarithm of the bytes of private memory of a work-item, at most. */
+
 struct rt_arg {
     bool set;
     cl_mem mem;          /**< Buffer of a pointer to global or constant memory; not held. */
@@ -54,7 +56,8 @@ cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c);
 /** Bytes of local memory of a group: the kernel's own, then its arguments'. at[i] (`at` may be NULL): offset of
  *  argument i. */
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
-unsigned rt_kernel_stack_log2(cl_kernel k);
+/** Binary logarithm of the bytes of private memory of a work-item. */
+unsigned rt_kernel_stack_log2(const struct tc_kernel *code);
 /** Checks that the device has the resources that the kernel needs. CL_OUT_OF_RESOURCES, after a report of what is
  *  missing. */
 cl_int rt_kernel_fits(cl_kernel k);

@@ -2,8 +2,11 @@
 /** Common functions of the OpenCL tests (clt.h). */
 #include "clt.h"
 
+#include <CL/cl_tern.h>
 #include <stdio.h>
 #include <string.h>
+
+#define REPORT_BYTES 2048
 
 cl_platform_id clt_platform;
 cl_device_id clt_device;
@@ -110,4 +113,56 @@ uint32_t clt_random(uint32_t *state)
 float clt_random_float(uint32_t *state)
 {
     return (float)(clt_random(state) >> 8) / 16777216.0f;
+}
+
+cl_ulong clt_instructions(void)
+{
+    const clGetDeviceCountersTERN_fn read = (clGetDeviceCountersTERN_fn)(uintptr_t)
+        clGetExtensionFunctionAddressForPlatform(clt_platform, "clGetDeviceCountersTERN");
+    cl_tern_counters c = {.engines = 1};
+    cl_ulong sum = 0;
+    assert_non_null(read);
+    for (cl_uint e = 0; e < c.engines; e++) {
+        OK(read(clt_device, e, &c));
+        sum += c.lanes_active;
+    }
+    return sum;
+}
+
+static void CL_CALLBACK on_report(const char *text, const void *info, size_t size, void *data)
+{
+    (void)info;
+    (void)size;
+    snprintf(data, REPORT_BYTES, "%s", text);
+}
+
+const char *clt_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
+                      const size_t *local, size_t local_bytes, cl_uint bad)
+{
+    static char report[REPORT_BYTES];
+    cl_context c = clCreateContext(NULL, 1, &clt_device, on_report, report, &clt_error);
+    MADE(c);
+    cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
+    MADE(p);
+    OK(clBuildProgram(p, 0, NULL, options, NULL, NULL));
+    cl_command_queue q = clCreateCommandQueue(c, clt_device, 0, &clt_error);
+    MADE(q);
+    cl_kernel k = clCreateKernel(p, "f", &clt_error);
+    MADE(k);
+    cl_mem m = clCreateBuffer(c, 0, 1 << 18, NULL, &clt_error);
+    MADE(m);
+    OK(clSetKernelArg(k, 0, sizeof m, &m));
+    if (local_bytes > 0) {
+        OK(clSetKernelArg(k, 1, local_bytes, NULL));
+    }
+    OK(clSetKernelArg(k, local_bytes > 0 ? 2 : 1, sizeof bad, &bad));
+    report[0] = '\0';
+    OK(clEnqueueNDRangeKernel(q, k, dims, offset, global, local, 0, NULL, NULL));
+    FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseCommandQueue(q));
+    OK(clReleaseProgram(p));
+    OK(clReleaseContext(c));
+    return report;
 }

@@ -53,6 +53,14 @@ void clt_run(cl_kernel k, size_t global, size_t local);
 /** Reads the buffer's first `size` bytes, blocking. */
 void clt_read(cl_mem m, void *data, size_t size);
 /** Returns the next value of a small deterministic random number generator. */
+/** Returns the thread instructions that all engines have executed. */
+cl_ulong clt_instructions(void);
+/** Runs kernel f of `text`, which must fault, in a context of its own. The kernel's arguments are a buffer of 256 KiB,
+ *  local_bytes of local memory unless they are 0, and `bad`. local: NULL, or the size of groups. Returns what the
+ *  runtime reported, until the next call. */
+const char *clt_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
+                      const size_t *local, size_t local_bytes, cl_uint bad);
+
 uint32_t clt_random(uint32_t *state);
 float clt_random_float(uint32_t *state); /**< In [0, 1). */
 

@@ -12,6 +12,7 @@ static const char *const type_names[] = {"uint", "ulong", "float"};
 
 const char random_kernel_head[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
+    "#ifdef GROUPS\n#define MEET barrier(CLK_LOCAL_MEM_FENCE);\n#else\n#define MEET\n#endif\n"
     "#define ALIAS(type) typedef type __attribute__((may_alias)) any_##type\n"
     "ALIAS(uchar); ALIAS(char); ALIAS(ushort); ALIAS(short); ALIAS(uint); ALIAS(int); ALIAS(ulong); ALIAS(float);\n"
     "ALIAS(uint4); ALIAS(int4); ALIAS(uchar16); ALIAS(short8); ALIAS(ulong2);\n"
@@ -444,7 +445,7 @@ uint32_t random_kernel(uint32_t seed, const char *name, enum random_kind kind, c
         "    global const float *reals, global uint *counters, uint n, uint m, long w)\n{\n"
         "uint x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
         "uint j = ((z - get_global_offset(2)) * get_global_size(1) + y - get_global_offset(1)) * get_global_size(0)\n"
-        "    + x - get_global_offset(0);\n", name, ONE_OF(g, "", "restrict "), ONE_OF(g, "", "restrict "));
+        "    + x - get_global_offset(0);\nMEET\n", name, ONE_OF(g, "", "restrict "), ONE_OF(g, "", "restrict "));
     if (kind == RANDOM_UNIFORM) {
         random_uniform_body(g);
     } else if (straight) {

@@ -18,7 +18,8 @@ enum {
 
 enum random_kind { RANDOM_STRAIGHT, RANDOM_UNIFORM, RANDOM_LOOPS };
 
-/** Functions that the kernels call. A program's source begins with this text. */
+/** Functions that the kernels call. A program's source begins with this text. With -DGROUPS, kernels begin with a
+ *  barrier, so that they see their groups. */
 extern const char random_kernel_head[];
 
 struct random_range {

@@ -168,11 +168,16 @@ static void test_refused(void **state)
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":257"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":0"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":\"4\""},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":257"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":0"},
+        {"\"first\"", "\"groups\":true", "\"groups\":1"},
+        {"\"first\"", "\"merges\":1", "\"merges\":3"},
+        {"\"first\"", "\"merges\":1", "\"merges\":true"},
         {"\"first\"", "\"uniform\":true", "\"uniform\":1"},
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":4", "\"version\":3"},
+        {"{", "\"version\":5", "\"version\":4"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

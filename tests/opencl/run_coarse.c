@@ -9,7 +9,6 @@
  */
 #include "clt.h"
 
-#include <CL/cl_tern.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,21 +190,6 @@ static void test_random(void **state)
     OK(clReleaseMemObject(constants));
 }
 
-/** Returns the thread instructions that all engines have executed. */
-static cl_ulong instructions(void)
-{
-    const clGetDeviceCountersTERN_fn read = (clGetDeviceCountersTERN_fn)(uintptr_t)
-        clGetExtensionFunctionAddressForPlatform(clt_platform, "clGetDeviceCountersTERN");
-    cl_tern_counters c = {.engines = 1};
-    cl_ulong sum = 0;
-    assert_non_null(read);
-    for (cl_uint e = 0; e < c.engines; e++) {
-        OK(read(clt_device, e, &c));
-        sum += c.lanes_active;
-    }
-    return sum;
-}
-
 /** Returns the thread instructions that a kernel executes over a range. */
 static cl_ulong cost(const char *name, const char *options, const struct range *r)
 {
@@ -215,12 +199,12 @@ static cl_ulong cost(const char *name, const char *options, const struct range *
     OK(clEnqueueFillBuffer(clt_queue, in, &zero, sizeof zero, 0, BYTES, 0, NULL, NULL));
     OK(clEnqueueFillBuffer(clt_queue, table, &zero, sizeof zero, 0, 32, 0, NULL, NULL));
     cl_program p = clt_build(source, options);
-    const cl_ulong before = instructions();
+    const cl_ulong before = clt_instructions();
     run(p, name, r, in, table, result);
     OK(clReleaseProgram(p));
     OK(clReleaseMemObject(in));
     OK(clReleaseMemObject(table));
-    return instructions() - before;
+    return clt_instructions() - before;
 }
 
 /** Kernels with loops over a square of work-items, of which tiles load shared words once. The instructions are at most
@@ -269,48 +253,15 @@ static void test_saves(void **state)
     assert_int_equal(cost("ids", "-cl-opt-disable", &large) > cost("ids", "", &large), 1);
 }
 
-static char report[2048]; /* text that the runtime last passed to the context's callback */
+static const char *report; /* what the runtime last reported */
 
-static void CL_CALLBACK on_report(const char *text, const void *info, size_t size, void *data)
-{
-    (void)info;
-    (void)size;
-    (void)data;
-    snprintf(report, sizeof report, "%s", text);
-}
-
-/** Runs kernel f, of which work-item `bad` writes to an unmapped address. `report` has the result. */
-static void run_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
-                      cl_uint bad)
-{
-    cl_context c = clCreateContext(NULL, 1, &clt_device, on_report, NULL, &clt_error);
-    MADE(c);
-    cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
-    MADE(p);
-    OK(clBuildProgram(p, 0, NULL, options, NULL, NULL));
-    cl_command_queue q = clCreateCommandQueue(c, clt_device, 0, &clt_error);
-    MADE(q);
-    cl_kernel k = clCreateKernel(p, "f", &clt_error);
-    MADE(k);
-    cl_mem m = clCreateBuffer(c, 0, BYTES, NULL, &clt_error);
-    MADE(m);
-    clt_args(k, 2, ARG(m), ARG(bad));
-    report[0] = '\0';
-    OK(clEnqueueNDRangeKernel(q, k, dims, offset, global, NULL, 0, NULL, NULL));
-    FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
-    OK(clReleaseMemObject(m));
-    OK(clReleaseKernel(k));
-    OK(clReleaseCommandQueue(q));
-    OK(clReleaseProgram(p));
-    OK(clReleaseContext(c));
-}
-
-/** The same with a kernel without loops, over a large range in x. */
+/** Runs a kernel without loops over a large range in x, of which work-item `bad` faults. */
 static void fault(const char *options, size_t offset, cl_uint bad)
 {
     const size_t global = ITEMS_MAX;
-    run_fault("kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
-              "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }", options, 1, &offset, &global, bad);
+    report = clt_fault("kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
+              "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }", options, 1, &offset, &global,
+                       NULL, 0, bad);
 }
 
 /** The report names the tile of which a work-item faulted, whole or at the end of the range, and with -g that
@@ -329,7 +280,7 @@ static void test_tile_faults(void **state)
         const cl_uint bad = places[i].x * 1000 + places[i].y;
         unsigned n = 0, x = 0, y = 0;
         char exact[64];
-        run_fault(text, "", 2, offset, global, bad);
+        report = clt_fault(text, "", 2, offset, global, NULL, 0, bad);
         const char *who = strstr(report, "kernel f: one of ");
         assert_non_null(who);
         assert_int_equal(sscanf(who, "kernel f: one of %u work-items (x, y, 0), the first with x = %u, y = %u: store",
@@ -338,7 +289,7 @@ static void test_tile_faults(void **state)
         assert_true(x <= places[i].x && (places[i].x - x) % 16 == 0 && places[i].x - x < 64);
         assert_true(y <= places[i].y && places[i].y - y < 4);
         snprintf(exact, sizeof exact, "kernel f: work-item (%u, %u, 0) of group (", places[i].x, places[i].y);
-        run_fault(text, "-g", 2, offset, global, bad);
+        report = clt_fault(text, "-g", 2, offset, global, NULL, 0, bad);
         assert_non_null(strstr(report, exact));
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random kernels (random_kernel.h) over random ranges, built in three ways: with default options, without coarsening,
- * and without optimization. Some kernels are straight; others have loops of the same number of rounds for all
- * work-items; others have loops, branches, switches, early returns, private arrays, calls and atomics. The
- * results must be equal bit for bit, and the same lines must be printed. The test also runs preempted
- * (run_random_kernels_preempted).
+ * Random kernels (random_kernel.h) over random ranges, built in four ways: with default options, without coarsening,
+ * without optimization, and with barriers in groups that are larger than an engine, whose work-items are merged. Some
+ * kernels are straight; others have loops of the same number of rounds for all work-items; others have loops, branches,
+ * switches, early returns, private arrays, calls and atomics. The results must be equal bit for bit, and the same lines
+ * must be printed. The test also runs preempted (run_random_kernels_preempted).
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs (200 in the nightly tier). A
  * failure prints seed, range and kernel.
@@ -12,14 +12,15 @@
 #include "clt.h"
 #include "random_kernel.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KERNELS = 6, BYTES = RANDOM_ITEMS * RANDOM_OWN, WAYS = 3 };
+enum { KERNELS = 6, BYTES = RANDOM_ITEMS * RANDOM_OWN, WAYS = 4, GROUPS = 3 };
 
 static const char *const ways[WAYS] = {"-cl-std=CL3.0", "-cl-std=CL3.0 -tern-no-coarsen",
-                                       "-cl-std=CL3.0 -cl-opt-disable"};
+                                       "-cl-std=CL3.0 -cl-opt-disable", "-cl-std=CL3.0 -DGROUPS"};
 
 /** Amounts of work; smaller where each cycle is simulated. */
 struct amount {
@@ -73,8 +74,28 @@ static void close_buffers(void)
     }
 }
 
-static void run(cl_program p, const char *name, const struct random_range *r, cl_long w, struct result *result)
+/** Makes the range one of groups, of more work-items than an engine holds. `most`: work-items of the range; `group`: of
+ *  a group. */
+static void divide(uint32_t *state, size_t most, size_t group, struct random_range *r, size_t local[3])
 {
+    group = group <= most && clt_random(state) % 2 == 0 ? group : group / 2;
+    r->dims = clt_random(state) % 3 + 1;
+    for (unsigned d = 0; d < 3; d++) {
+        const size_t part = group >> clt_random(state) % 6;
+        local[d] = d + 1 == r->dims ? group : d < r->dims && part > 0 ? part : 1; /* the last one takes the rest */
+        group /= local[d];
+        r->global[d] = local[d];
+        r->offset[d] = d < r->dims ? r->offset[d] : 0;
+    }
+    const size_t groups = most / (local[0] * local[1] * local[2]);
+    r->global[clt_random(state) % r->dims] *= groups > 0 ? clt_random(state) % groups + 1 : 1;
+}
+
+/** Runs a kernel in groups of `local`, unless it is NULL or the kernel cannot. Returns whether it could. */
+static unsigned run(cl_program p, const char *name, const struct random_range *r, const size_t *local, cl_long w,
+                    struct result *result)
+{
+    size_t most = 0;
     const cl_uint zero = 0;
     cl_kernel k = clCreateKernel(p, name, &clt_error);
     MADE(k);
@@ -83,11 +104,14 @@ static void run(cl_program p, const char *name, const struct random_range *r, cl
     OK(clEnqueueFillBuffer(clt_queue, device.counters, &zero, sizeof zero, 0, RANDOM_COUNTERS * 4, 0, NULL, NULL));
     clt_args(k, 9, ARG(device.out), ARG(device.io), ARG(device.io), ARG(device.in), ARG(device.reals),
              ARG(device.counters), ARG(r->n), ARG(r->m), ARG(w));
-    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, NULL, 0, NULL, NULL));
+    OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    local = local != NULL && local[0] * local[1] * local[2] <= most ? local : NULL;
+    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, local, 0, NULL, NULL));
     clt_read(device.out, result->out, BYTES);
     clt_read(device.io, result->io, BYTES);
     clt_read(device.counters, result->counters, sizeof result->counters);
     OK(clReleaseKernel(k));
+    return local != NULL;
 }
 
 /** Returns the first byte that differs, or n. */
@@ -136,13 +160,19 @@ static unsigned coarsened(cl_program p, const char *mark)
     return n;
 }
 
-/** Runs one program with kernels of all kinds over a few ranges each. Adds to *coarse how many of its kernels are
- * coarsened, and to *tiles how many of them run in tiles. */
-static void test_program(uint32_t seed, unsigned *coarse, unsigned *tiles)
+/** How many kernels are coarsened, how many of them run in tiles, and how often work-items were merged. */
+struct seen {
+    unsigned coarse, tiles, merged;
+};
+
+/** Runs one program with kernels of all kinds over a few ranges each. Adds to *seen. */
+static void test_program(uint32_t seed, struct seen *seen)
 {
     static char texts[KERNELS][RANDOM_SOURCE], source[KERNELS * RANDOM_SOURCE + 4096];
     static struct result results[WAYS];
     uint32_t state = seed;
+    size_t group = 0;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL));
     cl_program programs[WAYS];
     size_t length = (size_t)snprintf(source, sizeof source, "%s", random_kernel_head);
     for (unsigned k = 0; k < KERNELS; k++) {
@@ -157,19 +187,26 @@ static void test_program(uint32_t seed, unsigned *coarse, unsigned *tiles)
     }
     for (unsigned k = 0; k < KERNELS * amount()->ranges; k++) {
         const unsigned kernel = k / amount()->ranges;
-        const struct random_range r = random_range(&state, amount()->items[kernel % 3 != 2]);
+        const size_t most = amount()->items[kernel % 3 != 2];
+        const bool divided = clt_random(&state) % 2 == 0 && most >= group / 2;
+        struct random_range r = random_range(&state, most);
+        size_t local[3];
+        if (divided) {
+            divide(&state, most, group, &r, local);
+        }
         const cl_long w = (cl_long)(int32_t)clt_random(&state) * 12345;
         char name[16];
         snprintf(name, sizeof name, "k%u", kernel);
         for (unsigned way = 0; way < WAYS; way++) {
-            run(programs[way], name, &r, w, &results[way]);
+            const size_t *groups = divided && way == GROUPS ? local : NULL;
+            seen->merged += run(programs[way], name, &r, groups, w, &results[way]);
             if (way > 0) {
                 compare(&results[0], &results[way], ways[way], &r, seed, kernel, texts[kernel]);
             }
         }
     }
-    *coarse += coarsened(programs[0], "\"coarse\":");
-    *tiles += coarsened(programs[0], "\"tile\":");
+    seen->coarse += coarsened(programs[0], "\"coarse\":");
+    seen->tiles += coarsened(programs[0], "\"tile\":");
     assert_int_equal(coarsened(programs[1], "\"coarse\":"), 0);
     for (unsigned way = 0; way < WAYS; way++) {
         OK(clReleaseProgram(programs[way]));
@@ -190,14 +227,16 @@ static void test_random(void **state)
     const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
     const uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261124u;
     const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : amount()->programs;
-    unsigned coarse = 0, tiles = 0;
+    struct seen seen = {0};
     printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
     for (unsigned long i = 0; i < steps; i++) {
-        test_program(seed_of(seed, i), &coarse, &tiles);
+        test_program(seed_of(seed, i), &seen);
     }
-    printf("%u of %lu kernels were coarsened, %u of them in tiles\n", coarse, steps * KERNELS, tiles);
+    printf("%u of %lu kernels were coarsened, %u of them in tiles; merged were %u of %lu ranges\n", seen.coarse,
+           steps * KERNELS, seen.tiles, seen.merged, steps * KERNELS * amount()->ranges);
     /* With fewer coarsened kernels the test would compare nothing. */
-    assert_true(steps < 8 || (coarse > steps * KERNELS / 6 && tiles > steps * KERNELS / 20));
+    assert_true(steps < 8 || (seen.coarse > steps * KERNELS / 6 && seen.tiles > steps * KERNELS / 20 &&
+                              seen.merged > steps * KERNELS * amount()->ranges / 8));
 }
 
 /** Runs a kernel that prints, with standard output redirected to a file. Returns the number of lines, and them as

@@ -47,7 +47,10 @@ static int open_context(void **state)
 {
     size_t most = 0;
     clt_open(state);
-    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    /* a group of this kernel, whose work-items wait for each other, is at most as large as an engine */
+    cl_kernel waits = clt_kernel("kernel void f(volatile global uint *a) { while (*a != get_local_id(0)) ; }", "f");
+    OK(clGetKernelWorkGroupInfo(waits, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    OK(clReleaseKernel(waits));
     items = (unsigned)most;
     context = clCreateContext(NULL, 1, &clt_device, tell, NULL, &clt_error);
     MADE(context);

@@ -12,7 +12,7 @@
 #define LIMIT "200000" /* device cycles of a kernel */
 #define COUNT_MAX 8    /* value to which the holders of a lock count */
 
-static size_t group_max; /* work-items of the largest group, which fills the device */
+static size_t group_max; /* work-items of the largest group of the kernel, which fills an engine */
 
 /** The expressions by which work-items poll the flag F until it is not 0. D is another word of the same memory. */
 static const char *const polls[] = {
@@ -69,6 +69,7 @@ static void spin(size_t poll, bool local)
                           "    else while (%s == 0) ;\n    c[128 + i] = v;\n}", expression);
     assert_true(n < sizeof source);
     cl_kernel k = clt_kernel(source, "spin");
+    OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof group_max, &group_max, NULL));
     const int zeros[2048] = {0};
     for (int act = (poll + local) % 2; act < (int)LENGTH(acts); act += 2) {
         const int who = act / 2 % 2 ? (int)(group_max / 16) - 1 : 0; /* the last ones, or the first */
@@ -119,6 +120,7 @@ static void test_lock(void **state)
                      memory, memory, memory, local ? "CLK_LOCAL_MEM_FENCE" : "CLK_GLOBAL_MEM_FENCE", takes[t],
                      COUNT_MAX);
             cl_kernel k = clt_kernel(source, "lock");
+            OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof group_max, &group_max, NULL));
             /* all warps full; the last ones with few work-items or none */
             const size_t sizes[] = {group_max, group_max * 15 / 16 + 1, group_max * 15 / 16, group_max * 7 / 8};
             for (size_t s = 0; s < LENGTH(sizes); s++) {
@@ -137,16 +139,9 @@ static void test_lock(void **state)
     }
 }
 
-static int open_device(void **state)
-{
-    int result = clt_open(state);
-    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group_max, &group_max, NULL));
-    return result;
-}
-
 int main(void)
 {
     setenv("TERN_LIMIT_CYCLES", LIMIT, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spin), cmocka_unit_test(test_lock)};
-    return cmocka_run_group_tests(tests, open_device, clt_close);
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

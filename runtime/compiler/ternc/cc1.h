@@ -17,15 +17,21 @@
 #define CC1_COARSE_STRIDE 16u /* in work-items, as TC_COARSE_STRIDE of compiler.h */
 #define CC1_USER_PREFIX "u."
 #define CC1_EXIT ".insn i 0x0b, 1, x0, x0, 0"
+#define CC1_BARRIER ".insn i 0x0b, 0, x0, x0, 0" /* of runtime/device/sync.cl */
 #define CC1_LOCAL_SPACE 3u
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
 /** Limits of tc_kernels.c (compiler.h). */
 #define CC1_MAX_ARGS 1024u
-#define CC1_ARG_INFO 1u /* flag of a module, as in tc_internal.h */
+/** Flags of a module on standard input. */
+#define CC1_ARG_INFO 1u /* as in tc_internal.h */
+#define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 4
+#define CC1_OBJECT_VERSION 5
+
+/** As enum tc_merges of compiler.h. */
+enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN };
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
@@ -45,6 +51,9 @@ struct cc1_kernel {
     uint32_t copies;     /**< Work-items of a round of that entry, or of a tile in x; 0: there is none. */
     uint32_t tile;       /**< Work-items of a tile in y; 0: that entry runs rounds. */
     int rows;            /**< The lanes of a row execute each other's work-items (coarse_split.c). */
+    int groups;          /**< The kernel sees its groups: their ids, sizes, barriers or local memory. */
+    enum cc1_merges merges; /**< When work-items of its groups are merged. */
+    uint32_t merged;     /**< Work-items that a hardware work-item of this object runs; 0: it is not specialised. */
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
@@ -124,6 +133,27 @@ const char *cc1_function_name(LLVMValueRef f);
 /** The explanation, a cJSON object. */
 void *cc1_explanation(const struct cc1_kernel *k);
 
+/** How a kernel is specialised (special.c). */
+struct cc1_special {
+    const char *name;  /**< Of the kernel; NULL: none is specialised. */
+    uint32_t local[3]; /**< Local size of OpenCL. */
+    unsigned axis;     /**< Dimension in which work-items are merged. */
+    uint32_t n;        /**< Work-items that are merged, a divisor of local[axis]; 1: none are. */
+    int must;          /**< The group does not fit an engine otherwise, so merging is no matter of gain. */
+};
+
+/** The linked modules, for cc1_groups. Before cc1_kernels. */
+LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc);
+/** Finds which kernels see their groups and can be merged, and adds the modules to the object for them. After
+ *  optimization. less: the program is less optimized; plain: work-items are merged only if a group does not fit. */
+void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain);
+/** Removes all kernels but the one that is specialised. After cc1_kernels. */
+void cc1_special_select(struct cc1 *cc, const struct cc1_special *s);
+/** Makes local sizes constants. Before optimization, after cc1_ids. */
+void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s);
+/** Merges work-items if that is needed or pays. After optimization. */
+void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s);
+
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);
 
@@ -136,6 +166,8 @@ LLVMValueRef cc1_u32(const struct cc1 *cc, uint32_t value);
 
 /* ids.c: adds ranges of ids and sizes of groups. Before optimization. */
 void cc1_ids(struct cc1 *cc);
+/** Tells the optimizer that the value of a call is at least `first` and below `end`. */
+void cc1_set_range(struct cc1 *cc, LLVMValueRef call, uint32_t first, uint32_t end);
 
 /* lines.c: adds the entry to the line tables, if the kernel has any. The builder gives the kernel's line to what it
  * builds. */

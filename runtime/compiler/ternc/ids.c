@@ -26,19 +26,22 @@ static int range_of(unsigned number, uint32_t *first, uint32_t *end)
     }
 }
 
+void cc1_set_range(struct cc1 *cc, LLVMValueRef i, uint32_t first, uint32_t end)
+{
+    LLVMMetadataRef bounds[2] = {LLVMValueAsMetadata(cc1_u32(cc, first)), LLVMValueAsMetadata(cc1_u32(cc, end))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cc->context, bounds, 2);
+    LLVMSetMetadata(i, LLVMGetMDKindIDInContext(cc->context, "range", 5), LLVMMetadataAsValue(cc->context, node));
+}
+
 void cc1_ids(struct cc1 *cc)
 {
     LLVMTypeRef type = LLVMInt32TypeInContext(cc->context);
-    const unsigned range = LLVMGetMDKindIDInContext(cc->context, "range", 5);
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 uint32_t first, end;
                 if (LLVMIsACallInst(i) && LLVMTypeOf(i) == type && range_of(cc1_csr(i), &first, &end)) {
-                    LLVMMetadataRef bounds[2] = {LLVMValueAsMetadata(LLVMConstInt(type, first, 0)),
-                                                 LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
-                    LLVMMetadataRef node = LLVMMDNodeInContext2(cc->context, bounds, 2);
-                    LLVMSetMetadata(i, range, LLVMMetadataAsValue(cc->context, node));
+                    cc1_set_range(cc, i, first, end);
                 }
             }
         }

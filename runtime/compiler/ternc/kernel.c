@@ -334,6 +334,15 @@ void cc1_kernels_emit(struct cc1 *cc)
         if (cc->kernels[i].tile) {
             cJSON_AddNumberToObject(json, "tile", cc->kernels[i].tile);
         }
+        if (cc->kernels[i].groups) {
+            cJSON_AddTrueToObject(json, "groups");
+        }
+        if (cc->kernels[i].merges) {
+            cJSON_AddNumberToObject(json, "merges", cc->kernels[i].merges);
+        }
+        if (cc->kernels[i].merged) {
+            cJSON_AddNumberToObject(json, "merged", cc->kernels[i].merged);
+        }
         if (cc->kernels[i].rows) {
             cJSON_AddTrueToObject(json, "coarse_rows");
         }

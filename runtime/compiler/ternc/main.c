@@ -5,6 +5,8 @@
  *   tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines]
  *                                         modules on standard input -> relocatable object on standard output; -lines:
  *                                         with -explain, keep the line tables
+ *   tern-cc1 object <lib dir> -special <kernel> <local size> <n> <axis> [-must]
+ *                                         the same for one kernel and local size (special.c)
  *   tern-cc1 library                      modules on standard input -> one module on standard output
  *   tern-cc1 runtime <in.bc> <out.stack>  the run-time library -> object on standard output, and its stack bounds
  *
@@ -13,6 +15,8 @@
  * crashed.
  */
 #include "cc1.h"
+
+#include "tile.h"
 
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/DebugInfo.h>
@@ -70,9 +74,10 @@ static void write_all(const void *data, size_t size)
     }
 }
 
-static void link_stdin(struct cc1 *cc)
+/** Links the modules. Returns the flags of the last one. */
+static uint32_t link_stdin(struct cc1 *cc)
 {
-    uint32_t front[2]; /* length and flags */
+    uint32_t front[2] = {0}; /* length and flags */
     while (fread(front, sizeof front, 1, stdin) == 1) {
         void *data = cc1_alloc(front[0], 1);
         if (fread(data, 1, front[0], stdin) != front[0]) {
@@ -88,6 +93,7 @@ static void link_stdin(struct cc1 *cc)
     if (!cc->module) {
         cc1_die(CC1_BAD_INPUT, "nothing to link");
     }
+    return front[1];
 }
 
 LLVMMemoryBufferRef cc1_emit(struct cc1 *cc)
@@ -100,7 +106,9 @@ LLVMMemoryBufferRef cc1_emit(struct cc1 *cc)
     return buffer;
 }
 
-static void make_object(struct cc1 *cc, const char *directory, const char *pipeline, const char *plain)
+/** Makes an object. less: for -cl-opt-disable; plain: the option by which there are no second entries, or NULL; s: how
+ *  a kernel is specialised, or NULL. */
+static void make_object(struct cc1 *cc, const char *directory, int less, const char *plain, const struct cc1_special *s)
 {
     char path[3][4096];
     static const char *const files[3] = {"builtins.bc", "clc.bc", "runtime.stack"};
@@ -109,8 +117,12 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
             cc1_die(CC1_INTERNAL, "path too long");
         }
     }
-    link_stdin(cc);
+    less |= (link_stdin(cc) & CC1_LESS) != 0;
+    LLVMMemoryBufferRef modules = s ? NULL : cc1_special_keep(cc);
     cc1_kernels(cc);
+    if (s) {
+        cc1_special_select(cc, s);
+    }
     cc1_printf_lower(cc);
     cc1_module_rename(cc);
     cc1_module_builtins(cc, path[0], path[1]);
@@ -119,11 +131,19 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_module_internalize(cc, 0);
     cc1_converge(cc);
     cc1_ids(cc);
-    cc1_module_optimize(cc, pipeline);
-    if (strcmp(pipeline, LESS) != 0) {
+    if (s) {
+        cc1_special_sizes(cc, s);
+    }
+    cc1_module_optimize(cc, less ? LESS : "default<O2>");
+    if (!s) {
+        cc1_groups(cc, modules, less, plain != NULL);
+    }
+    if (!less) {
         cc1_strides(cc);
     }
-    if (plain) {
+    if (s) {
+        cc1_special_merge(cc, s);
+    } else if (plain) {
         cc1_refuse_all(cc, plain);
     } else {
         cc1_coarsen(cc);
@@ -133,6 +153,10 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     }
     cc1_addresses(cc);
     cc1_tiles_order(cc);
+    if (s && cc->kernels[0].merged > 1) {
+        tile_share_terms(cc, cc->kernels[0].entry);
+        tile_order(cc, cc->kernels[0].entry);
+    }
     cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);
@@ -166,28 +190,46 @@ static void make_runtime(struct cc1 *cc, const char *input, const char *stack_pa
     write_all(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
 }
 
+/** Reads the arguments from -special on. */
+static struct cc1_special read_special(int argc, char **argv)
+{
+    struct cc1_special s = {0};
+    if (argc < 5 || sscanf(argv[2], "%u,%u,%u", &s.local[0], &s.local[1], &s.local[2]) != 3 ||
+        sscanf(argv[3], "%u", &s.n) != 1 || sscanf(argv[4], "%u", &s.axis) != 1 || s.axis > 2 || s.n == 0 ||
+        s.n > TILE_COPIES || s.local[0] == 0 || s.local[1] == 0 || s.local[2] == 0 || s.local[s.axis] % s.n) {
+        cc1_die(CC1_INTERNAL, "bad arguments of -special");
+    }
+    s.name = argv[1];
+    s.must = argc > 5 && !strcmp(argv[5], "-must");
+    return s;
+}
+
 int main(int argc, char **argv)
 {
     struct cc1 cc = {0};
     cc1_module_init(&cc);
-    if (argc >= 3 && !strcmp(argv[1], "object")) {
-        const char *pipeline = "default<O2>", *plain = NULL;
+    if (argc > 3 && !strcmp(argv[1], "object") && !strcmp(argv[3], "-special")) {
+        const struct cc1_special s = read_special(argc - 3, argv + 3);
+        make_object(&cc, argv[2], 0, NULL, &s);
+    } else if (argc >= 3 && !strcmp(argv[1], "object")) {
+        const char *plain = NULL;
+        int less = 0;
         for (int i = 3; i < argc; i++) {
             cc.explain |= !strcmp(argv[i], "-explain");
             cc.keep_lines |= !strcmp(argv[i], "-lines");
             plain = !strcmp(argv[i], "-O1") ? "-cl-opt-disable"
                     : !strcmp(argv[i], "-plain") ? "-tern-no-coarsen" : plain;
-            pipeline = !strcmp(argv[i], "-O1") ? LESS : pipeline;
+            less |= !strcmp(argv[i], "-O1");
         }
-        make_object(&cc, argv[2], pipeline, plain);
+        make_object(&cc, argv[2], less, plain, NULL);
     } else if (argc == 2 && !strcmp(argv[1], "library")) {
         make_library(&cc);
     } else if (argc == 4 && !strcmp(argv[1], "runtime")) {
         make_runtime(&cc, argv[2], argv[3]);
     } else {
         cc1_die(CC1_INTERNAL,
-                "usage: tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines] | library | "
-                "runtime <in.bc> <out.stack>");
+                "usage: tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines] | object <lib dir> -special ... | "
+                "library | runtime <in.bc> <out.stack>");
     }
     fflush(stderr);
     _exit(CC1_OK); /* without destructors: LLVM's take milliseconds, and the kernel frees the memory anyway */

@@ -22,23 +22,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static LLVMBasicBlockRef add_block(const struct tile *t)
+LLVMBasicBlockRef tile_add_block(const struct tile *t)
 {
     return LLVMAppendBasicBlockInContext(t->cc->context, t->made, "");
 }
 
-/** The copy of an operand that copy k uses. */
-static LLVMValueRef get(struct tile *t, LLVMValueRef v, unsigned k)
+LLVMValueRef tile_get(struct tile *t, LLVMValueRef v, unsigned k)
 {
     const struct tile_value *of = tile_find(t, v);
     return of && LLVMIsAInstruction(v) ? of->copy[k] : LLVMIsAArgument(v) ? LLVMGetParam(t->made, 0) : v;
 }
 
-static LLVMValueRef clone(struct tile *t, LLVMValueRef of, unsigned k)
+LLVMValueRef tile_clone(struct tile *t, LLVMValueRef of, unsigned k)
 {
     LLVMValueRef i = LLVMInstructionClone(of);
     for (int o = 0; o < LLVMGetNumOperands(of); o++) {
-        LLVMSetOperand(i, (unsigned)o, get(t, LLVMGetOperand(of, (unsigned)o), k));
+        LLVMSetOperand(i, (unsigned)o, tile_get(t, LLVMGetOperand(of, (unsigned)o), k));
     }
     LLVMInsertIntoBuilder(t->b, i);
     return i;
@@ -47,13 +46,13 @@ static LLVMValueRef clone(struct tile *t, LLVMValueRef of, unsigned k)
 /** True: copy k of v is that of its row's first copy plus a constant. */
 static int is_derived(const struct tile *t, const struct tile_value *v, unsigned k)
 {
-    return k % TILE_SIDE > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && v->kind == TILE_PLAIN;
+    return k % t->side > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && v->kind == TILE_PLAIN;
 }
 
 static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned k)
 {
-    LLVMValueRef first = v->copy[k / TILE_SIDE * TILE_SIDE];
-    LLVMValueRef by = cc1_u32(t->cc, v->by * CC1_COARSE_STRIDE * (k % TILE_SIDE));
+    LLVMValueRef first = v->copy[k / t->side * t->side];
+    LLVMValueRef by = cc1_u32(t->cc, v->by * t->stride * (k % t->side));
     if (v->by == 0) {
         return first;
     }
@@ -66,7 +65,7 @@ static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned 
 static void make_copy(struct tile *t, struct tile_value *v, unsigned k, int derived)
 {
     const unsigned depends = tile_depends(t, v);
-    const unsigned from = (depends & TILE_X ? k % TILE_SIDE : 0) + (depends & TILE_Y ? k / TILE_SIDE * TILE_SIDE : 0);
+    const unsigned from = (depends & TILE_X ? k % t->side : 0) + (depends & TILE_Y ? k / t->side * t->side : 0);
     if (is_derived(t, v, from) != derived) {
         return;
     }
@@ -77,15 +76,15 @@ static void make_copy(struct tile *t, struct tile_value *v, unsigned k, int deri
     } else if (LLVMIsAPHINode(v->of)) {
         v->copy[k] = LLVMBuildPhi(t->b, LLVMTypeOf(v->of), "");
     } else {
-        v->copy[k] = clone(t, v->of, k);
+        v->copy[k] = tile_clone(t, v->of, k);
     }
 }
 
-static void make_copies(struct tile *t, struct tile_value *v, int derived)
+void tile_make_copies(struct tile *t, struct tile_value *v, int derived)
 {
     for (unsigned l = 0; l < t->y; l++) {
         for (unsigned k = 0; k < t->x; k++) {
-            make_copy(t, v, l * TILE_SIDE + k, derived);
+            make_copy(t, v, l * t->side + k, derived);
         }
     }
 }
@@ -103,16 +102,16 @@ static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
     const unsigned depends = v ? tile_depends(t, v) : 0;
     for (unsigned l = 0; l < (depends & TILE_Y ? t->y : 1); l++) {
         for (unsigned k = 0; k < (depends & TILE_X ? t->x : 1); k++) {
-            LLVMValueRef one = get(t, part, l * TILE_SIDE + k);
+            LLVMValueRef one = tile_get(t, part, l * t->side + k);
             all = !all ? one : passes_if ? LLVMBuildAnd(t->b, all, one, "") : LLVMBuildOr(t->b, all, one, "");
         }
     }
-    LLVMBasicBlockRef next = add_block(t);
+    LLVMBasicBlockRef next = tile_add_block(t);
     LLVMBuildCondBr(t->b, all, passes_if ? next : t->slow, passes_if ? t->slow : next);
     LLVMPositionBuilderAtEnd(t->b, next);
 }
 
-static LLVMBasicBlockRef copy_of(struct tile *t, LLVMBasicBlockRef block, unsigned k)
+LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k)
 {
     return LLVMValueAsBasicBlock(tile_find(t, LLVMBasicBlockAsValue(block))->copy[k]);
 }
@@ -123,12 +122,12 @@ static void make_end(struct tile *t, const struct tile_value *v, unsigned k)
     LLVMValueRef end = v->of;
     if (k == 0 && v->leaves && tile_depends(t, v)) {
         make_guard(t, LLVMGetCondition(end), v->leaves == 2);
-        LLVMBuildBr(t->b, copy_of(t, LLVMGetSuccessor(end, v->leaves == 2 ? 0 : 1), k));
+        LLVMBuildBr(t->b, tile_block(t, LLVMGetSuccessor(end, v->leaves == 2 ? 0 : 1), k));
         return;
     }
-    LLVMValueRef made = clone(t, end, k);
+    LLVMValueRef made = tile_clone(t, end, k);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-        LLVMSetSuccessor(made, i, copy_of(t, LLVMGetSuccessor(end, i), k));
+        LLVMSetSuccessor(made, i, tile_block(t, LLVMGetSuccessor(end, i), k));
     }
 }
 
@@ -137,7 +136,7 @@ static void add_incoming(struct tile *t, const struct tile_value *v, unsigned k)
     const int slow = k == TILE_SLOW;
     for (unsigned i = 0; i < LLVMCountIncoming(v->of); i++) {
         const struct tile_value *from = tile_find(t, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(v->of, i)));
-        LLVMValueRef value = get(t, LLVMGetIncomingValue(v->of, i), k);
+        LLVMValueRef value = tile_get(t, LLVMGetIncomingValue(v->of, i), k);
         LLVMBasicBlockRef last = from->last[slow];
         if (last) { /* the block is reachable */
             LLVMAddIncoming(v->copy[k], &value, &last, 1);
@@ -175,7 +174,7 @@ static void assume_ids(struct tile *t)
     for (size_t n = 0; n < t->n; n++) {
         const enum tile_kind kind = t->values[n].kind;
         for (unsigned k = 0; k < TILE_COPIES && (kind == TILE_ID_X || kind == TILE_ID_Y); k++) {
-            if (t->values[n].copy[k] && (k == 0 || (kind == TILE_ID_X ? k < TILE_SIDE : k % TILE_SIDE == 0))) {
+            if (t->values[n].copy[k] && (k == 0 || (kind == TILE_ID_X ? k < t->side : k % t->side == 0))) {
                 assume_id(t, t->values[n].copy[k]);
             }
         }
@@ -190,10 +189,10 @@ static void make_fast(struct tile *t)
         LLVMPositionBuilderAtEnd(t->b, LLVMValueAsBasicBlock(block->copy[0]));
         LLVMValueRef i = LLVMGetFirstInstruction(t->blocks[n]), first = i;
         for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
-            make_copies(t, tile_find(t, i), 0);
+            tile_make_copies(t, tile_find(t, i), 0);
         }
         for (LLVMValueRef phi = first; phi != i; phi = LLVMGetNextInstruction(phi)) {
-            make_copies(t, tile_find(t, phi), 1);
+            tile_make_copies(t, tile_find(t, phi), 1);
         }
         for (; i; i = LLVMGetNextInstruction(i)) {
             struct tile_value *v = tile_find(t, i);
@@ -205,8 +204,8 @@ static void make_fast(struct tile *t)
             if (v->kind == TILE_EXIT) {
                 LLVMInsertIntoBuilder(t->b, LLVMInstructionClone(i));
             } else if (v->kind == TILE_PLAIN) {
-                make_copies(t, v, 0);
-                make_copies(t, v, 1);
+                tile_make_copies(t, v, 0);
+                tile_make_copies(t, v, 1);
                 if (LLVMIsACallInst(i) && cc1_csr(i) == TERN_CSR_GLOBAL_ID_Z) {
                     assume_id(t, v->copy[0]);
                 }
@@ -235,29 +234,28 @@ static void make_single(struct tile *t, LLVMBasicBlockRef latch)
             } else if (v->kind == TILE_PLAIN && LLVMIsAPHINode(i)) {
                 v->copy[TILE_SLOW] = LLVMBuildPhi(t->b, LLVMTypeOf(i), "");
             } else if (v->kind == TILE_PLAIN) {
-                v->copy[TILE_SLOW] = clone(t, i, TILE_SLOW);
+                v->copy[TILE_SLOW] = tile_clone(t, i, TILE_SLOW);
             }
         }
     }
     complete(t, 1);
 }
 
-/** Sets all copies of the steps of one kind: begin, the size, or the id of the tile's work-items. */
-static void set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y)
+void tile_set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y)
 {
     LLVMValueRef copy[TILE_COPIES];
     for (unsigned l = 0; l < t->y; l++) {
         for (unsigned k = 0; k < t->x; k++) {
             const uint32_t by = each_x * k + each_y * l;
-            copy[l * TILE_SIDE + k] = by ? LLVMBuildNUWAdd(t->b, first, cc1_u32(t->cc, by), "") : first;
+            copy[l * t->side + k] = by ? LLVMBuildNUWAdd(t->b, first, cc1_u32(t->cc, by), "") : first;
             if (by) {
-                LLVMSetNSW(copy[l * TILE_SIDE + k], 1);
+                LLVMSetNSW(copy[l * t->side + k], 1);
             }
         }
     }
     for (size_t n = 0; n < t->n; n++) {
         for (unsigned k = 0; k < TILE_COPIES && t->values[n].kind == kind; k++) {
-            t->values[n].copy[k] = k / TILE_SIDE < t->y && k % TILE_SIDE < t->x ? copy[k] : NULL;
+            t->values[n].copy[k] = k / t->side < t->y && k % t->side < t->x ? copy[k] : NULL;
         }
     }
 }
@@ -292,9 +290,10 @@ static void make_exit(struct tile *t)
 static void make_slow(struct tile *t, LLVMValueRef f)
 {
     t->made = f;
-    LLVMBasicBlockRef begin = add_block(t), head = add_block(t), body, latch = add_block(t), leave = add_block(t);
+    LLVMBasicBlockRef begin = tile_add_block(t), head = tile_add_block(t), latch = tile_add_block(t);
+    LLVMBasicBlockRef leave = tile_add_block(t), body;
     for (unsigned n = 0; n < t->n_blocks; n++) {
-        tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[TILE_SLOW] = LLVMBasicBlockAsValue(add_block(t));
+        tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[TILE_SLOW] = LLVMBasicBlockAsValue(tile_add_block(t));
     }
     LLVMValueRef x = LLVMGetParam(f, 1), y = LLVMGetParam(f, 2);
     LLVMPositionBuilderAtEnd(t->b, begin);
@@ -311,7 +310,7 @@ static void make_slow(struct tile *t, LLVMValueRef f)
     LLVMValueRef in = LLVMBuildAnd(t->b, below(t, at_x, end_x), below(t, at_y, end_y), "");
     set_slow(t, TILE_ID_X, at_x);
     set_slow(t, TILE_ID_Y, at_y);
-    body = copy_of(t, t->blocks[0], TILE_SLOW);
+    body = tile_block(t, t->blocks[0], TILE_SLOW);
     LLVMBuildCondBr(t->b, in, body, latch);
     make_single(t, latch);
     LLVMPositionBuilderAtEnd(t->b, latch);
@@ -363,7 +362,7 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     t->made = LLVMAddFunction(t->cc->module, name, LLVMGlobalGetValueType(t->plain));
     coarse_copy_attributes(t->plain, t->made);
     t->b = LLVMCreateBuilderInContext(t->cc->context);
-    LLVMBasicBlockRef begin = add_block(t);
+    LLVMBasicBlockRef begin = tile_add_block(t);
     for (size_t n = 0; n < t->n; n++) {
         for (unsigned k = 0; k <= TILE_SLOW; k++) {
             t->values[n].copy[k] = NULL;
@@ -372,27 +371,27 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     }
     for (unsigned n = 0; n < t->n_blocks; n++) {
         struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
-        block->copy[0] = LLVMBasicBlockAsValue(add_block(t));
+        block->copy[0] = LLVMBasicBlockAsValue(tile_add_block(t));
     }
-    t->slow = add_block(t);
+    t->slow = tile_add_block(t);
     LLVMPositionBuilderAtEnd(t->b, begin);
     LLVMValueRef offset_x = cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_X);
     LLVMValueRef offset_y = cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_Y);
     LLVMValueRef end_x = cc1_read_csr(t->cc, t->b, TERN_CSR_USER0), end_y = cc1_read_csr(t->cc, t->b, TERN_CSR_USER1);
     LLVMValueRef x = first_x(t, offset_x), y = first_y(t, offset_y);
     LLVMValueRef size_x = LLVMBuildSub(t->b, end_x, offset_x, ""), size_y = LLVMBuildSub(t->b, end_y, offset_y, "");
-    set(t, TILE_ID_X, x, CC1_COARSE_STRIDE, 0);
-    set(t, TILE_ID_Y, y, 0, 1);
-    set(t, TILE_SIZE_X, size_x, 0, 0);
-    set(t, TILE_SIZE_Y, size_y, 0, 0);
+    tile_set(t, TILE_ID_X, x, CC1_COARSE_STRIDE, 0);
+    tile_set(t, TILE_ID_Y, y, 0, 1);
+    tile_set(t, TILE_SIZE_X, size_x, 0, 0);
+    tile_set(t, TILE_SIZE_Y, size_y, 0, 0);
     LLVMValueRef last_x = LLVMBuildAdd(t->b, x, cc1_u32(t->cc, CC1_COARSE_STRIDE * (t->x - 1)), "");
     LLVMValueRef last_y = LLVMBuildAdd(t->b, y, cc1_u32(t->cc, t->y - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(t->b, below(t, last_x, end_x), below(t, last_y, end_y), "");
-    LLVMBasicBlockRef inside = add_block(t);
+    LLVMBasicBlockRef inside = tile_add_block(t);
     LLVMBuildCondBr(t->b, whole, inside, t->slow);
     LLVMPositionBuilderAtEnd(t->b, inside);
     assume_ids(t);
-    LLVMBuildBr(t->b, copy_of(t, t->blocks[0], 0));
+    LLVMBuildBr(t->b, tile_block(t, t->blocks[0], 0));
     make_fast(t);
     LLVMPositionBuilderAtEnd(t->b, t->slow);
     LLVMValueRef made = t->made, f = t->draft ? NULL : call_slow(t, slow_name(name), x, y);

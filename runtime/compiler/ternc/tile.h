@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A plain entry as a table of values, which tile_read.c makes and tile.c turns into an entry for tiles. */
+/**
+ * A plain entry as a table of values, which tile_read.c makes and tile.c turns into an entry for tiles. merge_read.c
+ * and merge.c do the same for groups of which each hardware work-item runs several work-items.
+ */
 #ifndef TERN_CC1_TILE_H
 #define TERN_CC1_TILE_H
 
 #include "cc1.h"
 
-#define TILE_SIDE 4u                          /* largest number of copies in x, and in y */
-#define TILE_COPIES (TILE_SIDE * TILE_SIDE)
+#define TILE_SIDE 4u                          /* largest number of copies of a tile in x, and in y */
+#define TILE_COPIES (TILE_SIDE * TILE_SIDE)   /* largest number of copies, all of them in x for merged groups */
 #define TILE_SLOW TILE_COPIES                 /* index of the copy in the slow loop */
 
 /** On what a value depends. */
@@ -17,7 +20,17 @@ enum tile_depends {
     TILE_BOTH = TILE_X | TILE_Y
 };
 
-enum tile_kind { TILE_PLAIN, TILE_ID_X, TILE_ID_Y, TILE_SIZE_X, TILE_SIZE_Y, TILE_HINT, TILE_EXIT };
+enum tile_kind {
+    TILE_PLAIN,
+    TILE_ID_X,
+    TILE_ID_Y,
+    TILE_SIZE_X,
+    TILE_SIZE_Y,
+    TILE_HINT,
+    TILE_EXIT,
+    TILE_BARRIER, /**< Of merged groups, as the next one. */
+    TILE_PRIVATE  /**< A private variable. */
+};
 
 /** State of the analysis of growth: by how much a value grows from one id in x to the next. */
 enum tile_growth { TILE_UNKNOWN, TILE_GROWS, TILE_NO_GROWTH };
@@ -30,8 +43,18 @@ struct tile_value {
     enum tile_growth growth;
     uint32_t by;             /**< TILE_GROWS: the growth. */
     int leaves;              /**< A branch: 1 + index of the successor in which the work-item ends; 0: no guard. */
+    unsigned region;         /**< Number of the region that has the value, or a phi of whose join it is; 0: none. */
     LLVMValueRef copy[TILE_COPIES + 1]; /**< Of a block: [0] its copy in the tile, [TILE_SLOW] that in the loop. */
     LLVMBasicBlockRef last[2]; /**< A block: last block of its copy in the tile, and of that in the loop. */
+};
+
+/** Blocks that work-items of a merged group enter or not, or repeat differently often (merge_read.c). Their copies run
+ *  one after the other. */
+struct tile_region {
+    LLVMBasicBlockRef from;      /**< The block before the region, whose branch leads into it or to `join`. */
+    LLVMBasicBlockRef join;      /**< The block in which all paths meet again. */
+    LLVMBasicBlockRef last;      /**< Last block of the last copy; NULL: not made yet. */
+    LLVMValueRef *joined;        /**< [p * TILE_COPIES + k]: the value of phi p of `join` behind copy k; NULL: none. */
 };
 
 struct tile {
@@ -41,6 +64,12 @@ struct tile {
     LLVMValueRef plain, made;
     LLVMBuilderRef b;
     unsigned x, y;                 /**< Copies of the tile in x and in y. */
+    unsigned side;                 /**< Copy (k, l) has index l * side + k. */
+    uint32_t stride;               /**< Distance of the copies in x, in work-items. */
+    int barriers;                  /**< Merged groups: there are barriers. */
+    unsigned axis;                 /**< Merged groups: the dimension in which the copies differ, which counts as x. */
+    unsigned n_regions;
+    struct tile_region *regions;   /**< Region number n is element n - 1. */
     int draft;                     /**< The entry is made to be counted, without the loop over single work-items. */
     unsigned divergent;            /**< Dimensions of which a branch depends that is no guard. */
     unsigned reads;                /**< Dimensions whose id is read. */
@@ -62,8 +91,51 @@ int tile_read(struct tile *t);
 /** The tile's dimensions on which v depends. */
 unsigned tile_depends(const struct tile *t, const struct tile_value *v);
 
+/** Fills `values` and `blocks`. 0: the entry has more than `most` instructions and blocks. */
+int tile_collect(struct tile *t, size_t most);
+/** Passes dependences on from operands to users. */
+void tile_spread(struct tile *t);
+/** Finds the growth of all values. */
+void tile_find_growth(struct tile *t);
+
+/** Appends an empty block to the entry that is being made. */
+LLVMBasicBlockRef tile_add_block(const struct tile *t);
+/** The value that copy k uses for an operand of the plain entry. */
+LLVMValueRef tile_get(struct tile *t, LLVMValueRef v, unsigned k);
+/** Builds copy k of an instruction. */
+LLVMValueRef tile_clone(struct tile *t, LLVMValueRef of, unsigned k);
+/** The copy of a block. */
+LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k);
+/** Builds all copies of an instruction in the tile. derived: only those that are another copy and a constant distance;
+ *  else only the others. */
+void tile_make_copies(struct tile *t, struct tile_value *v, int derived);
+/** Sets the copies of the steps of one kind to first + each_x * k + each_y * l for copy (k, l). */
+void tile_set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y);
+
+/** Reads the plain entry for merged groups whose axis is t->axis. 0: its work-items cannot be merged, or it has more
+ *  than `most` instructions and blocks. The caller calls merge_free. */
+int merge_read(struct tile *t, size_t most);
+void merge_free(struct tile *t);
+/** Makes an entry for merged groups, of which each hardware work-item runs t->x work-items. */
+LLVMValueRef merge_make(struct tile *t, const char *name);
+
 /** Makes an entry for tiles of t->x times t->y work-items. */
 LLVMValueRef tile_make(struct tile *t, const char *name);
+
+/** Passes that find what copies have in common. */
+#define TILE_PASSES \
+    "function(correlated-propagation,early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
+/** An estimate of what an entry executes and accesses, and the number of its instructions. */
+struct tile_estimate {
+    double instructions, lines;
+    uint32_t words;
+};
+
+/** Estimates an entry. tile: it has copies, so TILE_PASSES come before. The module stays as it is. */
+struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, int tile);
+/** Cycles: the engine executes an instruction a cycle, and accesses a line of memory a cycle for other warps at the
+ *  same time. */
+double tile_cost(const struct tile_estimate *e);
 
 /** Makes the addresses of an entry for tiles share partial sums. After cc1_addresses. */
 void tile_share_terms(struct cc1 *cc, LLVMValueRef f);

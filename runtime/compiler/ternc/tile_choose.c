@@ -25,8 +25,6 @@
 #define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
 #define LARGEST 7200u   /* instructions of a tile before common ones are found, for the time of the build */
-#define PASSES \
-    "function(correlated-propagation,early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
 
 /** Finds the code of a function. 0: the object has none. */
 static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint32_t *words)
@@ -84,34 +82,25 @@ static void keep_only(struct cc1 *cc, const char *keep)
     cc1_module_optimize(cc, "globaldce");
 }
 
-/** An estimate: what the entry executes and accesses, and the number of instructions that it has. */
-struct estimate {
-    double instructions, lines;
-    uint32_t words;
-};
-
-/** Cycles: the engine executes an instruction a cycle, and accesses a line of memory a cycle for other warps at the
- *  same time. */
-static double cost(const struct estimate *e)
+double tile_cost(const struct tile_estimate *e)
 {
     return e->instructions > e->lines ? e->instructions : e->lines;
 }
 
-/** Estimates an entry. The module stays as it is. */
-static struct estimate estimate(struct cc1 *cc, LLVMValueRef entry, const char *passes)
+struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, int tile)
 {
     struct cc1 scratch = *cc;
-    struct estimate e;
+    struct tile_estimate e;
     size_t length;
     char *name = cc1_text("%s", LLVMGetValueName2(entry, &length));
     struct tc_elf elf;
     scratch.module = LLVMCloneModule(cc->module);
     keep_only(&scratch, name);
-    if (passes) {
-        cc1_module_optimize(&scratch, passes);
+    if (tile) {
+        cc1_module_optimize(&scratch, TILE_PASSES);
     }
     cc1_addresses(&scratch);
-    if (passes) {
+    if (tile) {
         tile_share_terms(&scratch, LLVMGetNamedFunction(scratch.module, name));
         tile_order(&scratch, LLVMGetNamedFunction(scratch.module, name));
     }
@@ -144,7 +133,8 @@ static int is_candidate(const struct tile *t, unsigned x, unsigned y)
 }
 
 /** Says why no tile was taken. least: the best one of those that were made, or NULL. */
-static int refuse(struct tile *t, const struct estimate *plain, const struct estimate *least, unsigned x, unsigned y)
+static int refuse(struct tile *t, const struct tile_estimate *plain, const struct tile_estimate *least, unsigned x,
+                  unsigned y)
 {
     if (t->reads == (t->divergent & t->reads)) {
         const int in_y = (t->divergent & TILE_Y) != 0;
@@ -159,19 +149,20 @@ static int refuse(struct tile *t, const struct estimate *plain, const struct est
                           "and the instruction cache has room for %u", x, y, least->words + plain->words, LONGEST);
     }
     return cc1_refuse(&t->why, NULL, "a tile of %u x %u work-items would need %.0f %s, the plain entry needs %.0f, and "
-                      "a tile pays up to %.0f %% of that (with %.0f rounds for each loop)", x, y, cost(least) / (x * y),
+                      "a tile pays up to %.0f %% of that (with %.0f rounds for each loop)", x, y,
+                      tile_cost(least) / (x * y),
                       plain->lines > plain->instructions ? "lines of memory for 16 work-items in x"
                                                          : "instructions for each work-item",
-                      cost(plain), 100 * GAIN, ROUNDS);
+                      tile_cost(plain), 100 * GAIN, ROUNDS);
 }
 
 /** Chooses the sides. Larger tiles are tried only while larger ones are better. 0: no tile pays. */
 static int choose(struct tile *t)
 {
     static const struct { unsigned x, y; } sides[] = {{2, 1}, {1, 2}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}, {4, 4}};
-    const struct estimate plain = estimate(t->cc, t->plain, NULL);
-    struct estimate least = {0};
-    double best = cost(&plain) * GAIN, nearest = 0;
+    const struct tile_estimate plain = tile_estimate(t->cc, t->plain, 0);
+    struct tile_estimate least = {0};
+    double best = tile_cost(&plain) * GAIN, nearest = 0;
     unsigned x = 0, y = 0, near_x = 0, near_y = 0;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         const unsigned n = sides[i].x * sides[i].y;
@@ -182,8 +173,8 @@ static int choose(struct tile *t)
         t->y = sides[i].y;
         t->draft = 1;
         LLVMValueRef made = tile_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        const struct estimate e = estimate(t->cc, made, PASSES);
-        const double each = cost(&e) / n;
+        const struct tile_estimate e = tile_estimate(t->cc, made, 1);
+        const double each = tile_cost(&e) / n;
         LLVMDeleteFunction(made);
         if (!near_x || each < nearest) {
             least = e;
@@ -205,7 +196,7 @@ static int choose(struct tile *t)
 
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
 {
-    struct tile t = {.cc = cc, .plain = k->entry};
+    struct tile t = {.cc = cc, .plain = k->entry, .side = TILE_SIDE, .stride = CC1_COARSE_STRIDE};
     size_t length;
     if (tile_read(&t) && choose(&t)) {
         k->coarse = tile_make(&t, cc1_text("%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length)));
@@ -248,7 +239,7 @@ void cc1_tiles_optimize(struct cc1 *cc)
 {
     if (is_tile(cc, NULL)) {
         skip_others(cc, 1);
-        cc1_module_optimize(cc, PASSES);
+        cc1_module_optimize(cc, TILE_PASSES);
         skip_others(cc, 0);
     }
 }

@@ -114,7 +114,8 @@ static uint32_t call(const struct lines *l, LLVMValueRef v)
             return most(l, v, 0);
         }
     }
-    return cc1_csr(v) == TERN_CSR_GLOBAL_ID_X ? 1 : cc1_csr(v) || !most(l, v, 0) ? 0 : LINE;
+    const unsigned csr = cc1_csr(v);
+    return csr == TERN_CSR_GLOBAL_ID_X || csr == TERN_CSR_LOCAL_ID_X ? 1 : csr || !most(l, v, 0) ? 0 : LINE;
 }
 
 /** The distance of a bitwise operation. If all lanes share an operand, neighbouring values mostly stay close. */

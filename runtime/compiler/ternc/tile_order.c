@@ -203,7 +203,8 @@ static void order_part(struct cc1 *cc, LLVMValueRef first, unsigned n, LLVMValue
 /** True: the instruction stays where it is, and no load moves over it. */
 static int is_fixed(LLVMValueRef i)
 {
-    return LLVMIsAStoreInst(i) || LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || coarse_is_opaque_call(i);
+    return LLVMIsAStoreInst(i) || LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || coarse_is_opaque_call(i) ||
+        coarse_is_ordered(i);
 }
 
 /** Adds the values that depend on v. */

@@ -54,8 +54,7 @@ static void visit(struct tile *t, LLVMBasicBlockRef block, unsigned *left)
     t->blocks[--*left] = block;
 }
 
-/** Fills `values` and `blocks`. 0: the entry is too long. */
-static int collect(struct tile *t)
+int tile_collect(struct tile *t, size_t most)
 {
     const unsigned n_blocks = LLVMCountBasicBlocks(t->plain);
     t->n = n_blocks;
@@ -64,9 +63,9 @@ static int collect(struct tile *t)
             t->n++;
         }
     }
-    if (t->n > MOST) {
-        return cc1_refuse(&t->why, NULL, "it has %zu instructions before code is generated, and at most %u are read",
-                          t->n, MOST);
+    if (t->n > most) {
+        return cc1_refuse(&t->why, NULL, "it has %zu instructions before code is generated, and at most %zu are read",
+                          t->n, most);
     }
     t->values = cc1_alloc(t->n, sizeof *t->values);
     t->blocks = cc1_alloc(n_blocks, sizeof *t->blocks);
@@ -171,8 +170,7 @@ static int read_instruction(struct tile *t, struct tile_value *v)
     }
 }
 
-/** Passes dependences on from operands to users. */
-static void spread(struct tile *t)
+void tile_spread(struct tile *t)
 {
     for (int changed = 1; changed;) {
         changed = 0;
@@ -247,14 +245,15 @@ static enum tile_growth growth(const struct tile *t, LLVMValueRef v, uint32_t *b
     return x == TILE_UNKNOWN || y == TILE_UNKNOWN ? TILE_UNKNOWN : TILE_GROWS;
 }
 
-/** Finds the growth of all values. A value begins as unknown, which is compatible with any growth, so that a pointer
- *  that a loop advances grows as it does before the loop. */
-static void find_growth(struct tile *t)
+/** A value begins as unknown, which is compatible with any growth, so that a pointer that a loop advances grows as it
+ *  does before the loop. */
+void tile_find_growth(struct tile *t)
 {
     for (size_t k = 0; k < t->n; k++) {
         struct tile_value *v = &t->values[k];
         v->by = v->kind == TILE_ID_X;
-        v->growth = v->depends & TILE_X && v->kind != TILE_ID_X ? TILE_UNKNOWN : TILE_GROWS;
+        v->growth = v->region ? TILE_NO_GROWTH
+                    : v->depends & TILE_X && v->kind != TILE_ID_X ? TILE_UNKNOWN : TILE_GROWS;
     }
     for (int changed = 1; changed;) {
         changed = 0;
@@ -338,7 +337,7 @@ static void find_guard(const struct tile *t, struct tile_value *branch)
 int tile_read(struct tile *t)
 {
     int stores = 0, exits = 0;
-    if (!collect(t)) {
+    if (!tile_collect(t, MOST)) {
         return 0;
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
@@ -356,8 +355,8 @@ int tile_read(struct tile *t)
                                          : !exits ? "it does not end"
                                                   : "it uses no global id in x or y");
     }
-    spread(t);
-    find_growth(t);
+    tile_spread(t);
+    tile_find_growth(t);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
         struct tile_value *v = tile_find(t, LLVMGetBasicBlockTerminator(b));
         if (!(v->depends & TILE_BOTH)) {

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Decides whether work-items of a group can be merged (merge.c), from the optimized plain entry, and finds its regions.
+ *
+ * A branch is divergent if its condition differs between the merged work-items: it depends on the id, on a value of
+ * memory that was read at such an address, or on a phi behind another divergent branch. The region of a divergent
+ * branch is what lies between it and its join, the nearest block that all its paths reach; of a loop that is left by
+ * such a branch, it is the whole loop. All values that are made in a region, and the phis of its join, differ between
+ * the work-items. A region is entered from one block only, and a larger region contains a smaller one or has nothing in
+ * common with it.
+ *
+ * Work-items that are merged cannot wait for each other. They do so at barriers, each of which the entry executes once
+ * for all of them. That is right outside of regions, where all work-items go the same way. They may also wait in a loop
+ * for a value that another work-item writes. Such a loop has a volatile access, an atomic whose result is used, or a
+ * call that does, and is refused.
+ */
+#include "tile.h"
+
+#include "coarse.h"
+#include "tern/tern_spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST 8u /* calls of functions within each other that are followed */
+
+static int is_asm(LLVMValueRef call, const char *text)
+{
+    size_t length;
+    LLVMValueRef f = LLVMGetCalledValue(call);
+    return LLVMIsAInlineAsm(f) && strstr(LLVMGetInlineAsmAsmString(f, &length), text) != NULL;
+}
+
+static int is_named(LLVMValueRef call, const char *prefix)
+{
+    size_t length;
+    LLVMValueRef f = LLVMGetCalledValue(call);
+    return LLVMIsAFunction(f) && !strncmp(LLVMGetValueName2(f, &length), prefix, strlen(prefix));
+}
+
+/** True: in a loop, the instruction may be one by which a work-item waits for another. */
+static int may_wait(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMCall: /* inline assembly, as of an exchange after a comparison */
+        return LLVMIsAInlineAsm(LLVMGetCalledValue(i)) && LLVMGetInlineAsmHasSideEffects(LLVMGetCalledValue(i)) &&
+            !is_asm(i, CC1_BARRIER) && !is_asm(i, "fence") && !coarse_is_exit(i);
+    case LLVMAtomicRMW: return LLVMGetFirstUse(i) != NULL || LLVMGetVolatile(i);
+    case LLVMLoad: case LLVMAtomicCmpXchg: return coarse_is_ordered(i);
+    default: return 0;
+    }
+}
+
+/** True: the call reads a CSR that is not OpenCL's value of a merged work-item. */
+static int is_own_id(const struct tile *t, LLVMValueRef call)
+{
+    const unsigned csr = cc1_csr(call);
+    return csr == TERN_CSR_LOCAL_ID_X + t->axis || csr == TERN_CSR_GLOBAL_ID_X + t->axis ||
+        csr == TERN_CSR_GLOBAL_SIZE_X + t->axis || csr == TERN_CSR_THREAD;
+}
+
+/** True: merged work-items may call the function one after the other, also in a loop. */
+static int is_free_function(const struct tile *t, LLVMValueRef f, unsigned depth)
+{
+    if (depth == DEEPEST) {
+        return 0;
+    }
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (may_wait(i)) {
+                return 0;
+            }
+            if (!LLVMIsACallInst(i) || coarse_is_hint(i) || coarse_is_pure_call(i)) {
+                continue;
+            }
+            LLVMValueRef called = LLVMGetCalledValue(i);
+            if (is_own_id(t, i)) {
+                return 0; /* the function would have to know which work-item it runs for */
+            }
+            if (LLVMIsAInlineAsm(called) ? is_asm(i, CC1_BARRIER) || coarse_is_exit(i) : !LLVMIsAFunction(called)) {
+                return 0;
+            }
+            if (LLVMIsAFunction(called) && !LLVMIsDeclaration(called) && !is_free_function(t, called, depth + 1)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static int read_call(struct tile *t, struct tile_value *v)
+{
+    const unsigned csr = cc1_csr(v->of);
+    if (coarse_is_hint(v->of) || is_named(v->of, "llvm.lifetime.")) {
+        v->kind = TILE_HINT;
+    } else if (coarse_is_exit(v->of)) {
+        v->kind = TILE_EXIT;
+    } else if (is_asm(v->of, CC1_BARRIER)) {
+        v->kind = TILE_BARRIER;
+        t->barriers = 1;
+    } else if (csr == TERN_CSR_LOCAL_ID_X + t->axis || csr == TERN_CSR_GLOBAL_ID_X + t->axis) {
+        v->kind = TILE_ID_X;
+        v->depends = TILE_X;
+    } else if (csr == TERN_CSR_GLOBAL_SIZE_X + t->axis) {
+        v->kind = TILE_SIZE_X;
+    } else if (csr == TERN_CSR_THREAD) {
+        return 0; /* no two work-items have the same */
+    } else if (!csr && !coarse_is_pure_call(v->of)) {
+        LLVMValueRef f = LLVMGetCalledValue(v->of);
+        v->depends = TILE_X;
+        return LLVMIsAInlineAsm(f) ||
+            (LLVMIsAFunction(f) && (LLVMIsDeclaration(f) || is_free_function(t, f, 0)));
+    }
+    return 1;
+}
+
+/** Sets kind and own dependence of an instruction. 0: the kernel cannot be merged. */
+static int read_instruction(struct tile *t, struct tile_value *v)
+{
+    LLVMValueRef i = v->of;
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(i);
+    if (may_wait(i) && tile_reaches(block, block)) {
+        return 0;
+    }
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAlloca:
+        v->kind = TILE_PRIVATE;
+        v->depends = TILE_X;
+        return block == LLVMGetEntryBasicBlock(t->plain) && LLVMIsAConstantInt(LLVMGetOperand(i, 0));
+    case LLVMStore: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: v->depends = TILE_X; return 1;
+    case LLVMLoad: v->depends = coarse_is_ordered(i) ? TILE_X : 0; return 1;
+    case LLVMVAArg: case LLVMIndirectBr: case LLVMUnreachable: return 0;
+    case LLVMCall: return read_call(t, v);
+    default: return 1;
+    }
+}
+
+static unsigned *region_of(const struct tile *t, LLVMBasicBlockRef block)
+{
+    return &tile_find(t, LLVMBasicBlockAsValue(block))->region;
+}
+
+/** Number of a block in t->blocks. */
+static unsigned number_of(const struct tile *t, LLVMBasicBlockRef block)
+{
+    return tile_find(t, LLVMBasicBlockAsValue(block))->by; /* blocks do not grow */
+}
+
+/** The blocks that all paths from each block to the end of the kernel meet: bit n of row k is set if block n is on all
+ *  paths from block k. A row has t->n_blocks bits. */
+struct joins {
+    size_t words; /**< Of a row. */
+    uint64_t *row;
+};
+
+/** row[k] = {k} and what the rows of all successors have in common. Returns whether it has changed. */
+static int update_row(const struct tile *t, const struct joins *j, unsigned k)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(t->blocks[k]);
+    int changed = 0;
+    for (size_t w = 0; w < j->words; w++) {
+        uint64_t all = LLVMGetNumSuccessors(end) ? ~0ull : 0;
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+            all &= j->row[number_of(t, LLVMGetSuccessor(end, i)) * j->words + w];
+        }
+        all |= w == k / 64 ? 1ull << k % 64 : 0;
+        changed |= all != j->row[k * j->words + w];
+        j->row[k * j->words + w] = all;
+    }
+    return changed;
+}
+
+static struct joins find_joins(struct tile *t)
+{
+    struct joins j = {.words = (t->n_blocks + 63u) / 64};
+    j.row = cc1_alloc(t->n_blocks, j.words * sizeof *j.row);
+    memset(j.row, 0xff, t->n_blocks * j.words * sizeof *j.row);
+    for (unsigned k = 0; k < t->n_blocks; k++) {
+        tile_find(t, LLVMBasicBlockAsValue(t->blocks[k]))->by = k;
+    }
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (unsigned k = t->n_blocks; k-- > 0;) {
+            changed |= update_row(t, &j, k);
+        }
+    }
+    return j;
+}
+
+/** The nearest block that all paths from block k meet, which is the one with most such blocks itself; NULL: there is
+ *  none. */
+static LLVMBasicBlockRef find_join(const struct tile *t, const struct joins *j, unsigned k)
+{
+    LLVMBasicBlockRef best = NULL;
+    int most = 0;
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        int bits = 0;
+        for (size_t w = 0; w < j->words && n != k && j->row[k * j->words + n / 64] >> n % 64 & 1; w++) {
+            bits += __builtin_popcountll(j->row[n * j->words + w]);
+        }
+        if (bits > most) {
+            most = bits;
+            best = t->blocks[n];
+        }
+    }
+    return best;
+}
+
+/** Adds the blocks that are reached from `from` before `join`. */
+static void fill(LLVMBasicBlockRef from, LLVMBasicBlockRef join, struct cc1_set *set)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+        LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+        if (next != join && cc1_set_add(set, LLVMBasicBlockAsValue(next))) {
+            fill(next, join, set);
+        }
+    }
+}
+
+static int has(const struct cc1_set *set, LLVMBasicBlockRef block)
+{
+    return cc1_set_has(set, LLVMBasicBlockAsValue(block));
+}
+
+/** The only block outside of the set from which a branch leads into it, and all whose branches lead into it or to
+ *  `join`; NULL: there is no such block. */
+static LLVMBasicBlockRef find_entry(const struct tile *t, const struct cc1_set *set, LLVMBasicBlockRef join)
+{
+    LLVMBasicBlockRef entry = NULL;
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        LLVMBasicBlockRef from = t->blocks[n];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
+        unsigned into = 0, away = 0;
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(end) && !has(set, from); i++) {
+            LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+            into += (unsigned)has(set, next);
+            away += !has(set, next) && next != join;
+        }
+        if (into && (entry || away)) {
+            return NULL;
+        }
+        entry = into ? from : entry;
+    }
+    return entry;
+}
+
+/** Marks the blocks of a set as a new region. 0: it cannot be one. */
+static int add_region(struct tile *t, const struct cc1_set *set, LLVMBasicBlockRef join)
+{
+    struct tile_region r = {.from = find_entry(t, set, join), .join = join};
+    const unsigned number = t->n_regions + 1;
+    if (!r.from || *region_of(t, r.from)) {
+        return 0;
+    }
+    for (size_t k = 0; k < t->n; k++) {
+        struct tile_value *v = &t->values[k];
+        const int is_block = LLVMValueIsBasicBlock(v->of);
+        LLVMBasicBlockRef block = is_block ? LLVMValueAsBasicBlock(v->of) : LLVMGetInstructionParent(v->of);
+        int joins = 0;
+        for (unsigned i = 0; !is_block && LLVMIsAPHINode(v->of) && block == join && i < LLVMCountIncoming(v->of); i++) {
+            LLVMBasicBlockRef from = LLVMGetIncomingBlock(v->of, i);
+            joins |= from == r.from || has(set, from);
+        }
+        if (!has(set, block) && !joins) {
+            continue;
+        }
+        if (v->kind == TILE_BARRIER || v->kind == TILE_EXIT || v->kind == TILE_PRIVATE) {
+            return 0;
+        }
+        v->region = number;
+        v->depends |= is_block ? 0u : TILE_X;
+    }
+    t->regions = realloc(t->regions, number * sizeof *t->regions);
+    if (!t->regions) {
+        cc1_die(CC1_INTERNAL, "out of memory");
+    }
+    t->regions[number - 1] = r;
+    t->n_regions = number;
+    return 1;
+}
+
+/** True: each region that was found before is wholly in the set, or has nothing in common with it. */
+static int is_nested(const struct tile *t, const struct cc1_set *set)
+{
+    enum { IN = 1, OUT = 2 };
+    unsigned char *where = cc1_alloc(t->n_regions + 1, 1);
+    int nested = 1;
+    for (unsigned n = 0; n < t->n_blocks; n++) {
+        where[*region_of(t, t->blocks[n])] |= has(set, t->blocks[n]) ? IN : OUT;
+    }
+    for (unsigned n = 1; n <= t->n_regions; n++) {
+        nested = nested && where[n] != (IN | OUT);
+    }
+    free(where);
+    return nested;
+}
+
+/** Finds the region of a divergent branch at the end of block k. 0: it has none. */
+static int find_region(struct tile *t, const struct joins *j, unsigned k)
+{
+    struct cc1_set set = {0};
+    LLVMBasicBlockRef join = find_join(t, j, k);
+    int found = 0;
+    if (join) {
+        fill(t->blocks[k], join, &set);
+        found = is_nested(t, &set) && add_region(t, &set, join);
+    }
+    free(set.at);
+    return found;
+}
+
+/** True: the branch at the end of a block is divergent, and leads into no region that is known. */
+static int is_new(const struct tile *t, LLVMBasicBlockRef block)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    int known = *region_of(t, block) != 0;
+    for (unsigned i = 0; i < t->n_regions && !known; i++) {
+        known = t->regions[i].from == block;
+    }
+    return !known && LLVMGetNumSuccessors(end) > 1 && tile_find(t, end)->depends & TILE_X;
+}
+
+/** Finds all regions. 0: a divergent branch has none. */
+static int find_regions(struct tile *t)
+{
+    const struct joins j = find_joins(t);
+    int all = 1;
+    for (int more = 1; more && all;) {
+        more = 0;
+        tile_spread(t);
+        for (unsigned n = 0; n < t->n_blocks && all; n++) {
+            if (is_new(t, t->blocks[n])) {
+                all = find_region(t, &j, n);
+                more = 1;
+            }
+        }
+    }
+    free(j.row);
+    return all;
+}
+
+void merge_free(struct tile *t)
+{
+    for (unsigned n = 0; n < t->n_regions; n++) {
+        free(t->regions[n].joined);
+    }
+    free(t->values);
+    free(t->blocks);
+    free(t->regions);
+}
+
+int merge_read(struct tile *t, size_t most)
+{
+    int exits = 0;
+    if (!tile_collect(t, most)) {
+        return 0;
+    }
+    for (size_t k = 0; k < t->n; k++) {
+        struct tile_value *v = &t->values[k];
+        if (LLVMIsAInstruction(v->of) && !read_instruction(t, v)) {
+            return 0;
+        }
+        exits |= v->kind == TILE_EXIT;
+    }
+    if (!exits || !find_regions(t)) {
+        return 0;
+    }
+    tile_find_growth(t);
+    return 1;
+}

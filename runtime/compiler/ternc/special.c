@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels that are compiled again for a local size, when they are enqueued. The object carries the modules as they were
+ * linked. From them a second object is made of one kernel, in which the local size is a constant, so that loops over it
+ * are unrolled, and in which work-items of a group are merged (merge.c) if the group is too large for an engine, or if
+ * that needs fewer instructions.
+ *
+ * A kernel that does not look at its groups needs none of this: the launcher divides its range as it likes.
+ */
+#include "cc1.h"
+
+#include "coarse.h"
+#include "tern/tern_spec.h"
+#include "tile.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 6000u   /* instructions and blocks of a plain entry that is merged */
+#define GAIN 0.95     /* cost that merged work-items may have at most, of the plain entry's for as many */
+#define LEAST 4u      /* work-items that are merged at least, to gain */
+#define FRACTION 4u   /* of the work-items asked for, the next number that is tried */
+#define LONGEST 1800u /* instructions of a merged entry that is to gain, most of the instruction cache */
+
+/** True: the kernel sees its groups by this instruction. */
+static int sees_groups(LLVMValueRef i)
+{
+    size_t length;
+    for (int k = -1; k < LLVMGetNumOperands(i); k++) {
+        LLVMTypeRef type = LLVMTypeOf(k < 0 ? i : LLVMGetOperand(i, (unsigned)k));
+        if (LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == CC1_LOCAL_SPACE) {
+            return 1;
+        }
+    }
+    if (!LLVMIsACallInst(i)) {
+        return 0;
+    }
+    const unsigned csr = cc1_csr(i);
+    LLVMValueRef f = LLVMGetCalledValue(i);
+    return (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_NUM_GROUPS_Z) ||
+        (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z) ||
+        (LLVMIsAInlineAsm(f) && strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_BARRIER) != NULL);
+}
+
+/** True: function f, or one that it calls, sees the groups. */
+static int reaches_groups(LLVMValueRef f, struct cc1_set *met)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef called = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+            if (sees_groups(i) || (called && !LLVMIsAFunction(called) && !LLVMIsAInlineAsm(called)) ||
+                (called && LLVMIsAFunction(called) && cc1_set_add(met, called) && reaches_groups(called, met))) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/** True: the program has variables in the global address space, of which a second object would have others. */
+static int has_variables(const struct cc1 *cc)
+{
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(g)) != CC1_LOCAL_SPACE && !LLVMIsGlobalConstant(g)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** How work-items of the kernel's groups can be merged, in whichever dimension. A gain is expected with
+ *  barriers only. */
+static enum cc1_merges can_merge(struct cc1 *cc, const struct cc1_kernel *k)
+{
+    struct cc1 scratch = *cc;
+    size_t length;
+    int can = 1, barriers = 0;
+    scratch.module = LLVMCloneModule(cc->module);
+    cc1_module_optimize(&scratch, "function(loop-simplify)");
+    for (unsigned axis = 0; axis < 3 && can; axis++) {
+        struct tile t = {.cc = &scratch, .side = TILE_COPIES, .x = 2, .y = 1, .stride = 1, .axis = axis,
+                         .plain = LLVMGetNamedFunction(scratch.module, LLVMGetValueName2(k->entry, &length))};
+        can = merge_read(&t, MOST);
+        barriers = t.barriers;
+        merge_free(&t);
+    }
+    LLVMDisposeModule(scratch.module);
+    return !can ? CC1_NEVER : barriers ? CC1_TO_GAIN : CC1_IF_NEEDED;
+}
+
+LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc)
+{
+    return LLVMWriteBitcodeToMemoryBuffer(cc->module);
+}
+
+/** Adds the modules to the object, framed as on standard input. */
+static void embed(struct cc1 *cc, LLVMMemoryBufferRef modules, int less)
+{
+    const size_t size = LLVMGetBufferSize(modules);
+    const uint32_t front[2] = {(uint32_t)size, CC1_ARG_INFO | (less ? CC1_LESS : 0u)};
+    char *data = cc1_alloc(sizeof front + size, 1);
+    memcpy(data, front, sizeof front);
+    memcpy(data + sizeof front, LLVMGetBufferStart(modules), size);
+    LLVMValueRef string = LLVMConstStringInContext(cc->context, data, (unsigned)(sizeof front + size), 1);
+    LLVMValueRef global = LLVMAddGlobal(cc->module, LLVMTypeOf(string), "__tern_module");
+    LLVMSetInitializer(global, string);
+    LLVMSetAlignment(global, 1);
+    LLVMSetSection(global, ".tern.module");
+}
+
+void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain)
+{
+    const int variables = has_variables(cc);
+    int any = 0;
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        struct cc1_kernel *k = &cc->kernels[i];
+        struct cc1_set met = {0};
+        k->groups = reaches_groups(k->entry, &met);
+        k->merges = k->groups && !variables ? can_merge(cc, k) : CC1_NEVER;
+        k->merges = k->merges && plain ? CC1_IF_NEEDED : k->merges;
+        any |= k->merges != CC1_NEVER;
+        free(met.at);
+    }
+    if (any) {
+        embed(cc, modules, less);
+    }
+}
+
+void cc1_special_select(struct cc1 *cc, const struct cc1_special *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        if (!strcmp(cc->kernels[i].name, s->name)) {
+            cc->kernels[kept++] = cc->kernels[i];
+        } else {
+            LLVMDeleteFunction(cc->kernels[i].entry);
+        }
+    }
+    cc->n_kernels = kept;
+    if (!kept) {
+        cc1_die(CC1_BAD_INPUT, "there is no kernel '%s'", s->name);
+    }
+}
+
+void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                const unsigned csr = LLVMIsACallInst(i) ? cc1_csr(i) : 0;
+                if (csr >= TERN_CSR_LOCAL_SIZE_X && csr <= TERN_CSR_LOCAL_SIZE_Z) {
+                    LLVMReplaceAllUsesWith(i, cc1_u32(cc, s->local[csr - TERN_CSR_LOCAL_SIZE_X]));
+                } else if (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z) {
+                    LLVMReplaceAllUsesWith(i, cc1_u32(cc, s->local[csr - TERN_CSR_FULL_SIZE_X]));
+                } else if (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_LOCAL_ID_Z) {
+                    cc1_set_range(cc, i, 0, s->local[csr - TERN_CSR_LOCAL_ID_X]);
+                }
+            }
+        }
+    }
+}
+
+/** Sets the number of work-items that are merged, of the one asked for and fractions of it, to the one that needs
+ *  fewest instructions for each of them. 0: none pays. */
+static int choose(struct tile *t, uint32_t most, uint32_t local)
+{
+    const struct tile_estimate plain = tile_estimate(t->cc, t->plain, 0);
+    double best = tile_cost(&plain) * GAIN;
+    uint32_t best_n = 0;
+    for (uint32_t n = most; n >= LEAST; n /= FRACTION) {
+        t->x = n;
+        t->stride = local / n;
+        LLVMValueRef made = merge_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
+        const struct tile_estimate e = tile_estimate(t->cc, made, 1);
+        const double each = tile_cost(&e) / n;
+        LLVMDeleteFunction(made);
+        if (e.words <= LONGEST && each < best) {
+            best = each;
+            best_n = n;
+        }
+    }
+    t->x = best_n;
+    t->stride = best_n ? local / best_n : 0;
+    return best_n != 0;
+}
+
+void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
+{
+    struct cc1_kernel *k = &cc->kernels[0];
+    size_t length;
+    cc1_module_optimize(cc, "function(loop-simplify)");
+    struct tile t = {.cc = cc, .plain = k->entry, .side = TILE_COPIES, .x = s->n, .y = 1, .axis = s->axis,
+                     .stride = s->local[s->axis] / s->n};
+    const int can = s->n > 1 && merge_read(&t, MOST);
+    if (!can && s->must) {
+        cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged", k->name);
+    }
+    k->merged = 1;
+    if (can && (s->must || choose(&t, s->n, s->local[s->axis]))) {
+        LLVMValueRef made = merge_make(&t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
+        char *name = cc1_text("%s", LLVMGetValueName2(k->entry, &length));
+        LLVMDeleteFunction(k->entry);
+        LLVMSetValueName2(made, name, strlen(name));
+        k->entry = made;
+        cc1_module_optimize(cc, TILE_PASSES);
+        k->merged = t.x;
+    }
+    merge_free(&t);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Specialised dispatches (special.h). */
+#include "runtime/core/special.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 16u /* work-items that are merged at most */
+#define LEAST 4u /* work-items that are merged to gain, at least */
+
+/** Finds the dimension in which n work-items of a group can be merged: the last one, so that neighbours in x stay
+ *  neighbours. 0: there is none. */
+static bool find_axis(const uint32_t local[3], uint32_t n, unsigned *axis)
+{
+    for (unsigned a = 3; a-- > 0;) {
+        if (local[a] > 1 && local[a] % n == 0) {
+            *axis = a;
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Plans how a group that does not fit an engine is merged. */
+static bool plan_large(uint32_t items, uint32_t room, struct tc_special *s)
+{
+    s->must = 1;
+    for (s->n = (items + room - 1) / room; s->n <= MOST; s->n++) {
+        if (find_axis(s->local, s->n, &s->axis)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Plans a merge that is to gain: as many work-items as leave whole warps that fill the engines. */
+static bool plan_small(const struct tern_device_info *info, uint32_t items, const struct rt_range *r,
+                       struct tc_special *s)
+{
+    uint64_t all = 1;
+    for (int i = 0; i < 3; i++) {
+        all *= r->global[i];
+    }
+    const uint64_t room = (uint64_t)info->engines * info->lanes * info->warps;
+    for (s->n = MOST; s->n >= LEAST; s->n /= 2) {
+        if (items % (s->n * info->lanes) == 0 && all >= s->n * room &&
+            find_axis(s->local, s->n, &s->axis)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned rt_special_group_max(cl_kernel k)
+{
+    const cl_device_id d = k->program->context->device;
+    return k->code->groups && k->code->merges == TC_MERGES_NEVER ? d->engine_items : d->group_max;
+}
+
+static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
+{
+    const cl_device_id d = k->program->context->device;
+    rt_context_refuse(k->program->context, RT_REFUSED_GROUP, "kernel %s cannot run in groups of %ux%ux%u work-items, "
+                      "because %s; groups of at most %u always run", k->code->name, r->local[0], r->local[1],
+                      r->local[2], why, d->engine_items);
+    return CL_INVALID_WORK_GROUP_SIZE;
+}
+
+/** True: a merged kernel is there, and has enough private memory for its work-items. */
+static bool is_usable(const struct rt_binary *b)
+{
+    return b != NULL && b->kernels.kernels[0].merged > 1 &&
+        rt_kernel_stack_log2(&b->kernels.kernels[0]) <= RT_STACK_LOG2_MAX;
+}
+
+/** Takes the specialised kernel from the binary. Without an image in *out, it is not to be had and not needed. */
+static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *out)
+{
+    const cl_context ctx = k->program->context;
+    struct rt_binary *b = NULL;
+    cl_int error = rt_binary_special(k->binary, s, &b);
+    if (error == CL_SUCCESS && s->must && !is_usable(b)) {
+        rt_context_refuse(ctx, RT_REFUSED_GROUP, "kernel %s cannot be compiled for groups of %ux%ux%u work-items",
+                          k->code->name, s->local[0], s->local[1], s->local[2]);
+        error = CL_OUT_OF_RESOURCES;
+    }
+    if (error == CL_SUCCESS && is_usable(b)) {
+        error = rt_binary_image(b, ctx, &out->image);
+        if (error == CL_SUCCESS) {
+            out->loaded = &out->image->image.kernels.kernels[0];
+            out->n = out->loaded->merged;
+            out->axis = s->axis;
+        }
+    }
+    rt_object_drop(b);
+    return error;
+}
+
+cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_range *hardware, struct rt_special *out)
+{
+    const cl_device_id d = k->program->context->device;
+    const uint32_t items = range->local[0] * range->local[1] * range->local[2];
+    struct tc_special s = {.kernel = k->code->name};
+    bool whole = true;
+    memcpy(s.local, range->local, sizeof s.local);
+    *hardware = *range;
+    if (k->code->merges == TC_MERGES_NEVER) {
+        return CL_SUCCESS;
+    }
+    for (int i = 0; i < 3; i++) {
+        whole = whole && range->global[i] % range->local[i] == 0;
+    }
+    if (items > d->engine_items) {
+        if (!whole) {
+            return refuse(k, range, "they do not divide the global size");
+        }
+        if (!plan_large(items, d->engine_items, &s)) {
+            return refuse(k, range, "no size of theirs can be divided so that they fit an engine");
+        }
+    } else if (k->code->merges != TC_MERGES_TO_GAIN || !whole || !plan_small(&d->info, items, range, &s)) {
+        return CL_SUCCESS;
+    }
+    const cl_int error = take(k, &s, out);
+    if (error == CL_SUCCESS && out->image != NULL) {
+        hardware->global[out->axis] /= out->n;
+        hardware->local[out->axis] /= out->n;
+    }
+    return error;
+}
+
+void rt_special_regroup(const struct rt_range *range, struct tern_fault *fault)
+{
+    static const char before[] = " of group (", after[] = "): ";
+    char *from = strstr(fault->message, before);
+    char *to = from != NULL ? strstr(from, after) : NULL;
+    if (!fault->has_item || to == NULL) {
+        return;
+    }
+    char text[sizeof fault->message];
+    for (int i = 0; i < 3; i++) {
+        fault->group[i] = (fault->item[i] - range->offset[i]) / range->local[i];
+    }
+    snprintf(text, sizeof text, "%.*s%s%u, %u, %u%s", (int)(from - fault->message), fault->message, before,
+             fault->group[0], fault->group[1], fault->group[2], to);
+    memcpy(fault->message, text, sizeof text);
+}
+
+void rt_special_explain(const struct rt_special *s, const struct rt_range *range, struct tern_fault *fault)
+{
+    static const char before[] = "work-item (", after[] = "): ";
+    char *from = strstr(fault->message, before);
+    char *to = from != NULL ? strstr(from, after) : NULL;
+    if (!fault->has_item || to == NULL) {
+        return;
+    }
+    char text[sizeof fault->message];
+    uint32_t id[3];
+    memcpy(id, fault->item, sizeof id);
+    const uint32_t apart = range->local[s->axis] / s->n;
+    const uint32_t number = id[s->axis] - range->offset[s->axis];
+    id[s->axis] += number / apart * (range->local[s->axis] - apart);
+    snprintf(text, sizeof text, "%.*sone of %u work-items that are %u apart in %c, the first of them (%u, %u, %u)%s",
+             (int)(from - fault->message), fault->message, s->n, apart, "xyz"[s->axis], id[0], id[1], id[2], to + 1);
+    memcpy(fault->message, text, sizeof text);
+    fault->has_item = false;
+    fault->warp = fault->lane = 0;
+    memset(fault->group, 0, sizeof fault->group);
+    memset(fault->item, 0, sizeof fault->item);
+}

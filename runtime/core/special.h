@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Dispatches of kernels that are compiled for their local size, with several work-items of a group merged into one of
+ * the hardware (compiler.h). A group that is larger than an engine runs in no other way. A smaller one runs so if
+ * that fills the engine and needs fewer instructions.
+ */
+#ifndef RT_SPECIAL_H
+#define RT_SPECIAL_H
+
+#include "runtime/core/dispatch.h"
+#include "runtime/core/image.h"
+#include "runtime/core/kernel.h"
+
+/** How a dispatch is specialised. */
+struct rt_special {
+    /** Image of the specialised kernel, of which the caller of rt_special_choose drops the hold. NULL: the kernel is
+     *  not specialised. */
+    struct rt_image *image;
+    const struct tc_kernel *loaded; /**< The kernel of that image. */
+    uint32_t n;                     /**< Work-items that a hardware work-item runs. */
+    unsigned axis;                  /**< Dimension in which they differ. */
+};
+
+/** Largest number of work-items of a group of a kernel. */
+unsigned rt_special_group_max(cl_kernel k);
+
+/** Specialises a kernel for a range if it must be, or if it pays; compiles it at the first time. *hardware is the
+ *  range that the hardware runs. CL_INVALID_WORK_GROUP_SIZE: the group is larger than an engine, and does not divide
+ *  the range or cannot be divided (the reason was reported). CL_OUT_OF_RESOURCES: the compiler failed, which was
+ *  reported, or errors of rt_image_create. Blocks. */
+cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_range *hardware, struct rt_special *out);
+
+/** Explains a fault of a kernel that does not see its groups, which the hardware runs in others than OpenCL's: names
+ *  OpenCL's group in the driver's sentence and in *fault. */
+void rt_special_regroup(const struct rt_range *range, struct tern_fault *fault);
+
+/** Explains a fault. Replaces the work-item in the driver's sentence by the work-items that the hardware's work-item
+ *  ran, and clears the work-item of *fault. */
+void rt_special_explain(const struct rt_special *s, const struct rt_range *range, struct tern_fault *fault);
+
+#endif

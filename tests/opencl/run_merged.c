@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Groups whose work-items are merged (runtime/compiler/ternc/merge.c): of up to 1,024 work-items, more than an engine
+ * holds, and smaller ones that gain by it. The kernels of merged_kernels.inc are compiled for the device and, as C, for
+ * the host, where each work-item is a context of its own that runs until it meets a barrier. Shapes of groups are
+ * random, in one to three dimensions, with offsets. The test also runs preempted (run_merged_preempted).
+ *
+ * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
+ */
+#include "clt.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum { ITEMS_MAX = 1 << 14, GROUP_MAX = 1024, IN_WORDS = ITEMS_MAX + 4096, STACK = 16384 };
+
+struct range {
+    cl_uint dims;
+    size_t offset[3], global[3], local[3];
+    cl_uint n, m;
+};
+
+/* ---------------------------------------------------------------- the kernels on the host */
+
+static struct {
+    struct range range;
+    uint32_t group[3], local[3]; /* ids of the group, and of the work-item that runs */
+    ucontext_t main, items[GROUP_MAX];
+    bool ended[GROUP_MAX];
+    unsigned at; /* number of the work-item that runs */
+    void (*kernel)(const uint32_t *in, uint32_t *out, uint32_t *part, uint32_t n, uint32_t m);
+    const uint32_t *in;
+    uint32_t *out;
+    uint32_t part[2 * GROUP_MAX];
+} host;
+
+typedef unsigned uint;
+typedef unsigned long ulong;
+#define CLK_LOCAL_MEM_FENCE 0
+
+#define BY_DIMENSION(name, value, beyond)          \
+    static uint name(uint d)                       \
+    {                                              \
+        return d < 3 ? (uint)(value) : (beyond);   \
+    }
+BY_DIMENSION(get_local_id, host.local[d], 0)
+BY_DIMENSION(get_local_size, host.range.local[d], 1)
+BY_DIMENSION(get_enqueued_local_size, host.range.local[d], 1)
+BY_DIMENSION(get_group_id, host.group[d], 0)
+BY_DIMENSION(get_num_groups, host.range.global[d] / host.range.local[d], 1)
+BY_DIMENSION(get_global_size, host.range.global[d], 1)
+BY_DIMENSION(get_global_offset, host.range.offset[d], 0)
+BY_DIMENSION(get_global_id, host.range.offset[d] + host.group[d] * host.range.local[d] + host.local[d], 0)
+
+static uint get_work_dim(void)
+{
+    return host.range.dims;
+}
+
+static uint get_local_linear_id(void)
+{
+    return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+}
+
+static uint get_global_linear_id(void)
+{
+    const uint x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);
+    return ((get_global_id(2) - get_global_offset(2)) * get_global_size(1) + y) * get_global_size(0) + x;
+}
+
+static uint max(uint a, uint b)
+{
+    return a > b ? a : b;
+}
+
+static uint atomic_add(uint *p, uint v)
+{
+    const uint old = *p;
+    *p += v;
+    return old;
+}
+
+static uint atomic_max(uint *p, uint v)
+{
+    const uint old = *p;
+    *p = max(old, v);
+    return old;
+}
+
+static void barrier(int flags)
+{
+    (void)flags;
+    swapcontext(&host.items[host.at], &host.main);
+}
+
+#define AT get_global_linear_id()
+#define L get_local_linear_id()
+#define S (get_local_size(0) * get_local_size(1) * get_local_size(2))
+#define local
+#define STEP s = s * 3 + (s >> 5); s ^= s << 7;
+#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP
+#define LONG STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS
+#define FUNCTION(type, name, parameters, ...) static type name parameters __VA_ARGS__
+#define KERNEL(name, ...)                                                                    \
+    static void host_##name(const uint *in, uint *out, uint *part, uint n, uint m)           \
+    {                                                                                        \
+        (void)in, (void)out, (void)part, (void)n, (void)m;                                   \
+        __VA_ARGS__                                                                          \
+    }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#include "merged_kernels.inc"
+#pragma GCC diagnostic pop
+#undef AT
+#undef L
+#undef S
+#undef local
+#undef STEP
+#undef STEPS
+#undef LONG
+#undef FUNCTION
+#undef KERNEL
+
+static void run_item(void)
+{
+    host.kernel(host.in, host.out, host.part, host.range.n, host.range.m);
+    host.ended[host.at] = true;
+}
+
+/** Lets work-item `at` of the group run to its next barrier, or to its end. */
+static void step(unsigned at)
+{
+    const size_t *local = host.range.local;
+    host.at = at;
+    host.local[0] = (uint32_t)(at % local[0]);
+    host.local[1] = (uint32_t)(at / local[0] % local[1]);
+    host.local[2] = (uint32_t)(at / local[0] / local[1]);
+    swapcontext(&host.main, &host.items[at]);
+}
+
+static void run_group(unsigned items)
+{
+    static char stacks[GROUP_MAX][STACK];
+    for (unsigned i = 0; i < items; i++) {
+        assert_int_equal(getcontext(&host.items[i]), 0);
+        host.items[i].uc_stack.ss_sp = stacks[i];
+        host.items[i].uc_stack.ss_size = STACK;
+        host.items[i].uc_link = &host.main;
+        host.ended[i] = false;
+        makecontext(&host.items[i], run_item, 0);
+    }
+    for (unsigned left = items; left > 0;) {
+        left = 0;
+        for (unsigned i = 0; i < items; i++) {
+            if (!host.ended[i]) {
+                step(i);
+                left += !host.ended[i];
+            }
+        }
+    }
+}
+
+static void run_host(void (*kernel)(const uint *, uint *, uint *, uint, uint), const struct range *r,
+                     const uint32_t *in, uint32_t *out)
+{
+    host.kernel = kernel;
+    host.range = *r;
+    host.in = in;
+    host.out = out;
+    for (host.group[2] = 0; host.group[2] < r->global[2] / r->local[2]; host.group[2]++) {
+        for (host.group[1] = 0; host.group[1] < r->global[1] / r->local[1]; host.group[1]++) {
+            for (host.group[0] = 0; host.group[0] < r->global[0] / r->local[0]; host.group[0]++) {
+                run_group((unsigned)(r->local[0] * r->local[1] * r->local[2]));
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the kernels on the device */
+
+#define TEXT(...) #__VA_ARGS__
+#define FUNCTION(type, name, parameters, ...) TEXT(type name parameters __VA_ARGS__) "\n"
+#define KERNEL(name, ...) \
+    TEXT(kernel void name(global const uint *in, global uint *out, local uint *part, uint n, uint m) __VA_ARGS__) "\n"
+static const char source[] =
+    "#define AT (uint)get_global_linear_id()\n"
+    "#define L (uint)get_local_linear_id()\n"
+    "#define S (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2))\n"
+    "#define STEP s = s * 3 + (s >> 5); s ^= s << 7;\n"
+    "#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP\n"
+    "#define LONG STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS\n"
+#include "merged_kernels.inc"
+    ;
+#undef FUNCTION
+#undef KERNEL
+
+#define FUNCTION(type, name, parameters, ...)
+#define KERNEL(name, ...) {#name, host_##name},
+static const struct {
+    const char *name;
+    void (*host)(const uint *, uint *, uint *, uint, uint);
+} kernels[] = {
+#include "merged_kernels.inc"
+};
+#undef KERNEL
+
+static uint32_t seed;
+static size_t most_items, room; /* work-items of the largest group, and of an engine */
+static size_t items_max = ITEMS_MAX; /* work-items of a random range */
+
+static size_t below(size_t n)
+{
+    return clt_random(&seed) % n;
+}
+
+/** A divisor of v, any with the same probability. */
+static size_t divisor(size_t v)
+{
+    size_t d = below(v) + 1;
+    while (v % d != 0) {
+        d = d % v + 1;
+    }
+    return d;
+}
+
+/** True: the group fits an engine if one of its sizes is divided by a number of at most 16. */
+static bool fits(const size_t local[3])
+{
+    const size_t items = local[0] * local[1] * local[2];
+    for (size_t n = (items + room - 1) / room; n <= 16; n++) {
+        if (n == 1 || local[0] % n == 0 || local[1] % n == 0 || local[2] % n == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Returns a random range. Groups have at most `most` work-items, and mostly nearly as many. */
+static struct range any_range(size_t most)
+{
+    struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    do {
+        size_t items = below(3) == 0 ? below(most) + 1 : most >> below(3);
+        for (cl_uint d = 0; d < r.dims; d++) { /* the last dimension takes what is left */
+            r.local[d] = d + 1 == r.dims ? items : divisor(items);
+            items /= r.local[d];
+        }
+    } while (!fits(r.local));
+    size_t groups = items_max / (r.local[0] * r.local[1] * r.local[2]);
+    groups = below(2) == 0 ? groups : below(groups) + 1;
+    for (cl_uint d = 0; d < r.dims; d++) {
+        const size_t n = d + 1 == r.dims ? groups : divisor(groups);
+        groups /= n;
+        r.global[d] = r.local[d] * n;
+        r.offset[d] = below(2) == 0 ? 0 : below(1000);
+    }
+    r.n = (cl_uint)below(1u << 31);
+    r.m = (cl_uint)below(1u << 31);
+    return r;
+}
+
+static size_t size_of(cl_kernel k)
+{
+    size_t size = 0;
+    OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size, NULL));
+    return size;
+}
+
+static void run_device(cl_kernel k, const struct range *r, cl_mem in, uint32_t *result)
+{
+    static const uint32_t fill = 0xa5c3e1f7u;
+    const size_t items = r->local[0] * r->local[1] * r->local[2];
+    cl_mem out = clt_buffer(ITEMS_MAX * 4, NULL);
+    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, ITEMS_MAX * 4, 0, NULL, NULL));
+    clt_args(k, 2, ARG(in), ARG(out));
+    OK(clSetKernelArg(k, 2, items * 8, NULL));
+    OK(clSetKernelArg(k, 3, sizeof r->n, &r->n));
+    OK(clSetKernelArg(k, 4, sizeof r->m, &r->m));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, r->local, 0, NULL, NULL));
+    clt_read(out, result, ITEMS_MAX * 4);
+    OK(clReleaseMemObject(out));
+}
+
+/** Runs a kernel over a random range on the device and on the host. */
+static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data)
+{
+    static uint32_t device[ITEMS_MAX], expected[ITEMS_MAX];
+    for (size_t i = 0; i < ITEMS_MAX; i++) {
+        expected[i] = 0xa5c3e1f7u;
+    }
+    cl_kernel k = clCreateKernel(p, kernels[which].name, &clt_error);
+    MADE(k);
+    const struct range range = any_range(size_of(k)), *r = &range;
+    run_device(k, r, in, device);
+    run_host(kernels[which].host, r, data, expected);
+    for (size_t i = 0; i < ITEMS_MAX; i++) {
+        if (device[i] != expected[i]) {
+            fail_msg("%s in groups of %zux%zux%zu of %zux%zux%zu from (%zu, %zu, %zu), n %u, m %u: element %zu is "
+                     "0x%08x instead of 0x%08x", kernels[which].name, r->local[0], r->local[1], r->local[2],
+                     r->global[0], r->global[1], r->global[2], r->offset[0], r->offset[1], r->offset[2], r->n, r->m, i,
+                     device[i], expected[i]);
+        }
+    }
+    OK(clReleaseKernel(k));
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* the thread sanitizer does not follow contexts; the other tests compile and run merged groups, too */
+#endif
+    static uint32_t data[IN_WORDS];
+    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
+    const char *backend = getenv("TERN_BACKEND");
+    /* The RTL is simulated cycle by cycle, so one short range for each kernel runs there. */
+    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
+    const unsigned long usual = slow ? 1 : 6;
+    items_max = slow ? 2 * most_items : ITEMS_MAX;
+    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
+    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
+    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    for (size_t i = 0; i < IN_WORDS; i++) {
+        data[i] = clt_random(&seed);
+    }
+    cl_mem in = clt_buffer(sizeof data, data);
+    cl_program p = clt_build(source, "-cl-std=CL3.0");
+    for (unsigned long s = 0; s < steps; s++) {
+        for (size_t i = 0; i < LENGTH(kernels); i++) {
+            compare(p, i, in, data);
+        }
+    }
+    OK(clReleaseProgram(p));
+    OK(clReleaseMemObject(in));
+}
+
+/** All kernels of the test but `names` can run in the largest groups of the device. `names` calls a function that reads
+ *  an id. Kernels in which a work-item may wait for another one, or whose barrier lies behind a divergent branch,
+ *  cannot run in them either. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    const size_t most = most_items;
+    cl_program p = clt_build(source, "-cl-std=CL3.0");
+    for (size_t i = 0; i < LENGTH(kernels); i++) {
+        cl_kernel k = clCreateKernel(p, kernels[i].name, &clt_error);
+        MADE(k);
+        assert_int_equal(size_of(k), strcmp(kernels[i].name, "names") == 0 ? room : most);
+        OK(clReleaseKernel(k));
+    }
+    OK(clReleaseProgram(p));
+    static const char *const bodies[] = {
+        "while (atomic_add(a, 0) == 0) ; a[1] = l;",
+        "while (!*a) ; a[1] = l;",
+        "for (int k = 0; k < b[0]; k++) a[2] = atomic_inc(a) + l;",
+        "for (int k = 0; k < b[0]; k++) a[2] = atomic_cmpxchg(a, k, l);",
+        "if (l < b[0]) { barrier(CLK_LOCAL_MEM_FENCE); a[l] = 1; }",
+        "for (int k = 0; k < b[l]; k++) { barrier(CLK_LOCAL_MEM_FENCE); a[k] = l; }",
+    };
+    for (size_t i = 0; i < LENGTH(bodies); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "kernel void f(volatile global int *a, global int *b) {"
+                                    "    int l = get_local_id(0); %s }", bodies[i]);
+        cl_kernel k = clt_kernel(text, "f");
+        if (size_of(k) != room) {
+            fail_msg("groups of %zu for %s", size_of(k), bodies[i]);
+        }
+        OK(clReleaseKernel(k));
+    }
+}
+
+/** Instructions that a kernel executes in groups of a quarter of an engine. */
+static cl_ulong cost(const char *name, const char *options)
+{
+    static uint32_t result[ITEMS_MAX];
+    static const uint32_t zeros[IN_WORDS];
+    struct range r = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .local = {64, 1, 1}, .n = 100, .m = 100};
+    cl_program p = clt_build(source, options);
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    cl_mem in = clt_buffer(sizeof zeros, zeros);
+    const cl_ulong before = clt_instructions();
+    run_device(k, &r, in, result);
+    const cl_ulong after = clt_instructions();
+    OK(clReleaseMemObject(in));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+    return after - before;
+}
+
+/** Merging saves a quarter of the instructions of kernels with barriers, which fit an engine without it. */
+static void test_saves(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"halves", "scan", "turned", "sum"};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        const cl_ulong merged = cost(names[i], "-cl-std=CL3.0");
+        const cl_ulong plain = cost(names[i], "-cl-std=CL3.0 -tern-no-coarsen");
+        if (merged * 4 > plain * 3) {
+            fail_msg("%s: %llu thread instructions merged, %llu not", names[i], (unsigned long long)merged,
+                     (unsigned long long)plain);
+        }
+    }
+}
+
+/** The report names the work-items of which one faulted. */
+static void test_faults(void **state)
+{
+    (void)state;
+    static const char text[] = "kernel void f(global uint *a, local uint *t, uint bad) {"
+        "    uint l = get_local_id(0) + get_local_id(1) * get_local_size(0); t[l] = l; barrier(CLK_LOCAL_MEM_FENCE);"
+        "    a[(t[l ^ 1] & 1023) + ((get_global_id(0) * 4096 + get_global_id(1) == bad) << 28)] = l; }";
+    const size_t most = most_items;
+    const size_t global[2][2] = {{most * 3, 1}, {32, most / 4}}, local[2][2] = {{most, 1}, {8, most / 8}};
+    static const size_t offset[] = {32, 5};
+    for (int d = 0; d < 2; d++) {
+        const cl_uint id[2] = {(cl_uint)(offset[0] + global[d][0] - 3), (cl_uint)(offset[1] + global[d][1] - 1)};
+        unsigned n = 0, apart = 0, x = 0, y = 0;
+        char axis = 0;
+        const char *report = clt_fault(text, "", 2, offset, global[d], local[d], most * 4, id[0] * 4096 + id[1]);
+        const char *who = strstr(report, "kernel f: one of ");
+        assert_non_null(who);
+        assert_int_equal(sscanf(who, "kernel f: one of %u work-items that are %u apart in %c, the first of them (%u, "
+                                "%u, 0): store", &n, &apart, &axis, &x, &y), 5);
+        assert_int_equal(axis, "xy"[d]);
+        const unsigned first[2] = {x, y};
+        assert_int_equal(first[!d], id[!d]);
+        assert_true(first[d] <= id[d] && (id[d] - first[d]) % apart == 0 && (id[d] - first[d]) / apart < n);
+        assert_int_equal(apart * n, local[d][d]);
+    }
+    /* The hardware has other groups for a kernel that does not see them. */
+    const size_t wide = most * 3;
+    const cl_uint bad = (cl_uint)(offset[0] + most * 2 + 3);
+    char exact[96];
+    const char *report = clt_fault("kernel void f(global uint *a, uint bad) {"
+                                   "    a[(get_global_id(0) & 63) + ((get_global_id(0) == bad) << 28)] = 1; }",
+                                   "-tern-no-coarsen", 1, offset, &wide, &most, 0, bad);
+    snprintf(exact, sizeof exact, "kernel f: work-item (%u, 0, 0) of group (2, 0, 0): store", bad);
+    if (strstr(report, exact) == NULL) {
+        fail_msg("reported \"%s\"", report);
+    }
+}
+
+static char told[2048]; /* what the runtime last reported */
+
+static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
+{
+    (void)info;
+    (void)size;
+    (void)data;
+    snprintf(told, sizeof told, "%s", text);
+}
+
+/** A kernel runs in more sizes of groups than the runtime keeps compiled, and in the first ones again. */
+static void test_many_sizes(void **state)
+{
+    (void)state;
+    enum { SIZES = 11 };
+    static uint32_t data[IN_WORDS], result[ITEMS_MAX];
+    cl_program p = clt_build(source, "-cl-std=CL3.0");
+    cl_kernel k = clCreateKernel(p, "turned", &clt_error);
+    MADE(k);
+    for (size_t i = 0; i < IN_WORDS; i++) {
+        data[i] = (uint32_t)i;
+    }
+    cl_mem in = clt_buffer(sizeof data, data);
+    for (size_t i = 0; i < 2 * SIZES; i++) {
+        const size_t items = room + 4 * (i % SIZES + 1);
+        const struct range r = {.dims = 1, .global = {2 * items, 1, 1}, .local = {items, 1, 1}};
+        run_device(k, &r, in, result);
+        for (size_t j = 0; j < 2 * items; j++) {
+            assert_int_equal(result[j], j + j % items * 3);
+        }
+    }
+    OK(clReleaseMemObject(in));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+}
+
+/** Groups that cannot be divided so that they fit an engine, or that do not divide the range, are refused with a
+ *  reason. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    const size_t most = most_items;
+    cl_context c = clCreateContext(NULL, 1, &clt_device, tell, NULL, &clt_error);
+    MADE(c);
+    cl_command_queue q = clCreateCommandQueue(c, clt_device, 0, &clt_error);
+    MADE(q);
+    const char *text = source;
+    cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
+    MADE(p);
+    OK(clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel k = clCreateKernel(p, "scan", &clt_error);
+    MADE(k);
+    cl_mem m = clCreateBuffer(c, 0, 1 << 18, NULL, &clt_error);
+    MADE(m);
+    const cl_uint zero = 0;
+    clt_args(k, 5, ARG(m), ARG(m), LOCAL(most * 4), ARG(zero), ARG(zero));
+    size_t prime = most, d = 2;
+    while (d < prime) { /* the largest prime number that is at most `most` */
+        const bool divides = prime % d == 0;
+        prime -= divides;
+        d = divides ? 2 : d + 1;
+    }
+    const size_t twice = 2 * prime, odd = most + most / 4;
+    const struct {
+        size_t global, local;
+        const char *why;
+    } cases[] = {
+        {twice, prime, "no size of theirs can be divided so that they fit an engine"},
+        {odd, most / 2, "they do not divide the global size"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        told[0] = '\0';
+        FAILS(clEnqueueNDRangeKernel(q, k, 1, NULL, &cases[i].global, &cases[i].local, 0, NULL, NULL),
+              CL_INVALID_WORK_GROUP_SIZE);
+        if (strstr(told, cases[i].why) == NULL) {
+            fail_msg("told \"%s\"", told);
+        }
+    }
+    OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &most, &most, 0, NULL, NULL));
+    OK(clFinish(q));
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseCommandQueue(q));
+    OK(clReleaseProgram(p));
+    OK(clReleaseContext(c));
+}
+
+static int open_device(void **state)
+{
+    const int result = clt_open(state);
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most_items, &most_items, NULL));
+    /* the group of this kernel, whose work-items wait for each other, fits an engine */
+    cl_kernel k = clt_kernel("kernel void f(volatile global uint *a) { while (*a != get_local_id(0)) ; }", "f");
+    room = size_of(k);
+    assert_true(room < most_items);
+    OK(clReleaseKernel(k));
+    return result;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_saves),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_many_sizes),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, open_device, clt_close);
+}

@@ -106,10 +106,14 @@ static void add_entry(cJSON *json, const struct tc_kernel *k, cJSON *from, uint3
             cJSON_AddNumberToObject(range, "hardware", least.hardware);
         }
     }
+    static const char *const merged[] = {[TC_MERGES_NEVER] = "never", [TC_MERGES_IF_NEEDED] = "if needed",
+                                         [TC_MERGES_TO_GAIN] = "to gain"};
+    cJSON_AddStringToObject(json, "merged", k->groups ? merged[k->merges] : "not needed");
     if (cJSON_IsNumber(unrolled)) {
         cJSON_AddNumberToObject(json, "unrolled_loops", unrolled->valuedouble);
         add_reason(json, "no_rounds", from);
         add_reason(json, "no_tiles", from);
+        add_reason(json, "no_merging", from);
     }
 }
 
@@ -180,6 +184,18 @@ static void print_reason(const cJSON *json, const char *name, const char *title)
     }
 }
 
+/** A sentence about the sizes of a kernel's groups. merged: the member of the JSON. */
+static const char *text_of_groups(const char *merged)
+{
+    return !strcmp(merged, "not needed") ? "of any size, as the kernel does not see them"
+           : !strcmp(merged, "never")    ? "of at most the work-items of an engine"
+           : !strcmp(merged, "if needed")
+               ? "of at most four times the work-items of an engine; larger than an engine, each hardware work-item "
+                 "runs several work-items of a group"
+               : "of at most four times the work-items of an engine; each hardware work-item runs several work-items "
+                 "of a group, if that is needed or saves instructions";
+}
+
 static void print_entry(const cJSON *json)
 {
     const double x = number(json, "coarse"), y = number(json, "tile"), loops = number(json, "unrolled_loops");
@@ -206,6 +222,8 @@ static void print_entry(const cJSON *json)
     }
     print_reason(json, "no_rounds", "no rounds");
     print_reason(json, "no_tiles", "no tiles");
+    print_text("groups", text_of_groups(string(json, "merged")));
+    print_reason(json, "no_merging", "no merging");
     if (!cJSON_HasObjectItem(json, "unrolled_loops")) {
         print_text("reasons", "a program binary has none, unless it was built with -tern-explain");
     }

@@ -235,7 +235,13 @@ class Runs(Case):
         self.fails(2, "--local has 2 sizes, --global has 1", *run, "--global", 8, "--local", "2,2")
         self.fails(2, "--offset has 1 sizes, --global has 2", *run, "--global", "8,1", "--offset", "2")
         self.fails(2, "--global is missing", *run)
-        self.fails(1, "a group has at most 256", *run, "--global", 1024, "--local", 1024)
+        self.fails(1, "a group has at most 1024", *run, "--global", 2048, "--local", 2048)
+        self.file("meet.cl", "kernel void meet(global int *x) {"
+                  " x[get_global_id(0)] = 1; barrier(CLK_GLOBAL_MEM_FENCE); x[get_global_id(0)] += get_local_id(0); }")
+        out = self.works("run", "meet.cl", "--global", 1024, "--local", 512, "--print", "x:2", "--quiet", "zeros:1024")
+        self.assertEqual(out, "x: int[1024] = 1 2 ...\n")
+        self.fails(1, "cannot run in groups of 1021x1x1 work-items, because", "run", "meet.cl", "--global", 1021,
+                   "--local", 1021, "zeros:1021")
         self.fails(1, "groups must divide --global", "run", "shift.cl", "--global", 10, "--local", 4, "zeros:10", 1)
         self.fails(1, "ids must fit in 32 bits", *run, "--global", 2**40)
         self.file("req.cl", "kernel __attribute__((reqd_work_group_size(4,2,1))) void req(global int *x) { x[0] = 1; }")

@@ -166,6 +166,66 @@ static void test_reasons(void **state)
     check_reasons(cases, sizeof cases / sizeof *cases, "");
 }
 
+/** How work-items of a group are merged, and why not, with the line. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *merged, *reason; /* reason: NULL: none */
+    } cases[] = {
+        {"a[x] = n;", "not needed", NULL},
+        {"a[x] = get_local_id(0);", "if needed", NULL},
+        {"uint s = 0; for (uint k = 0; k < get_local_id(0); k++) s += a[k]; b[x] = s;", "if needed", NULL},
+        {"l[x & 7] = n; barrier(CLK_LOCAL_MEM_FENCE); a[x] = l[n & 7];", "to gain", NULL},
+        {"uint i = get_local_id(0); while (atomic_add(a, 0) == i) ;", "never", "in a loop, a work-item may wait"},
+        {"uint i = get_local_id(0); volatile global uint *v = a; while (*v == i) ;", "never", "in a loop, a work-item"},
+        {"uint i = get_local_id(0); if (i < n) { barrier(CLK_LOCAL_MEM_FENCE); a[i] = 1; }", "never",
+         "a barrier lies behind a branch"},
+        {"uint i = get_local_id(0); for (uint k = 0; k < b[i]; k++) { barrier(CLK_LOCAL_MEM_FENCE); a[k] += i; }",
+         "never", "a barrier lies behind a branch"},
+        {"g(a + x); g(b + x);", "never", "function g, which is too long"},
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    static char source[1 << 16];
+    size_t at = (size_t)snprintf(source, sizeof source, "void g(global uint *p) { uint s = *p;");
+    for (unsigned i = 0; i < 200; i++) { /* too long to be inlined */
+        at += (size_t)snprintf(source + at, sizeof source - at, "s = s * %uu + p[s & 7];", i);
+    }
+    at += (size_t)snprintf(source + at, sizeof source - at, "p[8] = s + get_local_id(0); }\n");
+    for (size_t i = 0; i < N; i++) {
+        at += (size_t)snprintf(source + at, sizeof source - at, "kernel void k%zu(global uint *a, global uint *b,"
+                               " uint n, local uint *l) { uint x = get_global_id(0); %s }\n", i, cases[i].body);
+    }
+    struct tc_blob object = object_of(source, "-cl-std=CL3.0 -tern-explain");
+    struct tc_kernels kernels;
+    assert_int_equal(tc_kernels_read(&object, &kernels), 0);
+    cJSON *root = cJSON_Parse(tool(&object, "--json"));
+    for (size_t i = 0; i < N; i++) {
+        static const char *const words[] = {"never", "if needed", "to gain"};
+        const cJSON *kernel = cJSON_GetArrayItem(get(root, "kernels"), (int)i), *why = get(kernel, "no_merging");
+        const char *merged = cJSON_GetStringValue(get(kernel, "merged"));
+        const char *text = cJSON_GetStringValue(get(why, "text"));
+        const struct tc_kernel *k = &kernels.kernels[i];
+        if (!merged || strcmp(merged, cases[i].merged) || strcmp(merged, k->groups ? words[k->merges] : "not needed") ||
+            !text != !cases[i].reason ||
+            (text && (!strstr(text, cases[i].reason) || number(why, "line") != (double)i + 2))) {
+            fail_msg("%s: merged %s, because '%s' in line %g", cases[i].body, merged ? merged : "(none)",
+                     text ? text : "(none)", number(why, "line"));
+        }
+    }
+    cJSON_Delete(root);
+    const char *text = tool(&object, "--explain");
+    assert_non_null(strstr(text, "\n  groups      of any size, as the kernel does not see them\n"));
+    assert_non_null(strstr(text, "\n  groups      of at most the work-items of an engine\n"
+                                 "  no merging  in a loop, a work-item may wait"));
+    tc_kernels_free(&kernels);
+    free(object.data);
+    object = object_of("global uint v; kernel void k(global uint *a) { a[get_local_id(0)] = v++; }",
+                       "-cl-std=CL3.0 -tern-explain");
+    assert_non_null(strstr(tool(&object, "--explain"), "  no merging  the program has variables at program scope"));
+    free(object.data);
+}
+
 /** Options of the build that allow no second entry are named. */
 static void test_options(void **state)
 {
@@ -326,6 +386,7 @@ static void test_as_loaded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_options), cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_unrolled), cmocka_unit_test(test_as_loaded),
     };

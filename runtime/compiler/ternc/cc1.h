@@ -35,7 +35,7 @@ enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN };
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
-/** Why a kernel has no second entry of a kind: the first obstacle. */
+/** Why a kernel has no second entry of a kind, or its work-items are not merged: the first obstacle. */
 struct cc1_why {
     char *text;       /**< As "it uses local memory"; NULL: there is none. */
     const char *file; /**< The source file of the obstacle. */
@@ -57,7 +57,7 @@ struct cc1_kernel {
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
-    struct cc1_why no_rounds, no_tiles;
+    struct cc1_why no_rounds, no_tiles, no_merging;
     unsigned unrolled; /**< Loops of stride.c. */
     void *json; /**< cJSON object with all members except local_static and stack. */
 };

@@ -88,6 +88,7 @@ static int is_free_function(const struct tile *t, LLVMValueRef f, unsigned depth
     return 1;
 }
 
+/** Sets kind and own dependence of a call. 0: the kernel cannot be merged. */
 static int read_call(struct tile *t, struct tile_value *v)
 {
     const unsigned csr = cc1_csr(v->of);
@@ -104,12 +105,17 @@ static int read_call(struct tile *t, struct tile_value *v)
     } else if (csr == TERN_CSR_GLOBAL_SIZE_X + t->axis) {
         v->kind = TILE_SIZE_X;
     } else if (csr == TERN_CSR_THREAD) {
-        return 0; /* no two work-items have the same */
+        return cc1_refuse(&t->why, v->of, "it reads the number of its hardware work-item");
     } else if (!csr && !coarse_is_pure_call(v->of)) {
         LLVMValueRef f = LLVMGetCalledValue(v->of);
         v->depends = TILE_X;
-        return LLVMIsAInlineAsm(f) ||
-            (LLVMIsAFunction(f) && (LLVMIsDeclaration(f) || is_free_function(t, f, 0)));
+        if (!LLVMIsAInlineAsm(f) && !LLVMIsAFunction(f)) {
+            return cc1_refuse(&t->why, v->of, "it calls a function by a pointer");
+        }
+        if (LLVMIsAFunction(f) && !LLVMIsDeclaration(f) && !is_free_function(t, f, 0)) {
+            return cc1_refuse(&t->why, v->of, "function %s, which is too long to be inlined, reads ids, has a barrier, "
+                              "or may wait for another work-item", cc1_function_name(f));
+        }
     }
     return 1;
 }
@@ -120,16 +126,21 @@ static int read_instruction(struct tile *t, struct tile_value *v)
     LLVMValueRef i = v->of;
     LLVMBasicBlockRef block = LLVMGetInstructionParent(i);
     if (may_wait(i) && tile_reaches(block, block)) {
-        return 0;
+        return cc1_refuse(&t->why, i, "in a loop, a work-item may wait for another one: by an atomic operation whose "
+                          "result is used, or by volatile memory");
     }
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAlloca:
         v->kind = TILE_PRIVATE;
         v->depends = TILE_X;
-        return block == LLVMGetEntryBasicBlock(t->plain) && LLVMIsAConstantInt(LLVMGetOperand(i, 0));
+        if (block != LLVMGetEntryBasicBlock(t->plain) || !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
+            return cc1_refuse(&t->why, i, "it has a private array whose size is not constant");
+        }
+        return 1;
     case LLVMStore: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: v->depends = TILE_X; return 1;
     case LLVMLoad: v->depends = coarse_is_ordered(i) ? TILE_X : 0; return 1;
-    case LLVMVAArg: case LLVMIndirectBr: case LLVMUnreachable: return 0;
+    case LLVMVAArg: case LLVMIndirectBr: case LLVMUnreachable:
+        return cc1_refuse(&t->why, i, "it has a place that is never reached, or a computed jump");
     case LLVMCall: return read_call(t, v);
     default: return 1;
     }
@@ -246,7 +257,7 @@ static LLVMBasicBlockRef find_entry(const struct tile *t, const struct cc1_set *
 }
 
 /** Marks the blocks of a set as a new region. 0: it cannot be one. */
-static int add_region(struct tile *t, const struct cc1_set *set, LLVMBasicBlockRef join)
+static int add_region(struct tile *t, const struct cc1_set *set, LLVMBasicBlockRef join, LLVMValueRef branch)
 {
     struct tile_region r = {.from = find_entry(t, set, join), .join = join};
     const unsigned number = t->n_regions + 1;
@@ -265,7 +276,10 @@ static int add_region(struct tile *t, const struct cc1_set *set, LLVMBasicBlockR
         if (!has(set, block) && !joins) {
             continue;
         }
-        if (v->kind == TILE_BARRIER || v->kind == TILE_EXIT || v->kind == TILE_PRIVATE) {
+        if (v->kind == TILE_BARRIER) {
+            return cc1_refuse(&t->why, branch, "a barrier lies behind a branch that work-items may take differently");
+        }
+        if (v->kind == TILE_EXIT || v->kind == TILE_PRIVATE) {
             return 0;
         }
         v->region = number;
@@ -304,7 +318,7 @@ static int find_region(struct tile *t, const struct joins *j, unsigned k)
     int found = 0;
     if (join) {
         fill(t->blocks[k], join, &set);
-        found = is_nested(t, &set) && add_region(t, &set, join);
+        found = is_nested(t, &set) && add_region(t, &set, join, LLVMGetBasicBlockTerminator(t->blocks[k]));
     }
     free(set.at);
     return found;
@@ -331,7 +345,9 @@ static int find_regions(struct tile *t)
         tile_spread(t);
         for (unsigned n = 0; n < t->n_blocks && all; n++) {
             if (is_new(t, t->blocks[n])) {
-                all = find_region(t, &j, n);
+                all = find_region(t, &j, n) ||
+                    cc1_refuse(&t->why, LLVMGetBasicBlockTerminator(t->blocks[n]), "the paths of a branch that "
+                               "work-items may take differently do not meet again");
                 more = 1;
             }
         }
@@ -356,14 +372,19 @@ int merge_read(struct tile *t, size_t most)
     if (!tile_collect(t, most)) {
         return 0;
     }
-    for (size_t k = 0; k < t->n; k++) {
-        struct tile_value *v = &t->values[k];
-        if (LLVMIsAInstruction(v->of) && !read_instruction(t, v)) {
-            return 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            struct tile_value *v = tile_find(t, i);
+            if (!read_instruction(t, v)) {
+                return 0;
+            }
+            exits |= v->kind == TILE_EXIT;
         }
-        exits |= v->kind == TILE_EXIT;
     }
-    if (!exits || !find_regions(t)) {
+    if (!exits) {
+        return cc1_refuse(&t->why, NULL, "it does not end");
+    }
+    if (!find_regions(t)) {
         return 0;
     }
     tile_find_growth(t);

@@ -71,7 +71,7 @@ static int has_variables(const struct cc1 *cc)
 
 /** How work-items of the kernel's groups can be merged, in whichever dimension. A gain is expected with
  *  barriers only. */
-static enum cc1_merges can_merge(struct cc1 *cc, const struct cc1_kernel *k)
+static enum cc1_merges can_merge(struct cc1 *cc, struct cc1_kernel *k)
 {
     struct cc1 scratch = *cc;
     size_t length;
@@ -83,6 +83,7 @@ static enum cc1_merges can_merge(struct cc1 *cc, const struct cc1_kernel *k)
                          .plain = LLVMGetNamedFunction(scratch.module, LLVMGetValueName2(k->entry, &length))};
         can = merge_read(&t, MOST);
         barriers = t.barriers;
+        k->no_merging = t.why;
         merge_free(&t);
     }
     LLVMDisposeModule(scratch.module);
@@ -117,7 +118,11 @@ void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain
         struct cc1_kernel *k = &cc->kernels[i];
         struct cc1_set met = {0};
         k->groups = reaches_groups(k->entry, &met);
-        k->merges = k->groups && !variables ? can_merge(cc, k) : CC1_NEVER;
+        if (k->groups && variables) {
+            cc1_refuse(&k->no_merging, NULL, "the program has variables at program scope, which it may change");
+        } else if (k->groups) {
+            k->merges = can_merge(cc, k);
+        }
         k->merges = k->merges && plain ? CC1_IF_NEEDED : k->merges;
         any |= k->merges != CC1_NEVER;
         free(met.at);
@@ -194,7 +199,7 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
                      .stride = s->local[s->axis] / s->n};
     const int can = s->n > 1 && merge_read(&t, MOST);
     if (!can && s->must) {
-        cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged", k->name);
+        cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
     }
     k->merged = 1;
     if (can && (s->must || choose(&t, s->n, s->local[s->axis]))) {

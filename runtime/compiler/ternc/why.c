@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BARRIER ".insn i 0x0b, 0" /* device/sync.cl */
 #define ATOMIC ".insn r 0x2f"     /* device/atomics.cl */
 
 /** The instruction whose place is meant: of a private variable, which has none, the first use that has one. */
@@ -69,7 +68,7 @@ const char *cc1_call_obstacle(LLVMValueRef call)
     if (LLVMIsAInlineAsm(f)) {
         const char *code = LLVMGetInlineAsmAsmString(f, &length);
         return strstr(code, ATOMIC)                              ? "it has an atomic operation"
-               : strstr(code, BARRIER) || strstr(code, "fence ") ? "it has a barrier or a fence"
+               : strstr(code, CC1_BARRIER) || strstr(code, "fence ") ? "it has a barrier or a fence"
                                                                  : "it has assembly";
     }
     const char *name = LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
@@ -107,6 +106,9 @@ void *cc1_explanation(const struct cc1_kernel *k)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "unrolled", k->unrolled);
+    if (k->groups && k->merges == CC1_NEVER) {
+        add(json, "no_merging", &k->no_merging);
+    }
     if (!k->copies) {
         add(json, "no_rounds", &k->no_rounds);
         add(json, "no_tiles", &k->no_tiles);

@@ -319,7 +319,7 @@ static void test_random(void **state)
     const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so one short range for each kernel runs there. */
     const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
-    const unsigned long usual = slow ? 1 : 6;
+    const unsigned long usual = slow ? 1 : 3;
     items_max = slow ? 2 * most_items : ITEMS_MAX;
     seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
     const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
@@ -373,12 +373,13 @@ static void test_sizes(void **state)
     }
 }
 
-/** Instructions that a kernel executes in groups of a quarter of an engine. */
+/** Instructions that a kernel executes in groups of 64 work-items, or less if an engine has less. */
 static cl_ulong cost(const char *name, const char *options)
 {
     static uint32_t result[ITEMS_MAX];
     static const uint32_t zeros[IN_WORDS];
-    struct range r = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .local = {64, 1, 1}, .n = 100, .m = 100};
+    struct range r = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .n = 100, .m = 100,
+                      .local = {room < 64 ? room : 64, 1, 1}};
     cl_program p = clt_build(source, options);
     cl_kernel k = clCreateKernel(p, name, &clt_error);
     MADE(k);

@@ -45,7 +45,7 @@ static int may_wait(LLVMValueRef i)
     case LLVMCall: /* inline assembly, as of an exchange after a comparison */
         return LLVMIsAInlineAsm(LLVMGetCalledValue(i)) && LLVMGetInlineAsmHasSideEffects(LLVMGetCalledValue(i)) &&
             !is_asm(i, CC1_BARRIER) && !is_asm(i, "fence") && !coarse_is_exit(i);
-    case LLVMAtomicRMW: return LLVMGetFirstUse(i) != NULL || LLVMGetVolatile(i);
+    case LLVMAtomicRMW: return LLVMGetFirstUse(i) != NULL;
     case LLVMLoad: case LLVMAtomicCmpXchg: return coarse_is_ordered(i);
     default: return 0;
     }

@@ -67,11 +67,13 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
     return CL_INVALID_WORK_GROUP_SIZE;
 }
 
-/** True: a merged kernel is there, and has enough private memory for its work-items. */
-static bool is_usable(const struct rt_binary *b)
+/** True: a merged kernel is there, its work-items have enough private memory, and its local variables do not reach
+ *  into the local arguments, which are placed behind those of the kernel itself. */
+static bool is_usable(cl_kernel k, const struct rt_binary *b)
 {
-    return b != NULL && b->kernels.kernels[0].merged > 1 &&
-        rt_kernel_stack_log2(&b->kernels.kernels[0]) <= RT_STACK_LOG2_MAX;
+    const struct tc_kernel *made = b != NULL ? &b->kernels.kernels[0] : NULL;
+    return made != NULL && made->merged > 1 && made->local_static <= k->code->local_static &&
+        rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }
 
 /** Takes the specialised kernel from the binary. Without an image in *out, it is not to be had and not needed. */
@@ -80,12 +82,12 @@ static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *o
     const cl_context ctx = k->program->context;
     struct rt_binary *b = NULL;
     cl_int error = rt_binary_special(k->binary, s, &b);
-    if (error == CL_SUCCESS && s->must && !is_usable(b)) {
+    if (error == CL_SUCCESS && s->must && !is_usable(k, b)) {
         rt_context_refuse(ctx, RT_REFUSED_GROUP, "kernel %s cannot be compiled for groups of %ux%ux%u work-items",
                           k->code->name, s->local[0], s->local[1], s->local[2]);
         error = CL_OUT_OF_RESOURCES;
     }
-    if (error == CL_SUCCESS && is_usable(b)) {
+    if (error == CL_SUCCESS && is_usable(k, b)) {
         error = rt_binary_image(b, ctx, &out->image);
         if (error == CL_SUCCESS) {
             out->loaded = &out->image->image.kernels.kernels[0];

@@ -8,209 +8,16 @@
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
 #include "clt.h"
+#include "merged_kernels.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
-
-enum { ITEMS_MAX = 1 << 14, GROUP_MAX = 1024, IN_WORDS = ITEMS_MAX + 4096, STACK = 16384 };
-
-struct range {
-    cl_uint dims;
-    size_t offset[3], global[3], local[3];
-    cl_uint n, m;
-};
-
-/* ---------------------------------------------------------------- the kernels on the host */
-
-static struct {
-    struct range range;
-    uint32_t group[3], local[3]; /* ids of the group, and of the work-item that runs */
-    ucontext_t main, items[GROUP_MAX];
-    bool ended[GROUP_MAX];
-    unsigned at; /* number of the work-item that runs */
-    void (*kernel)(const uint32_t *in, uint32_t *out, uint32_t *part, uint32_t n, uint32_t m);
-    const uint32_t *in;
-    uint32_t *out;
-    uint32_t part[2 * GROUP_MAX];
-} host;
-
-typedef unsigned uint;
-typedef unsigned long ulong;
-#define CLK_LOCAL_MEM_FENCE 0
-
-#define BY_DIMENSION(name, value, beyond)          \
-    static uint name(uint d)                       \
-    {                                              \
-        return d < 3 ? (uint)(value) : (beyond);   \
-    }
-BY_DIMENSION(get_local_id, host.local[d], 0)
-BY_DIMENSION(get_local_size, host.range.local[d], 1)
-BY_DIMENSION(get_enqueued_local_size, host.range.local[d], 1)
-BY_DIMENSION(get_group_id, host.group[d], 0)
-BY_DIMENSION(get_num_groups, host.range.global[d] / host.range.local[d], 1)
-BY_DIMENSION(get_global_size, host.range.global[d], 1)
-BY_DIMENSION(get_global_offset, host.range.offset[d], 0)
-BY_DIMENSION(get_global_id, host.range.offset[d] + host.group[d] * host.range.local[d] + host.local[d], 0)
-
-static uint get_work_dim(void)
-{
-    return host.range.dims;
-}
-
-static uint get_local_linear_id(void)
-{
-    return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
-}
-
-static uint get_global_linear_id(void)
-{
-    const uint x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);
-    return ((get_global_id(2) - get_global_offset(2)) * get_global_size(1) + y) * get_global_size(0) + x;
-}
-
-static uint max(uint a, uint b)
-{
-    return a > b ? a : b;
-}
-
-static uint atomic_add(uint *p, uint v)
-{
-    const uint old = *p;
-    *p += v;
-    return old;
-}
-
-static uint atomic_max(uint *p, uint v)
-{
-    const uint old = *p;
-    *p = max(old, v);
-    return old;
-}
-
-static void barrier(int flags)
-{
-    (void)flags;
-    swapcontext(&host.items[host.at], &host.main);
-}
-
-#define AT get_global_linear_id()
-#define L get_local_linear_id()
-#define S (get_local_size(0) * get_local_size(1) * get_local_size(2))
-#define local
-#define STEP s = s * 3 + (s >> 5); s ^= s << 7;
-#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP
-#define LONG STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS
-#define FUNCTION(type, name, parameters, ...) static type name parameters __VA_ARGS__
-#define KERNEL(name, ...)                                                                    \
-    static void host_##name(const uint *in, uint *out, uint *part, uint n, uint m)           \
-    {                                                                                        \
-        (void)in, (void)out, (void)part, (void)n, (void)m;                                   \
-        __VA_ARGS__                                                                          \
-    }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
-#include "merged_kernels.inc"
-#pragma GCC diagnostic pop
-#undef AT
-#undef L
-#undef S
-#undef local
-#undef STEP
-#undef STEPS
-#undef LONG
-#undef FUNCTION
-#undef KERNEL
-
-static void run_item(void)
-{
-    host.kernel(host.in, host.out, host.part, host.range.n, host.range.m);
-    host.ended[host.at] = true;
-}
-
-/** Lets work-item `at` of the group run to its next barrier, or to its end. */
-static void step(unsigned at)
-{
-    const size_t *local = host.range.local;
-    host.at = at;
-    host.local[0] = (uint32_t)(at % local[0]);
-    host.local[1] = (uint32_t)(at / local[0] % local[1]);
-    host.local[2] = (uint32_t)(at / local[0] / local[1]);
-    swapcontext(&host.main, &host.items[at]);
-}
-
-static void run_group(unsigned items)
-{
-    static char stacks[GROUP_MAX][STACK];
-    for (unsigned i = 0; i < items; i++) {
-        assert_int_equal(getcontext(&host.items[i]), 0);
-        host.items[i].uc_stack.ss_sp = stacks[i];
-        host.items[i].uc_stack.ss_size = STACK;
-        host.items[i].uc_link = &host.main;
-        host.ended[i] = false;
-        makecontext(&host.items[i], run_item, 0);
-    }
-    for (unsigned left = items; left > 0;) {
-        left = 0;
-        for (unsigned i = 0; i < items; i++) {
-            if (!host.ended[i]) {
-                step(i);
-                left += !host.ended[i];
-            }
-        }
-    }
-}
-
-static void run_host(void (*kernel)(const uint *, uint *, uint *, uint, uint), const struct range *r,
-                     const uint32_t *in, uint32_t *out)
-{
-    host.kernel = kernel;
-    host.range = *r;
-    host.in = in;
-    host.out = out;
-    for (host.group[2] = 0; host.group[2] < r->global[2] / r->local[2]; host.group[2]++) {
-        for (host.group[1] = 0; host.group[1] < r->global[1] / r->local[1]; host.group[1]++) {
-            for (host.group[0] = 0; host.group[0] < r->global[0] / r->local[0]; host.group[0]++) {
-                run_group((unsigned)(r->local[0] * r->local[1] * r->local[2]));
-            }
-        }
-    }
-}
-
-/* ---------------------------------------------------------------- the kernels on the device */
-
-#define TEXT(...) #__VA_ARGS__
-#define FUNCTION(type, name, parameters, ...) TEXT(type name parameters __VA_ARGS__) "\n"
-#define KERNEL(name, ...) \
-    TEXT(kernel void name(global const uint *in, global uint *out, local uint *part, uint n, uint m) __VA_ARGS__) "\n"
-static const char source[] =
-    "#define AT (uint)get_global_linear_id()\n"
-    "#define L (uint)get_local_linear_id()\n"
-    "#define S (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2))\n"
-    "#define STEP s = s * 3 + (s >> 5); s ^= s << 7;\n"
-    "#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP\n"
-    "#define LONG STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS\n"
-#include "merged_kernels.inc"
-    ;
-#undef FUNCTION
-#undef KERNEL
-
-#define FUNCTION(type, name, parameters, ...)
-#define KERNEL(name, ...) {#name, host_##name},
-static const struct {
-    const char *name;
-    void (*host)(const uint *, uint *, uint *, uint, uint);
-} kernels[] = {
-#include "merged_kernels.inc"
-};
-#undef KERNEL
 
 static uint32_t seed;
 static size_t most_items, room; /* work-items of the largest group, and of an engine */
-static size_t items_max = ITEMS_MAX; /* work-items of a random range */
+static size_t items_max = MERGED_ITEMS; /* work-items of a random range */
 
 static size_t below(size_t n)
 {
@@ -240,9 +47,9 @@ static bool fits(const size_t local[3])
 }
 
 /** Returns a random range. Groups have at most `most` work-items, and mostly nearly as many. */
-static struct range any_range(size_t most)
+static struct merged_range any_range(size_t most)
 {
-    struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    struct merged_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
     do {
         size_t items = below(3) == 0 ? below(most) + 1 : most >> below(3);
         for (cl_uint d = 0; d < r.dims; d++) { /* the last dimension takes what is left */
@@ -270,37 +77,37 @@ static size_t size_of(cl_kernel k)
     return size;
 }
 
-static void run_device(cl_kernel k, const struct range *r, cl_mem in, uint32_t *result)
+static void run_device(cl_kernel k, const struct merged_range *r, cl_mem in, uint32_t *result)
 {
     static const uint32_t fill = 0xa5c3e1f7u;
     const size_t items = r->local[0] * r->local[1] * r->local[2];
-    cl_mem out = clt_buffer(ITEMS_MAX * 4, NULL);
-    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, ITEMS_MAX * 4, 0, NULL, NULL));
+    cl_mem out = clt_buffer(MERGED_ITEMS * 4, NULL);
+    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, MERGED_ITEMS * 4, 0, NULL, NULL));
     clt_args(k, 2, ARG(in), ARG(out));
     OK(clSetKernelArg(k, 2, items * 8, NULL));
     OK(clSetKernelArg(k, 3, sizeof r->n, &r->n));
     OK(clSetKernelArg(k, 4, sizeof r->m, &r->m));
     OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, r->local, 0, NULL, NULL));
-    clt_read(out, result, ITEMS_MAX * 4);
+    clt_read(out, result, MERGED_ITEMS * 4);
     OK(clReleaseMemObject(out));
 }
 
 /** Runs a kernel over a random range on the device and on the host. */
 static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data)
 {
-    static uint32_t device[ITEMS_MAX], expected[ITEMS_MAX];
-    for (size_t i = 0; i < ITEMS_MAX; i++) {
+    static uint32_t device[MERGED_ITEMS], expected[MERGED_ITEMS];
+    for (size_t i = 0; i < MERGED_ITEMS; i++) {
         expected[i] = 0xa5c3e1f7u;
     }
-    cl_kernel k = clCreateKernel(p, kernels[which].name, &clt_error);
+    cl_kernel k = clCreateKernel(p, merged_kernels[which].name, &clt_error);
     MADE(k);
-    const struct range range = any_range(size_of(k)), *r = &range;
+    const struct merged_range range = any_range(size_of(k)), *r = &range;
     run_device(k, r, in, device);
-    run_host(kernels[which].host, r, data, expected);
-    for (size_t i = 0; i < ITEMS_MAX; i++) {
+    merged_run_host(&merged_kernels[which], r, data, expected);
+    for (size_t i = 0; i < MERGED_ITEMS; i++) {
         if (device[i] != expected[i]) {
             fail_msg("%s in groups of %zux%zux%zu of %zux%zux%zu from (%zu, %zu, %zu), n %u, m %u: element %zu is "
-                     "0x%08x instead of 0x%08x", kernels[which].name, r->local[0], r->local[1], r->local[2],
+                     "0x%08x instead of 0x%08x", merged_kernels[which].name, r->local[0], r->local[1], r->local[2],
                      r->global[0], r->global[1], r->global[2], r->offset[0], r->offset[1], r->offset[2], r->n, r->m, i,
                      device[i], expected[i]);
         }
@@ -314,23 +121,23 @@ static void test_random(void **state)
 #ifdef __SANITIZE_THREAD__
     skip(); /* the thread sanitizer does not follow contexts; the other tests compile and run merged groups, too */
 #endif
-    static uint32_t data[IN_WORDS];
+    static uint32_t data[MERGED_WORDS];
     const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
     const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so one short range for each kernel runs there. */
     const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
     const unsigned long usual = slow ? 1 : 3;
-    items_max = slow ? 2 * most_items : ITEMS_MAX;
+    items_max = slow ? 2 * most_items : MERGED_ITEMS;
     seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
     const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
     printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
-    for (size_t i = 0; i < IN_WORDS; i++) {
+    for (size_t i = 0; i < MERGED_WORDS; i++) {
         data[i] = clt_random(&seed);
     }
     cl_mem in = clt_buffer(sizeof data, data);
-    cl_program p = clt_build(source, "-cl-std=CL3.0");
+    cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
     for (unsigned long s = 0; s < steps; s++) {
-        for (size_t i = 0; i < LENGTH(kernels); i++) {
+        for (size_t i = 0; i < merged_n_kernels; i++) {
             compare(p, i, in, data);
         }
     }
@@ -345,11 +152,11 @@ static void test_sizes(void **state)
 {
     (void)state;
     const size_t most = most_items;
-    cl_program p = clt_build(source, "-cl-std=CL3.0");
-    for (size_t i = 0; i < LENGTH(kernels); i++) {
-        cl_kernel k = clCreateKernel(p, kernels[i].name, &clt_error);
+    cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
+    for (size_t i = 0; i < merged_n_kernels; i++) {
+        cl_kernel k = clCreateKernel(p, merged_kernels[i].name, &clt_error);
         MADE(k);
-        assert_int_equal(size_of(k), strcmp(kernels[i].name, "names") == 0 ? room : most);
+        assert_int_equal(size_of(k), strcmp(merged_kernels[i].name, "names") == 0 ? room : most);
         OK(clReleaseKernel(k));
     }
     OK(clReleaseProgram(p));
@@ -376,11 +183,11 @@ static void test_sizes(void **state)
 /** Instructions that a kernel executes in groups of 64 work-items, or less if an engine has less. */
 static cl_ulong cost(const char *name, const char *options)
 {
-    static uint32_t result[ITEMS_MAX];
-    static const uint32_t zeros[IN_WORDS];
-    struct range r = {.dims = 1, .global = {ITEMS_MAX, 1, 1}, .n = 100, .m = 100,
+    static uint32_t result[MERGED_ITEMS];
+    static const uint32_t zeros[MERGED_WORDS];
+    struct merged_range r = {.dims = 1, .global = {MERGED_ITEMS, 1, 1}, .n = 100, .m = 100,
                       .local = {room < 64 ? room : 64, 1, 1}};
-    cl_program p = clt_build(source, options);
+    cl_program p = clt_build(merged_source, options);
     cl_kernel k = clCreateKernel(p, name, &clt_error);
     MADE(k);
     cl_mem in = clt_buffer(sizeof zeros, zeros);
@@ -461,17 +268,17 @@ static void test_many_sizes(void **state)
 {
     (void)state;
     enum { SIZES = 11 };
-    static uint32_t data[IN_WORDS], result[ITEMS_MAX];
-    cl_program p = clt_build(source, "-cl-std=CL3.0");
+    static uint32_t data[MERGED_WORDS], result[MERGED_ITEMS];
+    cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
     cl_kernel k = clCreateKernel(p, "turned", &clt_error);
     MADE(k);
-    for (size_t i = 0; i < IN_WORDS; i++) {
+    for (size_t i = 0; i < MERGED_WORDS; i++) {
         data[i] = (uint32_t)i;
     }
     cl_mem in = clt_buffer(sizeof data, data);
     for (size_t i = 0; i < 2 * SIZES; i++) {
         const size_t items = room + 4 * (i % SIZES + 1);
-        const struct range r = {.dims = 1, .global = {2 * items, 1, 1}, .local = {items, 1, 1}};
+        const struct merged_range r = {.dims = 1, .global = {2 * items, 1, 1}, .local = {items, 1, 1}};
         run_device(k, &r, in, result);
         for (size_t j = 0; j < 2 * items; j++) {
             assert_int_equal(result[j], j + j % items * 3);
@@ -492,7 +299,7 @@ static void test_refusals(void **state)
     MADE(c);
     cl_command_queue q = clCreateCommandQueue(c, clt_device, 0, &clt_error);
     MADE(q);
-    const char *text = source;
+    const char *text = merged_source;
     cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
     MADE(p);
     OK(clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/core/fault.h"
 #include "runtime/core/group.h"
 
 #define MOST 16u  /* largest number of rounds, at which the cost of ids and arguments is negligible */
@@ -108,24 +109,15 @@ static void tell_tile(const struct tc_kernel *k, const struct rt_range *r, const
 void rt_coarse_explain(const struct tc_kernel *k, const struct rt_range *r, const struct rt_range *hardware,
                        struct tern_fault *fault, char more[RT_FAULT_MORE])
 {
-    static const char before[] = "work-item (", after[] = "): ";
-    char *from = strstr(fault->message, before);
-    char *to = from != NULL ? strstr(from, after) : NULL;
-    if (!fault->has_item || to == NULL) {
-        return;
-    }
-    char who[160], text[sizeof fault->message];
+    char who[160];
     if (k->tile) {
         tell_tile(k, r, fault, who, sizeof who);
     } else {
         tell_rounds(k, r, hardware, fault, who, sizeof who);
     }
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(from - fault->message), fault->message, who, to + 1);
-    memcpy(fault->message, text, sizeof text);
-    fault->has_item = false;
-    fault->warp = fault->lane = 0;
-    memset(fault->group, 0, sizeof fault->group);
-    memset(fault->item, 0, sizeof fault->item);
+    if (!rt_fault_name_items(fault, who)) {
+        return;
+    }
     const size_t at = strlen(more);
     snprintf(more + at, RT_FAULT_MORE - at, " Built with -g, the kernel is not coarsened, and the work-item is told.");
 }

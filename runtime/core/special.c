@@ -3,8 +3,9 @@
 #include "runtime/core/special.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "runtime/core/fault.h"
 
 #define MOST 16u /* work-items that are merged at most */
 #define LEAST 4u /* work-items that are merged to gain, at least */
@@ -67,12 +68,13 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
     return CL_INVALID_WORK_GROUP_SIZE;
 }
 
-/** True: a merged kernel is there, its work-items have enough private memory, and its local variables do not reach
- *  into the local arguments, which are placed behind those of the kernel itself. */
+/** True: a merged kernel is there that fits what was planned for the kernel itself: the
+ *  local arguments, which lie behind the kernel's local variables; and its work-items have enough private memory. */
 static bool is_usable(cl_kernel k, const struct rt_binary *b)
 {
     const struct tc_kernel *made = b != NULL ? &b->kernels.kernels[0] : NULL;
-    return made != NULL && made->merged > 1 && made->local_static <= k->code->local_static &&
+    return made != NULL && made->merged > 1 &&
+        made->local_static <= k->code->local_static &&
         rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }
 
@@ -89,11 +91,8 @@ static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *o
     }
     if (error == CL_SUCCESS && is_usable(k, b)) {
         error = rt_binary_image(b, ctx, &out->image);
-        if (error == CL_SUCCESS) {
-            out->loaded = &out->image->image.kernels.kernels[0];
-            out->n = out->loaded->merged;
-            out->axis = s->axis;
-        }
+        out->n = b->kernels.kernels[0].merged;
+        out->axis = s->axis;
     }
     rt_object_drop(b);
     return error;
@@ -133,40 +132,26 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
 
 void rt_special_regroup(const struct rt_range *range, struct tern_fault *fault)
 {
-    static const char before[] = " of group (", after[] = "): ";
-    char *from = strstr(fault->message, before);
-    char *to = from != NULL ? strstr(from, after) : NULL;
-    if (!fault->has_item || to == NULL) {
-        return;
-    }
-    char text[sizeof fault->message];
+    uint32_t group[3];
+    char text[64];
     for (int i = 0; i < 3; i++) {
-        fault->group[i] = (fault->item[i] - range->offset[i]) / range->local[i];
+        group[i] = (fault->item[i] - range->offset[i]) / range->local[i];
     }
-    snprintf(text, sizeof text, "%.*s%s%u, %u, %u%s", (int)(from - fault->message), fault->message, before,
-             fault->group[0], fault->group[1], fault->group[2], to);
-    memcpy(fault->message, text, sizeof text);
+    snprintf(text, sizeof text, " of group (%u, %u, %u)", group[0], group[1], group[2]);
+    if (rt_fault_replace(fault, " of group (", text)) {
+        memcpy(fault->group, group, sizeof group);
+    }
 }
 
 void rt_special_explain(const struct rt_special *s, const struct rt_range *range, struct tern_fault *fault)
 {
-    static const char before[] = "work-item (", after[] = "): ";
-    char *from = strstr(fault->message, before);
-    char *to = from != NULL ? strstr(from, after) : NULL;
-    if (!fault->has_item || to == NULL) {
-        return;
-    }
-    char text[sizeof fault->message];
     uint32_t id[3];
+    char who[160];
     memcpy(id, fault->item, sizeof id);
     const uint32_t apart = range->local[s->axis] / s->n;
     const uint32_t number = id[s->axis] - range->offset[s->axis];
     id[s->axis] += number / apart * (range->local[s->axis] - apart);
-    snprintf(text, sizeof text, "%.*sone of %u work-items that are %u apart in %c, the first of them (%u, %u, %u)%s",
-             (int)(from - fault->message), fault->message, s->n, apart, "xyz"[s->axis], id[0], id[1], id[2], to + 1);
-    memcpy(fault->message, text, sizeof text);
-    fault->has_item = false;
-    fault->warp = fault->lane = 0;
-    memset(fault->group, 0, sizeof fault->group);
-    memset(fault->item, 0, sizeof fault->item);
+    snprintf(who, sizeof who, "one of %u work-items that are %u apart in %c, the first of them (%u, %u, %u)", s->n,
+             apart, "xyz"[s->axis], id[0], id[1], id[2]);
+    rt_fault_name_items(fault, who);
 }

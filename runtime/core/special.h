@@ -16,9 +16,8 @@ struct rt_special {
     /** Image of the specialised kernel, of which the caller of rt_special_choose drops the hold. NULL: the kernel is
      *  not specialised. */
     struct rt_image *image;
-    const struct tc_kernel *loaded; /**< The kernel of that image. */
-    uint32_t n;                     /**< Work-items that a hardware work-item runs. */
-    unsigned axis;                  /**< Dimension in which they differ. */
+    uint32_t n;    /**< Work-items that a hardware work-item runs. */
+    unsigned axis; /**< Dimension in which they differ. */
 };
 
 /** Largest number of work-items of a group of a kernel. */

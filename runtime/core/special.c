@@ -68,14 +68,13 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
     return CL_INVALID_WORK_GROUP_SIZE;
 }
 
-/** True: a merged kernel is there that fits what was planned for the kernel itself: the
+/** True: a merged kernel is there that fits what was planned for the kernel itself: its block of arguments, and the
  *  local arguments, which lie behind the kernel's local variables; and its work-items have enough private memory. */
 static bool is_usable(cl_kernel k, const struct rt_binary *b)
 {
     const struct tc_kernel *made = b != NULL ? &b->kernels.kernels[0] : NULL;
-    return made != NULL && made->merged > 1 &&
-        made->local_static <= k->code->local_static &&
-        rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
+    return made != NULL && made->merged > 1 && made->args_size == k->code->args_size &&
+        made->local_static <= k->code->local_static && rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }
 
 /** Takes the specialised kernel from the binary. Without an image in *out, it is not to be had and not needed. */

@@ -13,6 +13,7 @@ static const char source[] =
     "__attribute__((reqd_work_group_size(4, 1, 1)))\n"
     "kernel void first(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = "
     "scratch[0] + v.y; }\n"
+    "kernel void third(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = v.y; }\n"
     "kernel void second(global int *out) { out[0] = 2; }\n";
 
 static unsigned char *made;
@@ -127,6 +128,34 @@ static void test_missing_entry(void **state)
     OK(clReleaseProgram(p));
 }
 
+/** The metadata has a larger block of arguments than the kernel in the modules. The kernel runs in groups that fit an
+ *  engine, and not in larger ones, for which it is compiled from the modules. */
+static void test_other_arguments(void **state)
+{
+    (void)state;
+    size_t most = 0;
+    const size_t four = 4;
+    const cl_char value = 1;
+    const cl_int4 v = {{0}};
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    for (int forged = 0; forged < 2; forged++) {
+        cl_program p = load("\"third\"", "\"args_size\":32", forged ? "\"args_size\":48" : "\"args_size\":32");
+        MADE(p);
+        OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+        cl_kernel k = clCreateKernel(p, "third", &clt_error);
+        MADE(k);
+        cl_mem m = clt_buffer(4, NULL);
+        clt_args(k, 4, ARG(m), ARG(value), LOCAL(4), ARG(v));
+        OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &four, &four, 0, NULL, NULL));
+        FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &most, &most, 0, NULL, NULL),
+              forged ? CL_OUT_OF_RESOURCES : CL_SUCCESS);
+        OK(clFinish(clt_queue));
+        OK(clReleaseMemObject(m));
+        OK(clReleaseKernel(k));
+        OK(clReleaseProgram(p));
+    }
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -224,7 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_harmless),
-        cmocka_unit_test(test_missing_entry), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_missing_entry), cmocka_unit_test(test_other_arguments), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_many_arguments),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

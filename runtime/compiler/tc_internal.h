@@ -146,9 +146,10 @@ struct tc_module_header {
  *  for messages about faults. */
 #define TC_MODULE_ARG_INFO 1u
 
-/** Runs tern-cc1 with an input; *out is its standard output. -EBADMSG: the input is invalid (log); errors of
- *  tc_child_run. */
-int tc_run_cc1(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log);
+/** Runs tern-cc1 with an input, unless the cache has its result. *out is the sealed library or object. -EBADMSG: the
+ *  input is invalid (log); -EIO: the output is not complete (log); errors of tc_child_run. */
+int tc_cc1_cached(const struct tc_key *key, const char *const *argv, const struct tc_blob *input, int to_library,
+                  struct tc_blob *out, struct tc_text *log);
 
 /** Appends the seal. -ENOMEM: the blob is unchanged. */
 int tc_seal(struct tc_blob *blob);

@@ -76,7 +76,8 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
     return 0;
 }
 
-int tc_run_cc1(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
+/** Runs tern-cc1; *out is its standard output. */
+static int run(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
 {
     struct tc_child child = {.argv = argv, .inputs = input, .n_inputs = 1};
     struct tc_blob made = {0};
@@ -111,6 +112,31 @@ static int prepend_header(struct tc_blob *library)
     return 0;
 }
 
+int tc_cc1_cached(const struct tc_key *key, const char *const *argv, const struct tc_blob *input, int to_library,
+                  struct tc_blob *out, struct tc_text *log)
+{
+    int result = tc_cache_get(key, out, log);
+    if (result == 0) {
+        return 0;
+    }
+    result = run(argv, input, out, log);
+    const int whole = result || !to_library || tc_bitcode_whole(out->data, out->size);
+    if (!result && to_library) {
+        result = prepend_header(out);
+    }
+    if (result == 0) {
+        result = tc_seal(out);
+    }
+    if (!result && (!whole || tc_kind(out->data, out->size) != (to_library ? TC_LIBRARY : TC_OBJECT))) {
+        tc_text_print(log, "error: the code generator's output is not complete\n");
+        result = -EIO;
+    }
+    if (!result) {
+        tc_cache_put(key, out, log);
+    }
+    return result;
+}
+
 static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_options *options, int to_library,
                         struct tc_blob *out, struct tc_text *log)
 {
@@ -143,23 +169,7 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
         tc_key_add(&key, &options->lines, sizeof options->lines);
     }
     tc_key_add(&key, framed.data, framed.size);
-    if (tc_cache_get(&key, out, log)) {
-        result = tc_run_cc1(argv, &framed, out, log);
-        const int whole = result || !to_library || tc_bitcode_whole(out->data, out->size);
-        if (!result && to_library) {
-            result = prepend_header(out);
-        }
-        if (result == 0) {
-            result = tc_seal(out);
-        }
-        if (!result && (!whole || tc_kind(out->data, out->size) != (to_library ? TC_LIBRARY : TC_OBJECT))) {
-            tc_text_print(log, "error: the code generator's output is not complete\n");
-            result = -EIO;
-        }
-        if (!result) {
-            tc_cache_put(&key, out, log);
-        }
-    }
+    result = tc_cc1_cached(&key, argv, &framed, to_library, out, log);
     free(framed.data);
     return result;
 }

@@ -47,20 +47,7 @@ static int specialise(const struct tc_blob *modules, const struct tc_special *s,
         tc_key_add(&key, argv[i], strlen(argv[i]));
     }
     tc_key_add(&key, modules->data, modules->size);
-    if (tc_cache_get(&key, out, log)) {
-        result = tc_run_cc1(argv, modules, out, log);
-        if (result == 0) {
-            result = tc_seal(out);
-        }
-        if (result == 0 && tc_kind(out->data, out->size) != TC_OBJECT) {
-            tc_text_print(log, "error: the code generator's output is not complete\n");
-            result = -EIO;
-        }
-        if (result == 0) {
-            tc_cache_put(&key, out, log);
-        }
-    }
-    return result;
+    return tc_cc1_cached(&key, argv, modules, 0, out, log);
 }
 
 int tc_specialise(const struct tc_blob *object, const struct tc_special *s, struct tc_blob *out, char **log)

@@ -72,16 +72,22 @@ static void check_reason(const struct reasons *c, const cJSON *kernel, const cha
     }
 }
 
+/** Writes a function of one line that is too long to be inlined. `end`: its last statements. Returns its length. */
+static size_t long_function(char *source, size_t size, const char *name, const char *end)
+{
+    size_t at = (size_t)snprintf(source, size, "void %s(global uint *p) { uint s = *p;", name);
+    for (unsigned i = 0; i < 200; i++) {
+        at += (size_t)snprintf(source + at, size - at, "s = s * %uu + p[s & 7];", i);
+    }
+    return at + (size_t)snprintf(source + at, size - at, "%s }\n", end);
+}
+
 /** Explains kernels that are the cases' bodies, each on the line of its number. */
 static void check_reasons(const struct reasons *cases, size_t n, const char *options)
 {
     static char source[1 << 16];
     char all[128];
-    size_t at = (size_t)snprintf(source, sizeof source, "void f(global uint *p) { uint s = *p;");
-    for (unsigned i = 0; i < 200; i++) { /* too long to be inlined */
-        at += (size_t)snprintf(source + at, sizeof source - at, "s = s * %uu + p[s & 7];", i);
-    }
-    at += (size_t)snprintf(source + at, sizeof source - at, "p[8] = s; atomic_inc(p); }\n");
+    size_t at = long_function(source, sizeof source, "f", "p[8] = s; atomic_inc(p);");
     for (size_t i = 0; i < n; i++) {
         at += (size_t)snprintf(source + at, sizeof source - at, "kernel void k%zu(global uint *restrict a,"
                                " global uint *restrict b, uint n, local uint *l)"
@@ -187,11 +193,7 @@ static void test_groups(void **state)
     };
     enum { N = sizeof cases / sizeof *cases };
     static char source[1 << 16];
-    size_t at = (size_t)snprintf(source, sizeof source, "void g(global uint *p) { uint s = *p;");
-    for (unsigned i = 0; i < 200; i++) { /* too long to be inlined */
-        at += (size_t)snprintf(source + at, sizeof source - at, "s = s * %uu + p[s & 7];", i);
-    }
-    at += (size_t)snprintf(source + at, sizeof source - at, "p[8] = s + get_local_id(0); }\n");
+    size_t at = long_function(source, sizeof source, "g", "p[8] = s + get_local_id(0);");
     for (size_t i = 0; i < N; i++) {
         at += (size_t)snprintf(source + at, sizeof source - at, "kernel void k%zu(global uint *a, global uint *b,"
                                " uint n, local uint *l) { uint x = get_global_id(0); %s }\n", i, cases[i].body);

@@ -117,7 +117,7 @@ void cc1_coarsen(struct cc1 *cc);
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k);
 /** Optimizes the entries for tiles. */
 void cc1_tiles_optimize(struct cc1 *cc);
-/** Orders their instructions for few live values, after cc1_addresses. */
+/** Orders the instructions of entries for tiles, and of merged ones, for few live values. After cc1_addresses. */
 void cc1_tiles_order(struct cc1 *cc);
 
 /* why.c: why kernels have no second entry */

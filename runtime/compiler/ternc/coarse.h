@@ -60,6 +60,10 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by);
 LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *second);
 /** True: the exit instruction of an entry. */
 int coarse_is_exit(LLVMValueRef i);
+/** True: a barrier. */
+int coarse_is_barrier(LLVMValueRef i);
+/** True: the instruction has a pointer to local memory. */
+int coarse_uses_local(LLVMValueRef i);
 /** True: an intrinsic that neither reads nor writes memory. */
 int coarse_is_pure_call(LLVMValueRef call);
 /** True: the instruction only informs the optimizer, and is not copied. */

@@ -87,6 +87,22 @@ static int is_local_pointer(LLVMValueRef v)
         LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == CC1_LOCAL_SPACE;
 }
 
+int coarse_uses_local(LLVMValueRef i)
+{
+    int local = is_local_pointer(i);
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        local |= is_local_pointer(LLVMGetOperand(i, (unsigned)k));
+    }
+    return local;
+}
+
+int coarse_is_barrier(LLVMValueRef i)
+{
+    size_t length;
+    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    return f && LLVMIsAInlineAsm(f) && strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_BARRIER) != NULL;
+}
+
 int coarse_is_pure_call(LLVMValueRef i)
 {
     LLVMValueRef f = LLVMGetCalledValue(i);
@@ -151,11 +167,7 @@ int coarse_is_opaque_call(LLVMValueRef i)
 
 const char *coarse_obstacle(LLVMValueRef i)
 {
-    int local = is_local_pointer(i);
-    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
-        local |= is_local_pointer(LLVMGetOperand(i, (unsigned)k));
-    }
-    return coarse_is_ordered(i) ? order(i) : local ? "it uses local memory" : NULL;
+    return coarse_is_ordered(i) ? order(i) : coarse_uses_local(i) ? "it uses local memory" : NULL;
 }
 
 /** Sets the kind of a step that reads a CSR. 0: the coarse entry cannot provide its value. */

@@ -153,10 +153,6 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     }
     cc1_addresses(cc);
     cc1_tiles_order(cc);
-    if (s && cc->kernels[0].merged > 1) {
-        tile_share_terms(cc, cc->kernels[0].entry);
-        tile_order(cc, cc->kernels[0].entry);
-    }
     cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);

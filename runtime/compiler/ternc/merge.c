@@ -3,11 +3,11 @@
  * Merged groups: an entry in which each hardware work-item runs n work-items of the same group. A group of 1,024
  * work-items fits an engine that holds 256, and a small group becomes a single warp. The work-items that a hardware
  * work-item runs differ in one dimension, the axis, by H = (local size) / n, so that the lanes of a warp still access
- * neighbouring words. Example: with a local size of 64 and n = 4, hardware work-item 3 runs the local ids 3, 19,
- * 35, 51.
+ * neighbouring words. Example: with a local size of 64 and n = 4, hardware work-item 3 runs the local ids 3, 19, 35,
+ * 51.
  *
- * The launcher divides the global and the local size of the axis by n (compiler.h). Then the CSRs of the axis have the
- * values of the hardware's groups, of which the entry computes OpenCL's:
+ * The launcher divides the global and the local size of the axis by n (compiler.h). The CSRs of the axis have the
+ * values of the hardware's groups, and the entry computes OpenCL's from them:
  *
  *   local id k  = LOCAL_ID + k * H
  *   global id k = OFFSET + GROUP_ID * n * H + local id k
@@ -34,7 +34,7 @@ struct copy_of_region {
 
 static unsigned region_of(const struct tile *t, LLVMBasicBlockRef block)
 {
-    return tile_find(t, LLVMBasicBlockAsValue(block))->region;
+    return tile_find_block(t, block)->region;
 }
 
 /** Number of the region into which a branch leads; 0: it leads into none. */
@@ -65,7 +65,7 @@ static void make_branch(struct tile *t, const struct copy_of_region *c, LLVMValu
     }
 }
 
-/** Builds copy k of a block of the region. Its phis are completed later. */
+/** Builds copy k of a block of the region. complete_block completes the phis. */
 static void make_block(struct tile *t, const struct copy_of_region *c, LLVMBasicBlockRef block)
 {
     LLVMPositionBuilderAtEnd(t->b, tile_block(t, block, c->k));
@@ -140,7 +140,7 @@ static void make_region(struct tile *t, unsigned number)
         c.join = tile_add_block(t);
         for (unsigned n = 0; n < t->n_blocks; n++) {
             if (region_of(t, t->blocks[n]) == number) {
-                tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[c.k] =
+                tile_find_block(t, t->blocks[n])->copy[c.k] =
                     LLVMBasicBlockAsValue(tile_add_block(t));
             }
         }
@@ -180,14 +180,7 @@ static void make_end(struct tile *t, LLVMValueRef end)
 static void make_uniform(struct tile *t, LLVMBasicBlockRef block)
 {
     LLVMPositionBuilderAtEnd(t->b, tile_block(t, block, 0));
-    LLVMValueRef i = LLVMGetFirstInstruction(block), first = i;
-    for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
-        tile_make_copies(t, tile_find(t, i), 0);
-    }
-    for (LLVMValueRef phi = first; phi != i; phi = LLVMGetNextInstruction(phi)) {
-        tile_make_copies(t, tile_find(t, phi), 1);
-    }
-    for (; i; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = tile_make_phis(t, block); i; i = LLVMGetNextInstruction(i)) {
         struct tile_value *v = tile_find(t, i);
         if (LLVMIsAReturnInst(i)) {
             LLVMBuildRetVoid(t->b);
@@ -281,7 +274,7 @@ LLVMValueRef merge_make(struct tile *t, const char *name)
     LLVMBasicBlockRef begin = tile_add_block(t);
     for (unsigned n = 0; n < t->n_blocks; n++) {
         if (!region_of(t, t->blocks[n])) {
-            tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[0] = LLVMBasicBlockAsValue(tile_add_block(t));
+            tile_find_block(t, t->blocks[n])->copy[0] = LLVMBasicBlockAsValue(tile_add_block(t));
         }
     }
     LLVMPositionBuilderAtEnd(t->b, begin);

@@ -9,10 +9,10 @@
  * the work-items. A region is entered from one block only, and a larger region contains a smaller one or has nothing in
  * common with it.
  *
- * Work-items that are merged cannot wait for each other. They do so at barriers, each of which the entry executes once
- * for all of them. That is right outside of regions, where all work-items go the same way. They may also wait in a loop
- * for a value that another work-item writes. Such a loop has a volatile access, an atomic whose result is used, or a
- * call that does, and is refused.
+ * Merged work-items cannot wait for each other. The entry executes a barrier once for all of them, which is right
+ * outside of regions, where all work-items go the same way. A loop in which a work-item may wait for a value that
+ * another one writes is refused. Such a loop reads volatile memory, uses the result of an atomic, or calls a function
+ * that does.
  */
 #include "tile.h"
 
@@ -44,7 +44,7 @@ static int may_wait(LLVMValueRef i)
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMCall: /* inline assembly, as of an exchange after a comparison */
         return LLVMIsAInlineAsm(LLVMGetCalledValue(i)) && LLVMGetInlineAsmHasSideEffects(LLVMGetCalledValue(i)) &&
-            !is_asm(i, CC1_BARRIER) && !is_asm(i, "fence") && !coarse_is_exit(i);
+            !coarse_is_barrier(i) && !is_asm(i, "fence") && !coarse_is_exit(i);
     case LLVMAtomicRMW: return LLVMGetFirstUse(i) != NULL;
     case LLVMLoad: case LLVMAtomicCmpXchg: return coarse_is_ordered(i);
     default: return 0;
@@ -77,7 +77,7 @@ static int is_free_function(const struct tile *t, LLVMValueRef f, unsigned depth
             if (is_own_id(t, i)) {
                 return 0; /* the function would have to know which work-item it runs for */
             }
-            if (LLVMIsAInlineAsm(called) ? is_asm(i, CC1_BARRIER) || coarse_is_exit(i) : !LLVMIsAFunction(called)) {
+            if (LLVMIsAInlineAsm(called) ? coarse_is_barrier(i) || coarse_is_exit(i) : !LLVMIsAFunction(called)) {
                 return 0;
             }
             if (LLVMIsAFunction(called) && !LLVMIsDeclaration(called) && !is_free_function(t, called, depth + 1)) {
@@ -96,7 +96,7 @@ static int read_call(struct tile *t, struct tile_value *v)
         v->kind = TILE_HINT;
     } else if (coarse_is_exit(v->of)) {
         v->kind = TILE_EXIT;
-    } else if (is_asm(v->of, CC1_BARRIER)) {
+    } else if (coarse_is_barrier(v->of)) {
         v->kind = TILE_BARRIER;
         t->barriers = 1;
     } else if (csr == TERN_CSR_LOCAL_ID_X + t->axis || csr == TERN_CSR_GLOBAL_ID_X + t->axis) {
@@ -148,13 +148,13 @@ static int read_instruction(struct tile *t, struct tile_value *v)
 
 static unsigned *region_of(const struct tile *t, LLVMBasicBlockRef block)
 {
-    return &tile_find(t, LLVMBasicBlockAsValue(block))->region;
+    return &tile_find_block(t, block)->region;
 }
 
 /** Number of a block in t->blocks. */
 static unsigned number_of(const struct tile *t, LLVMBasicBlockRef block)
 {
-    return tile_find(t, LLVMBasicBlockAsValue(block))->by; /* blocks do not grow */
+    return tile_find_block(t, block)->by; /* blocks do not grow */
 }
 
 /** The blocks that all paths from each block to the end of the kernel meet: bit n of row k is set if block n is on all
@@ -187,7 +187,7 @@ static struct joins find_joins(struct tile *t)
     j.row = cc1_alloc(t->n_blocks, j.words * sizeof *j.row);
     memset(j.row, 0xff, t->n_blocks * j.words * sizeof *j.row);
     for (unsigned k = 0; k < t->n_blocks; k++) {
-        tile_find(t, LLVMBasicBlockAsValue(t->blocks[k]))->by = k;
+        tile_find_block(t, t->blocks[k])->by = k;
     }
     for (int changed = 1; changed;) {
         changed = 0;

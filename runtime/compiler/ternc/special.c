@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Kernels that are compiled again for a local size, when they are enqueued. The object carries the modules as they were
- * linked. From them a second object is made of one kernel, in which the local size is a constant, so that loops over it
- * are unrolled, and in which work-items of a group are merged (merge.c) if the group is too large for an engine, or if
+ * linked. A second object is made from them, with one kernel, in which the local size is a constant. Loops over the
+ * local size are unrolled. Work-items of a group are merged (merge.c) if the group is too large for an engine, or if
  * that needs fewer instructions.
  *
  * A kernel that does not look at its groups needs none of this: the launcher divides its range as it likes.
@@ -26,21 +26,10 @@
 /** True: the kernel sees its groups by this instruction. */
 static int sees_groups(LLVMValueRef i)
 {
-    size_t length;
-    for (int k = -1; k < LLVMGetNumOperands(i); k++) {
-        LLVMTypeRef type = LLVMTypeOf(k < 0 ? i : LLVMGetOperand(i, (unsigned)k));
-        if (LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == CC1_LOCAL_SPACE) {
-            return 1;
-        }
-    }
-    if (!LLVMIsACallInst(i)) {
-        return 0;
-    }
-    const unsigned csr = cc1_csr(i);
-    LLVMValueRef f = LLVMGetCalledValue(i);
-    return (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_NUM_GROUPS_Z) ||
-        (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z) ||
-        (LLVMIsAInlineAsm(f) && strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_BARRIER) != NULL);
+    const unsigned csr = LLVMIsACallInst(i) ? cc1_csr(i) : 0;
+    return coarse_uses_local(i) || coarse_is_barrier(i) ||
+        (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_NUM_GROUPS_Z) ||
+        (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z);
 }
 
 /** True: function f, or one that it calls, sees the groups. */

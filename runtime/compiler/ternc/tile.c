@@ -113,7 +113,7 @@ static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
 
 LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k)
 {
-    return LLVMValueAsBasicBlock(tile_find(t, LLVMBasicBlockAsValue(block))->copy[k]);
+    return LLVMValueAsBasicBlock(tile_find_block(t, block)->copy[k]);
 }
 
 /** Builds the branch at the end of a block. k: 0 in the tile, or TILE_SLOW. */
@@ -135,7 +135,7 @@ static void add_incoming(struct tile *t, const struct tile_value *v, unsigned k)
 {
     const int slow = k == TILE_SLOW;
     for (unsigned i = 0; i < LLVMCountIncoming(v->of); i++) {
-        const struct tile_value *from = tile_find(t, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(v->of, i)));
+        const struct tile_value *from = tile_find_block(t, LLVMGetIncomingBlock(v->of, i));
         LLVMValueRef value = tile_get(t, LLVMGetIncomingValue(v->of, i), k);
         LLVMBasicBlockRef last = from->last[slow];
         if (last) { /* the block is reachable */
@@ -181,20 +181,25 @@ static void assume_ids(struct tile *t)
     }
 }
 
+LLVMValueRef tile_make_phis(struct tile *t, LLVMBasicBlockRef block)
+{
+    LLVMValueRef first = LLVMGetFirstInstruction(block), i = first;
+    for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
+        tile_make_copies(t, tile_find(t, i), 0);
+    }
+    for (LLVMValueRef phi = first; phi != i; phi = LLVMGetNextInstruction(phi)) {
+        tile_make_copies(t, tile_find(t, phi), 1);
+    }
+    return i;
+}
+
 /** Builds the blocks of the tile. */
 static void make_fast(struct tile *t)
 {
     for (unsigned n = 0; n < t->n_blocks; n++) {
-        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        struct tile_value *block = tile_find_block(t, t->blocks[n]);
         LLVMPositionBuilderAtEnd(t->b, LLVMValueAsBasicBlock(block->copy[0]));
-        LLVMValueRef i = LLVMGetFirstInstruction(t->blocks[n]), first = i;
-        for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
-            tile_make_copies(t, tile_find(t, i), 0);
-        }
-        for (LLVMValueRef phi = first; phi != i; phi = LLVMGetNextInstruction(phi)) {
-            tile_make_copies(t, tile_find(t, phi), 1);
-        }
-        for (; i; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = tile_make_phis(t, t->blocks[n]); i; i = LLVMGetNextInstruction(i)) {
             struct tile_value *v = tile_find(t, i);
             block->last[0] = LLVMGetInsertBlock(t->b);
             if (LLVMIsATerminatorInst(i)) {
@@ -220,7 +225,7 @@ static void make_fast(struct tile *t)
 static void make_single(struct tile *t, LLVMBasicBlockRef latch)
 {
     for (unsigned n = 0; n < t->n_blocks; n++) {
-        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        struct tile_value *block = tile_find_block(t, t->blocks[n]);
         block->last[1] = LLVMValueAsBasicBlock(block->copy[TILE_SLOW]);
         LLVMPositionBuilderAtEnd(t->b, block->last[1]);
         for (LLVMValueRef i = LLVMGetFirstInstruction(t->blocks[n]); i; i = LLVMGetNextInstruction(i)) {
@@ -293,7 +298,7 @@ static void make_slow(struct tile *t, LLVMValueRef f)
     LLVMBasicBlockRef begin = tile_add_block(t), head = tile_add_block(t), latch = tile_add_block(t);
     LLVMBasicBlockRef leave = tile_add_block(t), body;
     for (unsigned n = 0; n < t->n_blocks; n++) {
-        tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]))->copy[TILE_SLOW] = LLVMBasicBlockAsValue(tile_add_block(t));
+        tile_find_block(t, t->blocks[n])->copy[TILE_SLOW] = LLVMBasicBlockAsValue(tile_add_block(t));
     }
     LLVMValueRef x = LLVMGetParam(f, 1), y = LLVMGetParam(f, 2);
     LLVMPositionBuilderAtEnd(t->b, begin);
@@ -370,7 +375,7 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
         t->values[n].last[0] = t->values[n].last[1] = NULL;
     }
     for (unsigned n = 0; n < t->n_blocks; n++) {
-        struct tile_value *block = tile_find(t, LLVMBasicBlockAsValue(t->blocks[n]));
+        struct tile_value *block = tile_find_block(t, t->blocks[n]);
         block->copy[0] = LLVMBasicBlockAsValue(tile_add_block(t));
     }
     t->slow = tile_add_block(t);

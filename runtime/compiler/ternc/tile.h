@@ -84,6 +84,8 @@ struct tile {
 void tile_sort(struct tile *t);
 /** The entry of an instruction or block; NULL: v is neither. */
 struct tile_value *tile_find(const struct tile *t, LLVMValueRef v);
+/** The entry of a block. */
+struct tile_value *tile_find_block(const struct tile *t, LLVMBasicBlockRef block);
 /** True: block `to` can be reached from the successors of `from`. */
 int tile_reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 /** Reads the plain entry. 0: it cannot run as tiles, see t->why. The caller frees `values` and `blocks`. */
@@ -109,6 +111,8 @@ LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k
 /** Builds all copies of an instruction in the tile. derived: only those that are another copy and a constant distance;
  *  else only the others. */
 void tile_make_copies(struct tile *t, struct tile_value *v, int derived);
+/** Builds the copies of the phis at the begin of a block. Returns the first instruction behind them. */
+LLVMValueRef tile_make_phis(struct tile *t, LLVMBasicBlockRef block);
 /** Sets the copies of the steps of one kind to first + each_x * k + each_y * l for copy (k, l). */
 void tile_set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y);
 

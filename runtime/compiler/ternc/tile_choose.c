@@ -247,9 +247,11 @@ void cc1_tiles_optimize(struct cc1 *cc)
 void cc1_tiles_order(struct cc1 *cc)
 {
     for (size_t i = 0; i < cc->n_kernels; i++) {
-        if (cc->kernels[i].tile) {
-            tile_share_terms(cc, cc->kernels[i].coarse);
-            tile_order(cc, cc->kernels[i].coarse);
+        const struct cc1_kernel *k = &cc->kernels[i];
+        LLVMValueRef copied = k->tile ? k->coarse : k->merged > 1 ? k->entry : NULL;
+        if (copied) {
+            tile_share_terms(cc, copied);
+            tile_order(cc, copied);
         }
     }
 }

@@ -34,6 +34,11 @@ struct tile_value *tile_find(const struct tile *t, LLVMValueRef v)
     return bsearch(&key, t->values, t->n, sizeof key, compare);
 }
 
+struct tile_value *tile_find_block(const struct tile *t, LLVMBasicBlockRef block)
+{
+    return tile_find(t, LLVMBasicBlockAsValue(block));
+}
+
 unsigned tile_depends(const struct tile *t, const struct tile_value *v)
 {
     return v->depends & ((t->x > 1 ? TILE_X : 0u) | (t->y > 1 ? TILE_Y : 0u));
@@ -42,7 +47,7 @@ unsigned tile_depends(const struct tile *t, const struct tile_value *v)
 /** Adds the blocks that are reachable from `block` in reverse order of completion, from the end of the list. */
 static void visit(struct tile *t, LLVMBasicBlockRef block, unsigned *left)
 {
-    struct tile_value *v = tile_find(t, LLVMBasicBlockAsValue(block));
+    struct tile_value *v = tile_find_block(t, block);
     if (v->by) {
         return;
     }

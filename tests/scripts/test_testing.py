@@ -209,10 +209,10 @@ class Parts(InFolder):
             for s in every:
                 if s.name != left:
                     kept.keep(s, steps.Counted(3), 1)
-            todo, before = parts.chosen(every, 0, 1, kept)
-            self.assertEqual([s.name for s in todo if parts.is_test(s)], [left])
-            names = {s.name for s in todo}
-            self.assertTrue(all(n in names for s in todo for n in s.needs))
+            wanted, before = parts.chosen(every, 0, 1, kept)
+            self.assertEqual([s.name for s in wanted if parts.is_test(s)], [left])
+            names = {s.name for s in wanted}
+            self.assertTrue(all(n in names for s in wanted for n in s.needs))
             self.assertEqual(sum(b.passed for b in before), 3 * (len(tests) - 1))
             table = parts.table(every, 1, kept)
             self.assertTrue(table[0].startswith(f"full at {left}"))
@@ -224,8 +224,8 @@ class Parts(InFolder):
                  [("a", 0), ("b", 0), ("c", 1)]]
         status, _ = self.run_steps(every[0], every[2], kept=kept.keep)
         self.assertEqual(status, 1)
-        todo, before = parts.chosen(every, 0, 1, kept)
-        self.assertEqual(sorted(s.name for s in todo), ["b", "c"])
+        wanted, before = parts.chosen(every, 0, 1, kept)
+        self.assertEqual(sorted(s.name for s in wanted), ["b", "c"])
         self.assertEqual(sum(b.passed for b in before), 1)
         table = "\n".join(parts.table(every, 1, kept))
         self.assertRegex(table, r"1 +1 +0 +0\.0  a\n")

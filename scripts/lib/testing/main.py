@@ -115,13 +115,13 @@ def long_tier(opts):
     k, n = opts.part
     status = 0
     if not opts.table:
-        todo, before = parts.chosen(all_steps, k, n, kept)
+        wanted, before = parts.chosen(all_steps, k, n, kept)
         if before:
             print(f"test: {len(before)} steps had passed at this commit, with {sum(b.passed for b in before)} tests; "
                   "they are not run again (--again runs them)", flush=True)
         if opts.list:
-            return listing(todo)
-        status = schedule.run(todo, jobs(), kept.keep)
+            return listing(wanted)
+        status = schedule.run(wanted, jobs(), kept.keep)
     print("\n".join(parts.table(all_steps, n, kept)), flush=True)
     return status
 

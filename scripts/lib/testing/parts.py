@@ -84,14 +84,14 @@ def chosen(all_steps, part, n, kept):
     """Returns the steps to run now, with those that build what they need, and the Counted of those that passed
     before."""
     mine = parts(all_steps, n)[part - 1] if part else [s for p in parts(all_steps, n) for s in p]
-    todo = {s.name: s for s in mine if not kept.passed(s.name)}
+    wanted = {s.name: s for s in mine if not kept.passed(s.name)}
     builders = {s.name: s for s in all_steps if not is_test(s)}
-    more = list(todo.values())
+    more = list(wanted.values())
     while more:
         step = more.pop()
-        step.needs = tuple(x for x in step.needs if x not in {m.name for m in mine} or x in todo)
-        found = {x: builders[x] for x in step.needs if x in builders and x not in todo}
-        todo |= found
+        step.needs = tuple(x for x in step.needs if x not in {m.name for m in mine} or x in wanted)
+        found = {x: builders[x] for x in step.needs if x in builders and x not in wanted}
+        wanted |= found
         more += found.values()
-    before = [Counted(kept.get(s.name)["passed"]) for s in mine if s.name not in todo]
-    return with_needs(todo, True) if todo else [], before
+    before = [Counted(kept.get(s.name)["passed"]) for s in mine if s.name not in wanted]
+    return with_needs(wanted, True) if wanted else [], before

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The inner loop of a function (loop.h). A loop reaches from the target of a branch back to the last branch to it,
- * since tern-cc1 keeps the blocks of a loop together (ternc/order.c).
- */
+/** The inner loop of a function (loop.h). tern-cc1 keeps the blocks of a loop together (ternc/order.c). */
 #include "loop.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tc_code.h"
-#include "tern/tern_spec.h"
+#include "tc_loops.h"
 
-#define EXIT (TC_CUSTOM_0 | TERN_CUSTOM_EXIT << 12)
 #define FIRST_ARGUMENT 10u /* registers a0 to a7, x10 to x17 */
 #define LAST_ARGUMENT 17u
 
@@ -20,10 +16,6 @@ enum { ENDS_IN_ADDRESS = 1, ENDS_IN_DATA = 2 };
 
 /** How an instruction uses a register. */
 enum use { UNUSED, PASSED_ON, AS_ADDRESS, AS_DATA };
-
-struct span {
-    uint32_t from, to; /* words, `to` included */
-};
 
 static uint32_t rd(uint32_t w)
 {
@@ -66,8 +58,8 @@ static enum use use(uint32_t w, uint32_t reg)
 
 /** Collects where the result of word `from` ends: follows it through the span until its register gets another value.
  *  ends: what is known of the other words. */
-static unsigned follow(const uint32_t *code, const struct span *span, const uint8_t *ends, uint32_t from, uint32_t *met,
-                       uint32_t *stack)
+static unsigned follow(const uint32_t *code, const struct tc_loop *span, const uint8_t *ends, uint32_t from,
+                       uint32_t *met, uint32_t *stack)
 {
     const uint32_t reg = rd(code[from]), mark = from + 1;
     unsigned found = 0;
@@ -76,7 +68,7 @@ static unsigned follow(const uint32_t *code, const struct span *span, const uint
     while (n > 0) {
         const uint32_t at = stack[--n];
         const int32_t by = tc_code_target(code[at]) / 4;
-        const bool falls = (tc_code_opcode(code[at]) != TC_JAL || tc_code_is_call(code[at])) && code[at] != EXIT;
+        const bool falls = tc_code_falls_through(code[at]);
         const bool jumps = by && !tc_code_is_call(code[at]);
         const int64_t next[2] = {falls ? (int64_t)at + 1 : -1, jumps ? (int64_t)at + by : -1};
         for (int k = 0; k < 2; k++) {
@@ -99,7 +91,7 @@ static unsigned follow(const uint32_t *code, const struct span *span, const uint
 }
 
 /** Fills the classes. span: the loop with the loops in it. */
-static bool classify(const uint32_t *code, uint32_t words, const struct span *span, struct loop *l)
+static bool classify(const uint32_t *code, uint32_t words, const struct tc_loop *span, struct loop *l)
 {
     uint8_t *ends = calloc(words, 1);
     uint32_t *met = calloc(words, sizeof *met); /* 1 + the word that was followed last to here */
@@ -135,33 +127,13 @@ static bool classify(const uint32_t *code, uint32_t words, const struct span *sp
     return ok;
 }
 
-/** Finds all loops. Branches to the same target belong to one loop. */
-static uint32_t find_spans(const uint32_t *code, uint32_t words, struct span *spans)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < words; i++) {
-        const int32_t by = tc_code_target(code[i]) / 4;
-        if (by >= 0 || (uint32_t)-by > i) {
-            continue;
-        }
-        const uint32_t to = i - (uint32_t)-by;
-        uint32_t k = 0;
-        while (k < n && spans[k].from != to) {
-            k++;
-        }
-        spans[k] = (struct span){to, i};
-        n += k == n;
-    }
-    return n;
-}
-
-static bool contains(const struct span *outer, const struct span *inner)
+static bool contains(const struct tc_loop *outer, const struct tc_loop *inner)
 {
     return outer != inner && outer->from <= inner->from && inner->to <= outer->to;
 }
 
 /** Number of loops around a loop. */
-static uint32_t depth(const struct span *spans, uint32_t n, const struct span *s)
+static uint32_t depth(const struct tc_loop *spans, uint32_t n, const struct tc_loop *s)
 {
     uint32_t d = 0;
     for (uint32_t k = 0; k < n; k++) {
@@ -171,7 +143,7 @@ static uint32_t depth(const struct span *spans, uint32_t n, const struct span *s
 }
 
 /** Sets `inside` for a loop without the loops in it. Returns its number of instructions. */
-static uint32_t own(const struct span *spans, uint32_t n, const struct span *s, bool *inside, uint32_t words)
+static uint32_t own(const struct tc_loop *spans, uint32_t n, const struct tc_loop *s, bool *inside, uint32_t words)
 {
     uint32_t all = 0;
     for (uint32_t i = 0; i < words; i++) {
@@ -187,10 +159,11 @@ static uint32_t own(const struct span *spans, uint32_t n, const struct span *s, 
 bool loop_find(const uint32_t *code, uint32_t words, bool rounds, struct loop *loop)
 {
     struct loop l = {.inside = calloc((size_t)words + 1, sizeof *l.inside)};
-    struct span *spans = calloc((size_t)words + 1, sizeof *spans);
-    const struct span *best = NULL;
-    bool ok = l.inside && spans;
-    const uint32_t n = ok ? find_spans(code, words, spans) : 0;
+    struct tc_loop *spans = calloc((size_t)words + 1, sizeof *spans);
+    const struct tc_loop *best = NULL;
+    uint8_t *scratch = malloc((size_t)words + 1);
+    bool ok = l.inside && spans && scratch;
+    const uint32_t n = ok ? tc_find_loops(code, words, spans, scratch) : 0;
     uint64_t most = 0;
     for (uint32_t k = 0; k < n; k++) {
         const uint64_t length = spans[k].to - spans[k].from + 1;
@@ -208,8 +181,9 @@ bool loop_find(const uint32_t *code, uint32_t words, bool rounds, struct loop *l
         l.inside[i] = true;
     }
     l.whole = !best;
-    const struct span all = {0, words - 1};
+    const struct tc_loop all = {0, words - 1};
     ok = ok && (words == 0 || classify(code, words, best ? best : &all, &l));
+    free(scratch);
     free(spans);
     if (ok) {
         *loop = l;

@@ -3,6 +3,8 @@
 #ifndef TC_CODE_H
 #define TC_CODE_H
 
+#include "tern/tern_spec.h"
+
 #include <stdint.h>
 
 /** Opcodes: the low seven bits of a word. */
@@ -38,6 +40,13 @@ static inline int tc_code_is_on_stack(uint32_t w)
 static inline int tc_code_is_call(uint32_t w)
 {
     return tc_code_opcode(w) == TC_JALR || (tc_code_opcode(w) == TC_JAL && (w >> 7 & 31) == 1);
+}
+
+/** True: the next word is executed after this one, if it is a branch that is not taken, or no branch. */
+static inline int tc_code_falls_through(uint32_t w)
+{
+    const uint32_t exit = TC_CUSTOM_0 | TERN_CUSTOM_EXIT << 12;
+    return (tc_code_opcode(w) != TC_JAL || tc_code_is_call(w)) && w != exit;
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "../tc_code.h"
 #include "../tc_elf.h"
+#include "../tc_loops.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -46,24 +47,25 @@ static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint
 }
 
 /** Counts the instructions before word `end`. */
-static double count(const uint8_t *code, uint32_t words)
+static double count(const uint8_t *bytes, uint32_t words)
 {
     double *weight = cc1_alloc(words, sizeof *weight), sum = 0;
-    uint32_t word;
+    struct tc_loop *loops = cc1_alloc(words, sizeof *loops);
+    uint32_t *code = cc1_alloc(words, sizeof *code);
+    uint8_t *scratch = cc1_alloc(words, 1);
+    memcpy(code, bytes, words * sizeof *code);
+    const uint32_t n = tc_find_loops(code, words, loops, scratch);
     for (uint32_t i = 0; i < words; i++) {
         weight[i] = 1;
-    }
-    for (uint32_t i = 0; i < words; i++) {
-        memcpy(&word, code + 4 * (size_t)i, sizeof word);
-        const int32_t by = tc_code_target(word) / 4;
-        for (int64_t k = by < 0 ? (int64_t)i + by : (int64_t)i + 1; k >= 0 && k <= i; k++) {
-            weight[k] *= ROUNDS;
+        for (uint32_t k = 0; k < n; k++) {
+            weight[i] *= i >= loops[k].from && i <= loops[k].to ? ROUNDS : 1;
         }
+        const int spilled = weight[i] > 1 && tc_code_is_on_stack(code[i]);
+        sum += weight[i] * (tc_code_is_call(code[i]) ? CALL : spilled ? STACK : 1);
     }
-    for (uint32_t i = 0; i < words; i++) {
-        memcpy(&word, code + 4 * (size_t)i, sizeof word);
-        sum += weight[i] * (tc_code_is_call(word) ? CALL : weight[i] > 1 && tc_code_is_on_stack(word) ? STACK : 1);
-    }
+    free(scratch);
+    free(code);
+    free(loops);
     free(weight);
     return sum;
 }

@@ -35,7 +35,8 @@ static bool plan_large(uint32_t items, uint32_t room, struct tc_special *s)
     return false;
 }
 
-/** Plans a merge that is to gain: as many work-items as leave whole warps that fill the engines. */
+/** Plans a merge that is to gain: as many work-items as leave whole warps that fill an engine, since a kernel runs on
+ *  one. */
 static bool plan_small(const struct tern_device_info *info, uint32_t items, const struct rt_range *r,
                        struct tc_special *s)
 {
@@ -43,7 +44,7 @@ static bool plan_small(const struct tern_device_info *info, uint32_t items, cons
     for (int i = 0; i < 3; i++) {
         all *= r->global[i];
     }
-    const uint64_t room = (uint64_t)info->engines * info->lanes * info->warps;
+    const uint64_t room = (uint64_t)info->lanes * info->warps;
     for (s->n = MOST; s->n >= LEAST; s->n /= 2) {
         if (items % (s->n * info->lanes) == 0 && all >= s->n * room &&
             find_axis(s->local, s->n, &s->axis)) {

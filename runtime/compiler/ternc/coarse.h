@@ -77,6 +77,12 @@ int coarse_is_ordered(LLVMValueRef i);
 const char *coarse_obstacle(LLVMValueRef i);
 /** True: a call that may change memory, as far as is known. */
 int coarse_is_opaque_call(LLVMValueRef i);
+/** True: the instructions of the block may be executed even if the program would not, and one block follows. */
+int coarse_is_speculative(LLVMBasicBlockRef block);
+/** True: the block only joins paths to the next one. */
+int coarse_joins_only(LLVMBasicBlockRef block);
+/** Moves the instructions of a block (NULL: none) but the last before an instruction. */
+void coarse_move_before(LLVMBuilderRef b, LLVMBasicBlockRef block, LLVMValueRef before);
 /** Gives `to` the attributes of the entry `from`. */
 void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to);
 /** Follows the plain entry from begin to exit, and fills the steps. 0: the kernel cannot be coarsened, see c->why. */

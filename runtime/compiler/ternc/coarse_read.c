@@ -114,6 +114,49 @@ int coarse_is_pure_call(LLVMValueRef i)
     return memory && LLVMGetEnumAttributeValue(memory) == 0;
 }
 
+/** True: the instruction may be executed even if the program would not. */
+static int is_speculative(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMLShr: case LLVMAShr: case LLVMAnd: case LLVMOr:
+    case LLVMXor: case LLVMFAdd: case LLVMFSub: case LLVMFMul: case LLVMFNeg: case LLVMICmp: case LLVMFCmp:
+    case LLVMSelect: case LLVMGetElementPtr: case LLVMTrunc: case LLVMZExt: case LLVMSExt: case LLVMBitCast:
+    case LLVMFPToSI: case LLVMFPToUI: case LLVMSIToFP: case LLVMUIToFP: case LLVMFreeze:
+        return 1;
+    case LLVMCall: return coarse_is_pure_call(i) || cc1_csr(i);
+    default: return 0;
+    }
+}
+
+int coarse_is_speculative(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block), end = LLVMGetBasicBlockTerminator(block);
+    while (i != end && is_speculative(i)) {
+        i = LLVMGetNextInstruction(i);
+    }
+    return i == end && LLVMGetNumSuccessors(end) == 1;
+}
+
+int coarse_joins_only(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block), end = LLVMGetBasicBlockTerminator(block);
+    while (LLVMIsAPHINode(i)) {
+        i = LLVMGetNextInstruction(i);
+    }
+    return i == end && LLVMGetNumSuccessors(end) == 1;
+}
+
+void coarse_move_before(LLVMBuilderRef b, LLVMBasicBlockRef block, LLVMValueRef before)
+{
+    LLVMPositionBuilderBefore(b, before);
+    LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL;
+    for (LLVMValueRef next; i && !LLVMIsATerminatorInst(i); i = next) {
+        next = LLVMGetNextInstruction(i);
+        LLVMInstructionRemoveFromParent(i);
+        LLVMInsertIntoBuilder(b, i);
+    }
+}
+
 int coarse_is_hint(LLVMValueRef i)
 {
     static const char *const names[] = {"llvm.assume", "llvm.experimental.noalias.scope.decl"};

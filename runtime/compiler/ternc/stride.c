@@ -4,11 +4,13 @@
  * does not, because it cannot compute the number of rounds: the index might wrap. Several rounds run at once if the
  * index of the last of them is below the limit, so that their loads are in flight together:
  *
- *   before: if (step < 2^28 && (ROUNDS - 1) * step <= n && i < n - (ROUNDS - 1) * step) goto fast; else goto loop;
+ *   top:    if (step < 2^28 && (ROUNDS - 1) * step <= n && i < n - (ROUNDS - 1) * step) goto fast; else goto again;
  *   fast:   ROUNDS rounds; if (i < n - (ROUNDS - 1) * step) goto fast;
- *   behind: if (i < n) goto loop; else goto exit;
+ *   again:  if (i < n) goto loop; else goto exit;
  *
- * The index has the same values as in the loop, also if it wraps between two passes. A loop over a whole range is
+ * The index has the same values as in the loop, also if it wraps between two passes. `again` takes the place of the
+ * guard before the loop, if there is one. A loop that is entered without one is entered from `top` as well. A loop over
+ * a whole range is
  * expected to have many rounds. A loop whose index grows by the local size often has one round, for which the checks
  * would cost more than they save (softmax-64).
  */
@@ -27,6 +29,9 @@ struct loop {
     struct cc1 *cc;
     LLVMBuilderRef b;
     LLVMBasicBlockRef before, body, exit;
+    LLVMBasicBlockRef guard; /* the block whose branch skips the loop unless index < limit; NULL: there is none */
+    LLVMBasicBlockRef miss;  /* where the guard leads if it skips the loop, else `exit` */
+    LLVMBasicBlockRef top, inside, fast, again;
     LLVMValueRef index, next, step, limit; /* index: a phi; next = index + step */
     LLVMIntPredicate below;
     unsigned n;
@@ -205,23 +210,94 @@ static void close_values(struct loop *l)
     }
 }
 
-/** Connects `behind`, where the fast rounds end, to the loop and to the exit. The loop's phis are made anew, because
- *  their entries from before are now from `check` and `inside`. */
-static void connect(struct loop *l, LLVMBasicBlockRef check, LLVMBasicBlockRef inside, LLVMBasicBlockRef behind)
+static LLVMBasicBlockRef add_block(const struct loop *l)
 {
-    LLVMValueRef phis[MOST + 1], begin[MOST + 1], last[MOST + 1];
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(l->exit); LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
+    return LLVMInsertBasicBlockInContext(l->cc->context, l->body, "");
+}
+
+static LLVMValueRef end_of(LLVMBasicBlockRef block)
+{
+    return LLVMGetBasicBlockTerminator(block);
+}
+
+/** The value of a phi for a predecessor of its block. */
+static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
+{
+    unsigned i = 0;
+    while (LLVMGetIncomingBlock(phi, i) != from) {
+        i++;
+    }
+    return LLVMGetIncomingValue(phi, i);
+}
+
+/** Finds the guard. Between it and the loop there may be a block, whose instructions may run in any case. */
+static void find_guard(struct loop *l)
+{
+    LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(l->before));
+    LLVMBasicBlockRef to = l->body, guard = l->before;
+    if (LLVMGetNumSuccessors(end_of(guard)) == 1 && use && !LLVMGetNextUse(use) && coarse_is_speculative(guard)) {
+        to = guard;
+        guard = LLVMGetInstructionParent(LLVMGetUser(use));
+    }
+    LLVMValueRef end = end_of(guard), test;
+    if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end) || LLVMGetSuccessor(end, 0) != to) {
+        return;
+    }
+    test = LLVMGetCondition(end);
+    l->miss = LLVMGetSuccessor(end, 1);
+    const int joins = l->miss == l->exit ||
+        (coarse_joins_only(l->exit) && LLVMGetSuccessor(end_of(l->exit), 0) == l->miss);
+    if (joins && l->miss != to && LLVMIsAICmpInst(test) && LLVMGetICmpPredicate(test) == l->below &&
+        LLVMGetOperand(test, 0) == first_of(l, l->index) && LLVMGetOperand(test, 1) == l->limit) {
+        l->guard = guard;
+    }
+}
+
+/** Makes a phi in `again`. of_top: the value if the fast rounds have not run. */
+static LLVMValueRef merge(struct loop *l, LLVMValueRef of_top, LLVMValueRef of_fast)
+{
+    LLVMPositionBuilderAtEnd(l->b, l->again);
+    LLVMValueRef phi = LLVMBuildPhi(l->b, LLVMTypeOf(of_fast), "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){of_top, of_top, of_fast},
+                    (LLVMBasicBlockRef[]){l->top, l->inside, l->fast}, 3);
+    return phi;
+}
+
+/** Makes the phis where the loop is skipped know that `again` leads there, in the place of the guard. */
+static void connect_miss(struct loop *l)
+{
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(l->miss), next; LLVMIsAPHINode(phi); phi = next) {
+        LLVMValueRef last = incoming(phi, l->miss == l->exit ? l->body : l->exit);
+        next = LLVMGetNextInstruction(phi);
+        if (LLVMIsAPHINode(last) && LLVMGetInstructionParent(last) == l->exit) {
+            last = incoming(last, l->body);
+        }
+        LLVMValueRef first = l->guard ? incoming(phi, l->guard) : LLVMGetUndef(LLVMTypeOf(phi));
+        LLVMValueRef value = merge(l, first, get(l, last, ROUNDS - 1));
+        LLVMPositionBuilderBefore(l->b, phi);
+        LLVMValueRef made = LLVMBuildPhi(l->b, LLVMTypeOf(phi), "");
+        LLVMAddIncoming(made, &value, &l->again, 1);
         for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-            if (LLVMGetIncomingBlock(phi, i) == l->body) {
-                LLVMValueRef value = get(l, LLVMGetIncomingValue(phi, i), ROUNDS - 1);
-                LLVMAddIncoming(phi, &value, &behind, 1);
-                break;
+            LLVMValueRef other = LLVMGetIncomingValue(phi, i);
+            LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+            if (from != l->guard) {
+                LLVMAddIncoming(made, &other, &from, 1);
             }
         }
+        LLVMReplaceAllUsesWith(phi, made);
+        LLVMInstructionEraseFromParent(phi);
     }
+}
+
+/** Makes the loop continue behind the fast rounds: its phis anew, because their entries from before are now from
+ *  `again`. Returns the value of the index in `again`. */
+static LLVMValueRef connect_loop(struct loop *l)
+{
+    LLVMValueRef phis[MOST + 1], begin[MOST + 1], at_again = NULL;
+    LLVMBasicBlockRef from = l->guard && l->guard != l->before ? l->before : l->again;
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        begin[i] = first_of(l, l->of[i]);
-        last[i] = get(l, next_of(l, l->of[i]), ROUNDS - 1);
+        begin[i] = merge(l, first_of(l, l->of[i]), get(l, next_of(l, l->of[i]), ROUNDS - 1));
+        at_again = l->of[i] == l->index ? begin[i] : at_again;
         LLVMPositionBuilderBefore(l->b, l->of[i]);
         phis[i] = LLVMBuildPhi(l->b, LLVMTypeOf(l->of[i]), "");
     }
@@ -229,59 +305,76 @@ static void connect(struct loop *l, LLVMBasicBlockRef check, LLVMBasicBlockRef i
         LLVMReplaceAllUsesWith(l->of[i], phis[i]);
     }
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
-        LLVMAddIncoming(phis[i], (LLVMValueRef[]){begin[i], begin[i], last[i], next_of(l, l->of[i])},
-                        (LLVMBasicBlockRef[]){check, inside, behind, l->body}, 4);
+        LLVMAddIncoming(phis[i], (LLVMValueRef[]){begin[i], next_of(l, l->of[i])},
+                        (LLVMBasicBlockRef[]){from, l->body}, 2);
     }
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
         LLVMInstructionEraseFromParent(l->of[i]);
     }
+    return at_again;
 }
 
-static LLVMBasicBlockRef add_block(const struct loop *l)
-{
-    return LLVMInsertBasicBlockInContext(l->cc->context, l->body, "");
-}
-
-/** Makes the phis of the fast rounds, with their values from `check`. */
-static void make_phis(struct loop *l, LLVMBasicBlockRef check)
+/** Makes the phis of the fast rounds, with their values from `inside`. */
+static void make_phis(struct loop *l)
 {
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
         LLVMValueRef begin = first_of(l, l->of[i]);
         l->phi[i] = LLVMBuildPhi(l->b, LLVMTypeOf(l->of[i]), "");
-        LLVMAddIncoming(l->phi[i], &begin, &check, 1);
+        LLVMAddIncoming(l->phi[i], &begin, &l->inside, 1);
     }
+}
+
+/** Makes `top`: the end of the guard's block, or a new block before the loop. The builder is then at its end. */
+static void make_top(struct loop *l)
+{
+    LLVMValueRef end = end_of(l->guard ? l->guard : l->before);
+    if (l->guard) {
+        l->top = l->guard;
+        coarse_move_before(l->b, l->guard == l->before ? NULL : l->before, end);
+        LLVMInstructionEraseFromParent(end);
+    } else {
+        l->top = add_block(l);
+        l->miss = l->exit;
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+            if (LLVMGetSuccessor(end, i) == l->body) {
+                LLVMSetSuccessor(end, i, l->top);
+            }
+        }
+    }
+    LLVMPositionBuilderAtEnd(l->b, l->top);
 }
 
 static void unroll(struct loop *l)
 {
-    LLVMBasicBlockRef check = add_block(l), inside = add_block(l), fast = add_block(l), behind = add_block(l);
-    LLVMValueRef begin = first_of(l, l->index), end = LLVMGetBasicBlockTerminator(l->before);
+    LLVMValueRef begin = first_of(l, l->index);
     close_values(l);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-        if (LLVMGetSuccessor(end, i) == l->body) {
-            LLVMSetSuccessor(end, i, check);
-        }
-    }
-    LLVMPositionBuilderAtEnd(l->b, check);
+    find_guard(l);
+    make_top(l);
+    l->inside = add_block(l);
+    l->fast = add_block(l);
+    l->again = add_block(l);
     LLVMValueRef reach = LLVMBuildMul(l->b, l->step, cc1_u32(l->cc, ROUNDS - 1), "");
     LLVMValueRef small = LLVMBuildICmp(l->b, LLVMIntULT, l->step, cc1_u32(l->cc, LARGEST), "");
     LLVMValueRef fits = LLVMBuildICmp(l->b, l->below == LLVMIntULT ? LLVMIntULE : LLVMIntSLE, reach, l->limit, "");
     LLVMValueRef limit = LLVMBuildSub(l->b, l->limit, reach, "");
-    LLVMBuildCondBr(l->b, LLVMBuildAnd(l->b, small, fits, ""), inside, l->body);
-    LLVMPositionBuilderAtEnd(l->b, inside);
-    LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, begin, limit, ""), fast, l->body);
-    LLVMPositionBuilderAtEnd(l->b, fast);
-    make_phis(l, inside);
+    LLVMBuildCondBr(l->b, LLVMBuildAnd(l->b, small, fits, ""), l->inside, l->again);
+    LLVMPositionBuilderAtEnd(l->b, l->inside);
+    LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, begin, limit, ""), l->fast, l->again);
+    LLVMPositionBuilderAtEnd(l->b, l->fast);
+    make_phis(l);
     make_rounds(l);
-    LLVMValueRef next = get(l, l->next, ROUNDS - 1);
-    LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, limit, ""), fast, behind);
+    LLVMValueRef next = get(l, l->next, ROUNDS - 1), rest = LLVMBuildICmp(l->b, l->below, next, l->limit, "");
+    LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, limit, ""), l->fast, l->again);
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
         LLVMValueRef last = get(l, next_of(l, l->of[i]), ROUNDS - 1);
-        LLVMAddIncoming(l->phi[i], &last, &fast, 1);
+        LLVMAddIncoming(l->phi[i], &last, &l->fast, 1);
     }
-    LLVMPositionBuilderAtEnd(l->b, behind);
-    LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, l->limit, ""), l->body, l->exit);
-    connect(l, check, inside, behind);
+    connect_miss(l);
+    LLVMValueRef one = LLVMConstInt(LLVMTypeOf(rest), 1, 0), index = connect_loop(l);
+    rest = l->guard ? NULL : merge(l, one, rest);
+    LLVMPositionBuilderAtEnd(l->b, l->again);
+    rest = rest ? rest : LLVMBuildICmp(l->b, l->below, index, l->limit, "");
+    LLVMBuildCondBr(l->b, rest, l->guard && l->guard != l->before ? l->before : l->body, l->miss);
 }
 
 static void count(struct cc1 *cc, LLVMValueRef f)

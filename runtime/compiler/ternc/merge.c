@@ -130,12 +130,31 @@ static void make_room(struct tile_region *r)
     r->joined = cc1_alloc(n * TILE_COPIES, sizeof(LLVMValueRef));
 }
 
+/** Builds nothing but the way around a region. */
+static void skip_region(struct tile *t, struct tile_region *r)
+{
+    LLVMValueRef phi = LLVMGetFirstInstruction(r->join);
+    for (size_t p = 0; LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi), p++) {
+        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+            for (unsigned k = 0; k < t->x && LLVMGetIncomingBlock(phi, i) == r->from; k++) {
+                r->joined[p * TILE_COPIES + k] = tile_get(t, LLVMGetIncomingValue(phi, i), k);
+            }
+        }
+    }
+    r->last = LLVMGetInsertBlock(t->b);
+    LLVMBuildBr(t->b, tile_block(t, r->join, 0));
+}
+
 /** Builds all copies of a region. The builder is at the end of the block before it. */
 static void make_region(struct tile *t, unsigned number)
 {
     struct tile_region *r = &t->regions[number - 1];
     struct copy_of_region c = {.region = r, .number = number, .from = LLVMGetInsertBlock(t->b)};
     make_room(r);
+    if (t->draft && cc1_set_has(&t->serial, LLVMBasicBlockAsValue(r->from))) {
+        skip_region(t, r);
+        return;
+    }
     for (c.k = 0; c.k < t->x; c.k++) {
         c.join = tile_add_block(t);
         for (unsigned n = 0; n < t->n_blocks; n++) {
@@ -188,6 +207,8 @@ static void make_uniform(struct tile *t, LLVMBasicBlockRef block)
             make_end(t, i);
         } else if (v->kind == TILE_EXIT || v->kind == TILE_BARRIER) {
             LLVMInsertIntoBuilder(t->b, LLVMInstructionClone(i));
+        } else if (v->kind == TILE_ALL || v->kind == TILE_ANY) {
+            lockstep_vote(t, v);
         } else if (v->kind == TILE_PLAIN) {
             tile_make_copies(t, v, 0);
             tile_make_copies(t, v, 1);

@@ -94,6 +94,8 @@ static int read_call(struct tile *t, struct tile_value *v)
     const unsigned csr = cc1_csr(v->of);
     if (coarse_is_hint(v->of) || is_named(v->of, "llvm.lifetime.")) {
         v->kind = TILE_HINT;
+    } else if (is_named(v->of, TILE_ALL_OF) || is_named(v->of, TILE_ANY_OF)) {
+        v->kind = is_named(v->of, TILE_ALL_OF) ? TILE_ALL : TILE_ANY;
     } else if (coarse_is_exit(v->of)) {
         v->kind = TILE_EXIT;
     } else if (coarse_is_barrier(v->of)) {

@@ -13,12 +13,14 @@
 #include "tern/tern_spec.h"
 #include "tile.h"
 
+#include <float.h>
 #include <llvm-c/BitWriter.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST 6000u   /* instructions and blocks of a plain entry that is merged */
 #define GAIN 0.95     /* cost that merged work-items may have at most, of the plain entry's for as many */
+#define BETTER 0.95   /* cost that they may have at most with split loops, of that with other ones */
 #define LEAST 4u      /* work-items that are merged at least, to gain */
 #define FRACTION 4u   /* of the work-items asked for, the next number that is tried */
 #define LONGEST 1800u /* instructions of a merged entry that is to gain, most of the instruction cache */
@@ -155,50 +157,116 @@ void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s)
     }
 }
 
-/** Sets the number of work-items that are merged, of the one asked for and fractions of it, to the one that needs
- *  fewest instructions for each of them. 0: none pays. */
-static int choose(struct tile *t, uint32_t most, uint32_t local)
+/** A way to merge work-items. */
+struct way {
+    struct tile *t; /**< The entry that is merged; NULL: none, it is better not to. */
+    uint32_t n;     /**< Work-items for each of the hardware. */
+    double cost;    /**< For each work-item. */
+};
+
+static void set_number(struct tile *t, const struct cc1_special *s, uint32_t n)
 {
-    const struct tile_estimate plain = tile_estimate(t->cc, t->plain, 0);
-    double best = tile_cost(&plain) * GAIN;
-    uint32_t best_n = 0;
-    for (uint32_t n = most; n >= LEAST; n /= FRACTION) {
-        t->x = n;
-        t->stride = local / n;
+    t->x = n;
+    t->stride = s->local[s->axis] / n;
+}
+
+/** Reads the entry of the only kernel. lockstep: first splits loops that work-items leave at different rounds. 0: its
+ *  work-items cannot be merged, see t->why. */
+static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep, struct tile *t)
+{
+    size_t length;
+    const char *name = LLVMGetValueName2(cc->kernels[0].entry, &length);
+    struct cc1_set serial = {0};
+    for (;;) {
+        *t = (struct tile){.cc = cc, .plain = LLVMGetNamedFunction(cc->module, name), .side = TILE_COPIES, .y = 1,
+                           .axis = s->axis, .serial = serial};
+        set_number(t, s, s->n);
+        if (!merge_read(t, MOST)) {
+            return 0;
+        }
+        if (!lockstep || !lockstep_split(t)) {
+            return 1;
+        }
+        serial = t->serial;
+        merge_free(t);
+    }
+}
+
+/** Estimates the merged entry. Its serial copies of loops are not expected to run, but they need room. Where only the
+ *  room counts, they are counted like the rest. */
+static struct tile_estimate estimate(struct tile *t, int only_room)
+{
+    struct tile_estimate e[2] = {0};
+    for (int draft = t->serial.n != 0 && !only_room; draft >= 0; draft--) {
+        t->draft = draft;
         LLVMValueRef made = merge_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        const struct tile_estimate e = tile_estimate(t->cc, made, 1);
-        const double each = tile_cost(&e) / n;
+        e[draft] = tile_estimate(t->cc, made, 1);
         LLVMDeleteFunction(made);
-        if (e.words <= LONGEST && each < best) {
-            best = each;
-            best_n = n;
+    }
+    e[1].words = e[0].words;
+    return t->serial.n && !only_room ? e[1] : e[0];
+}
+
+/** Tries to merge the number of work-items that is asked for, and fractions of it unless the group needs that number.
+ *  Changes the best way if one is better. */
+static void choose(struct tile *t, const struct cc1_special *s, struct way *best)
+{
+    for (uint32_t n = s->n; n == s->n || (n >= LEAST && !s->must); n /= FRACTION) {
+        set_number(t, s, n);
+        const struct tile_estimate e = estimate(t, s->must);
+        const double each = tile_cost(&e) / n;
+        if (e.words <= LONGEST && each < best->cost) {
+            *best = (struct way){t, n, each};
         }
     }
-    t->x = best_n;
-    t->stride = best_n ? local / best_n : 0;
-    return best_n != 0;
+}
+
+/** Replaces the entry by the merged one. */
+static void take(struct cc1 *cc, const struct cc1_special *s, const struct way *w)
+{
+    struct cc1_kernel *k = &cc->kernels[0];
+    size_t length;
+    cc->module = w->t->cc->module;
+    w->t->cc = cc;
+    w->t->draft = 0;
+    set_number(w->t, s, w->n);
+    LLVMValueRef made = merge_make(w->t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
+    char *name = cc1_text("%s", LLVMGetValueName2(w->t->plain, &length));
+    LLVMDeleteFunction(w->t->plain);
+    LLVMSetValueName2(made, name, strlen(name));
+    k->entry = made;
+    cc1_module_optimize(cc, TILE_PASSES);
+    k->merged = w->n;
 }
 
 void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
 {
     struct cc1_kernel *k = &cc->kernels[0];
-    size_t length;
+    struct cc1 other = *cc;
+    struct tile t = {0}, split = {0};
+    struct way best = {NULL, s->n, DBL_MAX};
     cc1_module_optimize(cc, "function(loop-simplify)");
-    struct tile t = {.cc = cc, .plain = k->entry, .side = TILE_COPIES, .x = s->n, .y = 1, .axis = s->axis,
-                     .stride = s->local[s->axis] / s->n};
-    const int can = s->n > 1 && merge_read(&t, MOST);
+    const int can = s->n > 1 && read_entry(cc, s, 0, &t);
     if (!can && s->must) {
         cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
     }
     k->merged = 1;
-    if (can && (s->must || choose(&t, s->n, s->local[s->axis]))) {
-        LLVMValueRef made = merge_make(&t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        char *name = cc1_text("%s", LLVMGetValueName2(k->entry, &length));
-        LLVMDeleteFunction(k->entry);
-        LLVMSetValueName2(made, name, strlen(name));
-        k->entry = made;
-        cc1_module_optimize(cc, TILE_PASSES);
-        k->merged = t.x;
+    if (can && s->must) {
+        best.t = &t;
+    } else if (can) {
+        const struct tile_estimate plain = tile_estimate(cc, t.plain, 0);
+        best.cost = tile_cost(&plain) * GAIN;
+        choose(&t, s, &best);
+    }
+    other.module = LLVMCloneModule(cc->module);
+    cc1_module_optimize(&other, "function(lcssa)");
+    if (can && read_entry(&other, s, 1, &split) && split.serial.n) {
+        best.cost *= best.t ? BETTER : 1;
+        choose(&split, s, &best);
+    }
+    if (best.t) {
+        take(cc, s, &best);
     }
     merge_free(&t);
+    merge_free(&split);
 }

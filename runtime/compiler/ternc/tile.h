@@ -28,8 +28,10 @@ enum tile_kind {
     TILE_SIZE_Y,
     TILE_HINT,
     TILE_EXIT,
-    TILE_BARRIER, /**< Of merged groups, as the next one. */
-    TILE_PRIVATE  /**< A private variable. */
+    TILE_BARRIER, /**< Of merged groups, as the next ones. */
+    TILE_PRIVATE, /**< A private variable. */
+    TILE_ALL,     /**< Whether the operand is true for all work-items that are merged (lockstep.c). */
+    TILE_ANY      /**< Whether it is true for any of them. */
 };
 
 /** State of the analysis of growth: by how much a value grows from one id in x to the next. */
@@ -70,7 +72,9 @@ struct tile {
     unsigned axis;                 /**< Merged groups: the dimension in which the copies differ, which counts as x. */
     unsigned n_regions;
     struct tile_region *regions;   /**< Region number n is element n - 1. */
-    int draft;                     /**< The entry is made to be counted, without the loop over single work-items. */
+    struct cc1_set serial;         /**< Merged groups: the blocks before the serial copies of loops (lockstep.c). */
+    int draft;                     /**< The entry is made to be counted, without the loop over single work-items, and
+                                    *   without the serial copies. */
     unsigned divergent;            /**< Dimensions of which a branch depends that is no guard. */
     unsigned reads;                /**< Dimensions whose id is read. */
     size_t n;
@@ -123,12 +127,24 @@ void merge_free(struct tile *t);
 /** Makes an entry for merged groups, of which each hardware work-item runs t->x work-items. */
 LLVMValueRef merge_make(struct tile *t, const char *name);
 
+/** Calls in a plain entry, from a bit to a bit, which merge_make replaces: TILE_ALL and TILE_ANY. */
+#define TILE_ALL_OF "tern.all"
+#define TILE_ANY_OF "tern.any"
+/** Splits a loop of t->plain, after merge_read, and adds a block to t->serial; loops have single latches, and values of
+ *  a loop are used behind it by phis of its exit. 0: there is none to split; else `t` must be read anew. */
+int lockstep_split(struct tile *t);
+/** Builds the copies of TILE_ALL and TILE_ANY. */
+void lockstep_vote(struct tile *t, struct tile_value *v);
+
 /** Makes an entry for tiles of t->x times t->y work-items. */
 LLVMValueRef tile_make(struct tile *t, const char *name);
 
-/** Passes that find what copies have in common. */
-#define TILE_PASSES \
-    "function(correlated-propagation,early-cse<memssa>,instcombine,gvn,simplifycfg,instcombine,early-cse<memssa>)"
+/** Passes that find what copies have in common. By default, instcombine ends the process if a second run of it would
+ *  find more. */
+#define TILE_COMBINE "instcombine<no-verify-fixpoint>"
+#define TILE_PASSES                                                                                        \
+    "function(correlated-propagation,early-cse<memssa>," TILE_COMBINE ",gvn,simplifycfg," TILE_COMBINE "," \
+    "early-cse<memssa>)"
 /** An estimate of what an entry executes and accesses, and the number of its instructions. */
 struct tile_estimate {
     double instructions, lines;

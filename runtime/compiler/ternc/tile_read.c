@@ -182,7 +182,8 @@ void tile_spread(struct tile *t)
         for (size_t k = 0; k < t->n; k++) {
             struct tile_value *v = &t->values[k];
             unsigned depends = v->depends;
-            for (int o = 0; LLVMIsAInstruction(v->of) && o < LLVMGetNumOperands(v->of); o++) {
+            const int passes_on = LLVMIsAInstruction(v->of) && v->kind != TILE_ALL && v->kind != TILE_ANY;
+            for (int o = 0; passes_on && o < LLVMGetNumOperands(v->of); o++) {
                 const struct tile_value *from = tile_find(t, LLVMGetOperand(v->of, (unsigned)o));
                 depends |= from ? from->depends : 0;
             }

@@ -75,7 +75,10 @@ struct tc_arg {
 enum tc_merges {
     TC_MERGES_NEVER,     /**< They cannot. */
     TC_MERGES_IF_NEEDED, /**< If the group does not fit an engine. */
-    TC_MERGES_TO_GAIN    /**< Also if that needs fewer instructions. */
+    TC_MERGES_TO_GAIN,   /**< Also if that needs fewer instructions. */
+    /** The kernel sees its groups only by ids and sizes. Compiled for a local size, it computes them from global ids,
+     *  and the launcher divides its range as it likes. It may then have a coarse entry. */
+    TC_MERGES_BY_IDS
 };
 
 struct tc_kernel {
@@ -94,7 +97,7 @@ struct tc_kernel {
     int coarse_rows;          /**< The lanes of a row, see below, execute each other's work-items; for messages. */
     int groups;               /**< The kernel sees its groups: their ids, sizes, barriers or local memory. If it does
                                    not, the launcher divides its range as it likes. */
-    enum tc_merges merges;    /**< When work-items of a group are merged by tc_specialise. */
+    enum tc_merges merges;    /**< What tc_specialise does with groups. */
     uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address of the entry; set by tc_load only. */
@@ -159,7 +162,7 @@ void tc_kernels_free(struct tc_kernels *kernels);
 struct tc_special {
     const char *kernel;
     uint32_t local[3];
-    uint32_t n;        /**< A divisor of local[axis], at most 16. */
+    uint32_t n;        /**< A divisor of local[axis], at most 16; 1 for TC_MERGES_BY_IDS. */
     unsigned axis;
     int must;          /**< False: tc_kernel.merged is n, a fraction of it or 1, whichever needs fewest instructions. */
 };

@@ -107,7 +107,7 @@ static void add_entry(cJSON *json, const struct tc_kernel *k, cJSON *from, uint3
         }
     }
     static const char *const merged[] = {[TC_MERGES_NEVER] = "never", [TC_MERGES_IF_NEEDED] = "if needed",
-                                         [TC_MERGES_TO_GAIN] = "to gain"};
+                                         [TC_MERGES_TO_GAIN] = "to gain", [TC_MERGES_BY_IDS] = "by ids"};
     cJSON_AddStringToObject(json, "merged", k->groups ? merged[k->merges] : "not needed");
     if (cJSON_IsNumber(unrolled)) {
         cJSON_AddNumberToObject(json, "unrolled_loops", unrolled->valuedouble);
@@ -189,6 +189,9 @@ static const char *text_of_groups(const char *merged)
 {
     return !strcmp(merged, "not needed") ? "of any size, as the kernel does not see them"
            : !strcmp(merged, "never")    ? "of at most the work-items of an engine"
+           : !strcmp(merged, "by ids")
+               ? "of at most four times the work-items of an engine; the kernel sees them by ids only, and is compiled "
+                 "again for its local size, to run in rounds or tiles if it can"
            : !strcmp(merged, "if needed")
                ? "of at most four times the work-items of an engine; larger than an engine, each hardware work-item "
                  "runs several work-items of a group"

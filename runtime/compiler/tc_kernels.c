@@ -51,7 +51,7 @@ static int get_coarse(const cJSON *object, struct tc_kernel *k)
 static int get_groups(const cJSON *object, struct tc_kernel *k)
 {
     uint32_t merges = TC_MERGES_NEVER;
-    const int wrong = has(object, "merges") && (get_u32(object, "merges", &merges) || merges > TC_MERGES_TO_GAIN);
+    const int wrong = has(object, "merges") && (get_u32(object, "merges", &merges) || merges > TC_MERGES_BY_IDS);
     k->merges = wrong ? TC_MERGES_NEVER : (enum tc_merges)merges;
     return wrong || (has(object, "groups") && get_bool(object, "groups", &k->groups)) ||
                    (has(object, "merged") && (get_u32(object, "merged", &k->merged) || k->merged == 0))

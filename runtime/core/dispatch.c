@@ -25,7 +25,7 @@ struct dispatch {
     struct rt_range range;    /**< Range as enqueued. */
     struct rt_range hardware; /**< Range as dispatched. */
     bool coarse;              /**< The two ranges differ (coarse.h). */
-    struct rt_special special; /**< Compiled for this local size; its image is `image`. */
+    struct rt_special special; /**< If it has an image: compiled for this local size; that image is `image`. */
     const struct tc_kernel *loaded; /**< The kernel of the image, with its entry address. */
     uint32_t local_bytes;
     unsigned stack_log2;
@@ -149,7 +149,7 @@ static void dispatch_explain(const struct rt_command *c, struct tern_fault *faul
 {
     const struct dispatch *d = (const struct dispatch *)c;
     rt_explain_kernel(&(struct rt_scene){d->image, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
-    if (d->special.image != NULL) {
+    if (d->special.image != NULL && d->special.n > 1) {
         rt_special_explain(&d->special, &d->range, fault);
     } else if (d->coarse) {
         rt_coarse_explain(d->loaded, &d->range, &d->hardware, fault, text);
@@ -226,7 +226,7 @@ static cl_int take_code(struct dispatch *d, cl_kernel k, const struct rt_range *
     if (d->loaded == NULL) {
         return CL_INVALID_PROGRAM_EXECUTABLE;
     }
-    if (d->special.image != NULL) {
+    if (d->special.image != NULL && d->special.n > 1) {
         return CL_SUCCESS;
     }
     d->coarse = rt_coarse_choose(d->loaded, device->info.lanes, device->info.warps, device->engine_items, range,

@@ -26,7 +26,6 @@ static bool find_axis(const uint32_t local[3], uint32_t n, unsigned *axis)
 /** Plans how a group that does not fit an engine is merged. */
 static bool plan_large(uint32_t items, uint32_t room, struct tc_special *s)
 {
-    s->must = 1;
     for (s->n = (items + room - 1) / room; s->n <= MOST; s->n++) {
         if (find_axis(s->local, s->n, &s->axis)) {
             return true;
@@ -35,19 +34,23 @@ static bool plan_large(uint32_t items, uint32_t room, struct tc_special *s)
     return false;
 }
 
-/** Plans a merge that is to gain: as many work-items as leave whole warps that fill an engine, since a kernel runs on
- *  one. */
-static bool plan_small(const struct tern_device_info *info, uint32_t items, const struct rt_range *r,
-                       struct tc_special *s)
+/** True: the range still fills an engine if each work-item of the hardware runs n of its work-items. A kernel runs on
+ *  one engine. */
+static bool fills(const struct tern_device_info *info, const struct rt_range *r, uint32_t n)
 {
     uint64_t all = 1;
     for (int i = 0; i < 3; i++) {
         all *= r->global[i];
     }
-    const uint64_t room = (uint64_t)info->lanes * info->warps;
+    return all >= (uint64_t)n * info->lanes * info->warps;
+}
+
+/** Plans a merge that is to gain: as many work-items as leave whole warps that fill an engine. */
+static bool plan_small(const struct tern_device_info *info, uint32_t items, const struct rt_range *r,
+                       struct tc_special *s)
+{
     for (s->n = MOST; s->n >= LEAST; s->n /= 2) {
-        if (items % (s->n * info->lanes) == 0 && all >= s->n * room &&
-            find_axis(s->local, s->n, &s->axis)) {
+        if (items % (s->n * info->lanes) == 0 && fills(info, r, s->n) && find_axis(s->local, s->n, &s->axis)) {
             return true;
         }
     }
@@ -69,12 +72,14 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
     return CL_INVALID_WORK_GROUP_SIZE;
 }
 
-/** True: a merged kernel is there that fits what was planned for the kernel itself: its block of arguments, and the
- *  local arguments, which lie behind the kernel's local variables; and its work-items have enough private memory. */
-static bool is_usable(cl_kernel k, const struct rt_binary *b)
+/** True: a kernel is there that is merged, or has a coarse entry or must not see its groups, and fits what was planned
+ *  for the kernel itself: its block of arguments, and the local arguments, which lie behind the kernel's local
+ *  variables; and its work-items have enough private memory. */
+static bool is_usable(cl_kernel k, const struct tc_special *s, const struct rt_binary *b)
 {
     const struct tc_kernel *made = b != NULL ? &b->kernels.kernels[0] : NULL;
-    return made != NULL && made->merged > 1 && made->args_size == k->code->args_size &&
+    return made != NULL && (made->merged > 1 || (s->n == 1 && !made->groups && (made->coarse > 0 || s->must))) &&
+        made->args_size == k->code->args_size &&
         made->local_static <= k->code->local_static && rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }
 
@@ -84,12 +89,12 @@ static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *o
     const cl_context ctx = k->program->context;
     struct rt_binary *b = NULL;
     cl_int error = rt_binary_special(k->binary, s, &b);
-    if (error == CL_SUCCESS && s->must && !is_usable(k, b)) {
+    if (error == CL_SUCCESS && s->must && !is_usable(k, s, b)) {
         rt_context_refuse(ctx, RT_REFUSED_GROUP, "kernel %s cannot be compiled for groups of %ux%ux%u work-items",
                           k->code->name, s->local[0], s->local[1], s->local[2]);
         error = CL_OUT_OF_RESOURCES;
     }
-    if (error == CL_SUCCESS && is_usable(k, b)) {
+    if (error == CL_SUCCESS && is_usable(k, s, b)) {
         error = rt_binary_image(b, ctx, &out->image);
         out->n = b->kernels.kernels[0].merged;
         out->axis = s->axis;
@@ -112,10 +117,16 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
     for (int i = 0; i < 3; i++) {
         whole = whole && range->global[i] % range->local[i] == 0;
     }
-    if (items > d->engine_items) {
-        if (!whole) {
-            return refuse(k, range, "they do not divide the global size");
+    s.must = items > d->engine_items;
+    if (s.must && !whole) {
+        return refuse(k, range, "they do not divide the global size");
+    }
+    if (k->code->merges == TC_MERGES_BY_IDS) {
+        s.n = 1;
+        if (!s.must && (!whole || !fills(&d->info, range, 1))) {
+            return CL_SUCCESS;
         }
+    } else if (s.must) {
         if (!plan_large(items, d->engine_items, &s)) {
             return refuse(k, range, "no size of theirs can be divided so that they fit an engine");
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Dispatches of kernels that are compiled for their local size, with several work-items of a group merged into one of
- * the hardware (compiler.h). A group that is larger than an engine runs in no other way. A smaller one runs so if
- * that fills the engine and needs fewer instructions.
+ * Dispatches of kernels that are compiled for their local size (compiler.h). Several work-items of a group are merged
+ * into one of the hardware: a group that is larger than an engine runs in no other way, and a smaller one runs so if
+ * that fills the engine and needs fewer instructions. A kernel that sees its groups by ids only no longer sees them.
  */
 #ifndef RT_SPECIAL_H
 #define RT_SPECIAL_H
@@ -16,7 +16,7 @@ struct rt_special {
     /** Image of the specialised kernel, of which the caller of rt_special_choose drops the hold. NULL: the kernel is
      *  not specialised. */
     struct rt_image *image;
-    uint32_t n;    /**< Work-items that a hardware work-item runs. */
+    uint32_t n;    /**< Work-items that a hardware work-item runs; 1: the kernel does not see its groups. */
     unsigned axis; /**< Dimension in which they differ. */
 };
 

@@ -180,8 +180,10 @@ static void test_groups(void **state)
         const char *body, *merged, *reason; /* reason: NULL: none */
     } cases[] = {
         {"a[x] = n;", "not needed", NULL},
-        {"a[x] = get_local_id(0);", "if needed", NULL},
-        {"uint s = 0; for (uint k = 0; k < get_local_id(0); k++) s += a[k]; b[x] = s;", "if needed", NULL},
+        {"a[x] = get_local_id(0);", "by ids", NULL},
+        {"uint s = 0; for (uint k = 0; k < get_local_id(0); k++) s += a[k]; b[x] = s;", "by ids", NULL},
+        {"a[x] = atomic_add(b, get_local_id(0));", "if needed", NULL},
+        {"uint i = get_local_id(0); l[i] = n; a[x] = l[i / 2 * 2];", "if needed", NULL},
         {"l[x & 7] = n; barrier(CLK_LOCAL_MEM_FENCE); a[x] = l[n & 7];", "to gain", NULL},
         {"uint i = get_local_id(0); while (atomic_add(a, 0) == i) ;", "never", "in a loop, a work-item may wait"},
         {"uint i = get_local_id(0); volatile global uint *v = a; while (*v == i) ;", "never", "in a loop, a work-item"},
@@ -203,7 +205,7 @@ static void test_groups(void **state)
     assert_int_equal(tc_kernels_read(&object, &kernels), 0);
     cJSON *root = cJSON_Parse(tool(&object, "--json"));
     for (size_t i = 0; i < N; i++) {
-        static const char *const words[] = {"never", "if needed", "to gain"};
+        static const char *const words[] = {"never", "if needed", "to gain", "by ids"};
         const cJSON *kernel = cJSON_GetArrayItem(get(root, "kernels"), (int)i), *why = get(kernel, "no_merging");
         const char *merged = cJSON_GetStringValue(get(kernel, "merged"));
         const char *text = cJSON_GetStringValue(get(why, "text"));

@@ -28,10 +28,10 @@
 #define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 5
+#define CC1_OBJECT_VERSION 6
 
 /** As enum tc_merges of compiler.h. */
-enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN };
+enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN, CC1_BY_IDS };
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
@@ -138,7 +138,8 @@ struct cc1_special {
     const char *name;  /**< Of the kernel; NULL: none is specialised. */
     uint32_t local[3]; /**< Local size of OpenCL. */
     unsigned axis;     /**< Dimension in which work-items are merged. */
-    uint32_t n;        /**< Work-items that are merged, a divisor of local[axis]; 1: none are. */
+    /** Work-items that are merged, a divisor of local[axis]; 1: none, and ids of groups come from global ids. */
+    uint32_t n;
     int must;          /**< The group does not fit an engine otherwise, so merging is no matter of gain. */
 };
 
@@ -149,8 +150,11 @@ LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc);
 void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain);
 /** Removes all kernels but the one that is specialised. After cc1_kernels. */
 void cc1_special_select(struct cc1 *cc, const struct cc1_special *s);
-/** Makes local sizes constants. Before optimization, after cc1_ids. */
+/** Makes local sizes constants and, if none are merged, computes the ids and numbers of groups and the local ids from
+ *  global ids and sizes. Before optimization, after cc1_ids. */
 void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s);
+/** Sets `groups` of the kernel that is specialised. After optimization. */
+void cc1_special_groups(struct cc1 *cc);
 /** Merges work-items if that is needed or pays. After optimization. */
 void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s);
 

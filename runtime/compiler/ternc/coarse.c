@@ -160,15 +160,18 @@ static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, 
     LLVMPositionBuilderAtEnd(c->b, next);
 }
 
-/** Builds the steps of kernels whose vectors are split into words: unsplit steps once, then the words. */
+/** Builds the steps of kernels whose vectors are split into words: unsplit steps once, or once for
+ *  each row; then the words. */
 static void make_split(struct coarse *c, LLVMBasicBlockRef slow)
 {
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];
         if (s->kind == GUARD) {
             make_guard(c, LLVMGetCondition(s->of), s->passes_if, slow);
-        } else if ((s->kind == ONCE || s->kind == EACH) && !s->split) {
-            make_copy(c, s, 0);
+        }
+        const unsigned n = s->kind == ONCE || s->in_row ? c->copies : s->kind == EACH && !s->split;
+        for (unsigned k = 0; k < n; k++) {
+            make_copy(c, s, k);
         }
     }
     coarse_make_words(c);

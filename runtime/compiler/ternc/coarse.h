@@ -31,6 +31,7 @@ struct step {
     int is_index;   /**< The value is used for addresses only, which are computed from those of copy 0. */
     LLVMValueRef copy[COARSE_COPIES + 1];
     int split;                /**< EACH: executed with words (coarse_split.c). */
+    int in_row;               /**< EACH: the value is the same for the work-items of a row (coarse_split.c). */
     LLVMValueRef word[COARSE_WORDS]; /**< Values of the words that are processed now. */
     LLVMValueRef first;       /**< An address: the address of the lane's first word in the round. */
 };

@@ -7,10 +7,14 @@
  * accesses one line. The lane that computes a word makes no difference: all operands of the word are words at the same
  * place in vectors of the same work-item, or values that all work-items and components share.
  *
+ * A number that is the same for the 16 work-items of a row is an operand as well: it is computed for each row. That is
+ * so for what follows from the id of a group whose size is a multiple of 16.
+ *
  * Example: float4, 16 work-items, 64 words. Lane 3 processes words 3, 19, 35 and 51, which are component 3 of
  * work-items 0, 4, 8 and 12.
  */
 #include "coarse.h"
+#include "tern/tern_spec.h"
 
 #include <string.h>
 
@@ -63,7 +67,59 @@ static int is_of_words(struct coarse *c, LLVMValueRef v)
     if (components(LLVMTypeOf(v)) != c->parts) {
         return 0;
     }
-    return s && s->kind == EACH ? s->split : splat(v) != NULL;
+    return s && s->kind == EACH && !s->in_row ? s->split : splat(v) != NULL;
+}
+
+/** True: the number of the work-item in x, which is its id without the offset. */
+static int is_number(struct coarse *c, LLVMValueRef v)
+{
+    if (!LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMSub) {
+        return 0;
+    }
+    struct step *id = coarse_find(c, LLVMGetOperand(v, 0));
+    LLVMValueRef offset = LLVMGetOperand(v, 1);
+    return id && id->kind == ITEM && LLVMIsACallInst(offset) && cc1_csr(offset) == TERN_CSR_OFFSET_X;
+}
+
+/** True: number / d, where d is a multiple of the row's length. */
+static int is_number_of_rows(struct coarse *c, LLVMValueRef v)
+{
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    LLVMValueRef by = op == LLVMLShr || op == LLVMUDiv ? LLVMGetOperand(v, 1) : NULL;
+    if (!by || !LLVMIsAConstantInt(by) || !is_number(c, LLVMGetOperand(v, 0))) {
+        return 0;
+    }
+    const unsigned long long d = LLVMConstIntGetZExtValue(by);
+    return op == LLVMUDiv ? d % CC1_COARSE_STRIDE == 0 : 1u << d % 32 >= CC1_COARSE_STRIDE;
+}
+
+/** True: a number whose uses are quotients that are the same for the work-items of a row. */
+static int is_for_rows(struct coarse *c, LLVMValueRef v)
+{
+    LLVMUseRef use = is_number(c, v) ? LLVMGetFirstUse(v) : NULL;
+    int all = use != NULL;
+    for (; use && all; use = LLVMGetNextUse(use)) {
+        all = is_number_of_rows(c, LLVMGetUser(use));
+    }
+    return all;
+}
+
+/** True: the value is the same for the work-items of a row, or for such values only. stores: one has stored before. */
+static int is_in_row(struct coarse *c, LLVMValueRef v, int stores)
+{
+    if (is_number_of_rows(c, v) || is_for_rows(c, v)) {
+        return 1;
+    }
+    if (LLVMIsAStoreInst(v) || (LLVMIsALoadInst(v) && stores) || LLVMIsATerminatorInst(v)) {
+        return 0; /* what is computed for a row comes before all words */
+    }
+    for (int o = 0; o < LLVMGetNumOperands(v); o++) {
+        struct step *from = coarse_find(c, LLVMGetOperand(v, (unsigned)o));
+        if (from && (from->kind == ITEM || from->kind == GUARD || (from->kind == EACH && !from->in_row))) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /** True: the address is that of consecutive vectors. */
@@ -123,31 +179,33 @@ void coarse_choose_split(struct coarse *c)
     for (unsigned i = 0; i < c->n && !c->parts; i++) {
         c->parts = LLVMIsALoadInst(c->steps[i].of) ? components(LLVMTypeOf(c->steps[i].of)) : 0;
     }
-    int all = c->parts >= 2 && c->parts <= 4;
+    int all = c->parts >= 2 && c->parts <= 4, stores = 0;
     for (unsigned i = 0; all && i < c->n; i++) {
         struct step *s = &c->steps[i];
-        s->split = s->kind == EACH && can_split(c, s->of);
+        s->in_row = s->kind == EACH && is_in_row(c, s->of, stores);
+        s->split = s->kind == EACH && !s->in_row && can_split(c, s->of);
+        stores |= LLVMIsAStoreInst(s->of) != NULL;
         struct step *condition = s->kind == GUARD ? coarse_find(c, LLVMGetCondition(s->of)) : NULL;
-        all = s->kind == EACH ? s->split || s->is_index : !condition || condition->kind != EACH;
+        all = s->kind == EACH ? s->split || s->in_row || s->is_index : !condition || condition->kind != EACH;
     }
     if (!all) {
         c->parts = 0;
         for (unsigned i = 0; i < c->n; i++) {
-            c->steps[i].split = 0;
+            c->steps[i].split = c->steps[i].in_row = 0;
         }
     }
 }
 
-/** The value of word t of those that are processed now. */
+/** The value of word t of the lane's words in a round. */
 static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
 {
     struct step *s = coarse_find(c, v);
     if (s && s->split) {
-        return s->word[t];
+        return s->word[t % COARSE_WORDS];
     }
     LLVMValueRef one = splat(v);
     s = coarse_find(c, one);
-    return s ? s->copy[0] : one;
+    return !s ? one : s->copy[s->in_row ? t / c->parts : 0];
 }
 
 /** The address of the lane's word t of the round; consecutive ones are 16 words apart. */
@@ -176,17 +234,17 @@ static LLVMValueRef make_call(struct coarse *c, LLVMValueRef of, unsigned t)
 }
 
 /** Builds word t of a step. */
-static LLVMValueRef make_word(struct coarse *c, LLVMValueRef of, unsigned place, unsigned t)
+static LLVMValueRef make_word(struct coarse *c, LLVMValueRef of, unsigned t)
 {
     const LLVMOpcode op = LLVMGetInstructionOpcode(of);
     LLVMValueRef made;
     switch (op) {
     case LLVMLoad:
-        made = LLVMBuildLoad2(c->b, LLVMGetElementType(LLVMTypeOf(of)), address(c, LLVMGetOperand(of, 0), place), "");
+        made = LLVMBuildLoad2(c->b, LLVMGetElementType(LLVMTypeOf(of)), address(c, LLVMGetOperand(of, 0), t), "");
         LLVMSetAlignment(made, WORD);
         return made;
     case LLVMStore:
-        made = LLVMBuildStore(c->b, word(c, LLVMGetOperand(of, 0), t), address(c, LLVMGetOperand(of, 1), place));
+        made = LLVMBuildStore(c->b, word(c, LLVMGetOperand(of, 0), t), address(c, LLVMGetOperand(of, 1), t));
         LLVMSetAlignment(made, WORD);
         return made;
     case LLVMCall: made = make_call(c, of, t); break;
@@ -223,7 +281,7 @@ void coarse_make_words(struct coarse *c)
         for (unsigned i = 0; i < c->n; i++) {
             struct step *s = &c->steps[i];
             for (unsigned t = 0; s->split && t < COARSE_WORDS; t++) {
-                s->word[t] = make_word(c, s->of, first + t, t);
+                s->word[t] = make_word(c, s->of, first + t);
             }
         }
     }

@@ -135,13 +135,15 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
         cc1_special_sizes(cc, s);
     }
     cc1_module_optimize(cc, less ? LESS : "default<O2>");
-    if (!s) {
+    if (s) {
+        cc1_special_groups(cc);
+    } else {
         cc1_groups(cc, modules, less, plain != NULL);
     }
     if (!less) {
         cc1_strides(cc);
     }
-    if (s) {
+    if (s && s->n > 1) {
         cc1_special_merge(cc, s);
     } else if (plain) {
         cc1_refuse_all(cc, plain);

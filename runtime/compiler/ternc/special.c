@@ -34,19 +34,36 @@ static int sees_groups(LLVMValueRef i)
         (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z);
 }
 
-/** True: function f, or one that it calls, sees the groups. */
-static int reaches_groups(LLVMValueRef f, struct cc1_set *met)
+/** True: with this instruction, a kernel is not compiled for the sake of ids: it sees its groups in other ways, or has
+ *  no coarse entry. */
+static int needs_groups(LLVMValueRef i)
+{
+    LLVMValueRef called = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    return coarse_uses_local(i) || coarse_is_ordered(i) || (called && LLVMIsAInlineAsm(called) && !cc1_csr(i) &&
+                                                            !coarse_is_exit(i));
+}
+
+/** True: function f, or one that it calls, has an instruction that `is` is true for, or calls by a pointer. */
+static int reaches(LLVMValueRef f, int (*is)(LLVMValueRef i), struct cc1_set *met)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef called = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
-            if (sees_groups(i) || (called && !LLVMIsAFunction(called) && !LLVMIsAInlineAsm(called)) ||
-                (called && LLVMIsAFunction(called) && cc1_set_add(met, called) && reaches_groups(called, met))) {
+            if (is(i) || (called && !LLVMIsAFunction(called) && !LLVMIsAInlineAsm(called)) ||
+                (called && LLVMIsAFunction(called) && cc1_set_add(met, called) && reaches(called, is, met))) {
                 return 1;
             }
         }
     }
     return 0;
+}
+
+static int has(LLVMValueRef f, int (*is)(LLVMValueRef i))
+{
+    struct cc1_set met = {0};
+    const int found = reaches(f, is, &met);
+    free(met.at);
+    return found;
 }
 
 /** True: the program has variables in the global address space, of which a second object would have others. */
@@ -81,6 +98,11 @@ static enum cc1_merges can_merge(struct cc1 *cc, struct cc1_kernel *k)
     return !can ? CC1_NEVER : barriers ? CC1_TO_GAIN : CC1_IF_NEEDED;
 }
 
+void cc1_special_groups(struct cc1 *cc)
+{
+    cc->kernels[0].groups = has(cc->kernels[0].entry, sees_groups);
+}
+
 LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc)
 {
     return LLVMWriteBitcodeToMemoryBuffer(cc->module);
@@ -107,16 +129,16 @@ void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain
     int any = 0;
     for (size_t i = 0; i < cc->n_kernels; i++) {
         struct cc1_kernel *k = &cc->kernels[i];
-        struct cc1_set met = {0};
-        k->groups = reaches_groups(k->entry, &met);
+        k->groups = has(k->entry, sees_groups);
         if (k->groups && variables) {
             cc1_refuse(&k->no_merging, NULL, "the program has variables at program scope, which it may change");
         } else if (k->groups) {
             k->merges = can_merge(cc, k);
         }
-        k->merges = k->merges && plain ? CC1_IF_NEEDED : k->merges;
+        k->merges = k->merges && plain                                               ? CC1_IF_NEEDED
+                    : k->merges == CC1_IF_NEEDED && !has(k->entry, needs_groups) ? CC1_BY_IDS
+                                                                                 : k->merges;
         any |= k->merges != CC1_NEVER;
-        free(met.at);
     }
     if (any) {
         embed(cc, modules, less);
@@ -139,21 +161,63 @@ void cc1_special_select(struct cc1 *cc, const struct cc1_special *s)
     }
 }
 
+/** The value of a CSR of groups, from the global id and size: as local id = (global id - offset) % local size. NULL:
+ *  another CSR. */
+static LLVMValueRef by_ids(struct cc1 *cc, LLVMBuilderRef b, const struct cc1_special *s, unsigned csr)
+{
+    static const unsigned bases[] = {TERN_CSR_LOCAL_ID_X, TERN_CSR_GROUP_ID_X, TERN_CSR_NUM_GROUPS_X};
+    unsigned which = 0;
+    while (which < 3 && (csr < bases[which] || csr > bases[which] + 2)) {
+        which++;
+    }
+    if (which == 3) {
+        return NULL;
+    }
+    const unsigned d = csr - bases[which];
+    LLVMValueRef local = cc1_u32(cc, s->local[d]);
+    if (bases[which] == TERN_CSR_NUM_GROUPS_X) {
+        return LLVMBuildUDiv(b, cc1_read_csr(cc, b, TERN_CSR_GLOBAL_SIZE_X + d), local, "");
+    }
+    LLVMValueRef id = cc1_read_csr(cc, b, TERN_CSR_GLOBAL_ID_X + d);
+    LLVMValueRef number = LLVMBuildSub(b, id, cc1_read_csr(cc, b, TERN_CSR_OFFSET_X + d), "");
+    return bases[which] == TERN_CSR_LOCAL_ID_X ? LLVMBuildURem(b, number, local, "")
+                                               : LLVMBuildUDiv(b, number, local, "");
+}
+
+static void make_sizes(struct cc1 *cc, LLVMBuilderRef b, const struct cc1_special *s, LLVMValueRef i)
+{
+    const unsigned csr = LLVMIsACallInst(i) ? cc1_csr(i) : 0;
+    LLVMValueRef value = NULL;
+    LLVMPositionBuilderBefore(b, i);
+    if (csr >= TERN_CSR_LOCAL_SIZE_X && csr <= TERN_CSR_LOCAL_SIZE_Z) {
+        value = cc1_u32(cc, s->local[csr - TERN_CSR_LOCAL_SIZE_X]);
+    } else if (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z) {
+        value = cc1_u32(cc, s->local[csr - TERN_CSR_FULL_SIZE_X]);
+    } else if (s->n == 1) {
+        value = by_ids(cc, b, s, csr);
+    } else if (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_LOCAL_ID_Z) {
+        cc1_set_range(cc, i, 0, s->local[csr - TERN_CSR_LOCAL_ID_X]);
+    }
+    if (value) {
+        LLVMReplaceAllUsesWith(i, value);
+        LLVMInstructionEraseFromParent(i);
+    }
+}
+
 void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s)
 {
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(cc->context);
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                const unsigned csr = LLVMIsACallInst(i) ? cc1_csr(i) : 0;
-                if (csr >= TERN_CSR_LOCAL_SIZE_X && csr <= TERN_CSR_LOCAL_SIZE_Z) {
-                    LLVMReplaceAllUsesWith(i, cc1_u32(cc, s->local[csr - TERN_CSR_LOCAL_SIZE_X]));
-                } else if (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z) {
-                    LLVMReplaceAllUsesWith(i, cc1_u32(cc, s->local[csr - TERN_CSR_FULL_SIZE_X]));
-                } else if (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_LOCAL_ID_Z) {
-                    cc1_set_range(cc, i, 0, s->local[csr - TERN_CSR_LOCAL_ID_X]);
-                }
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                make_sizes(cc, builder, s, i);
             }
         }
+    }
+    LLVMDisposeBuilder(builder);
+    for (size_t k = 0; k < cc->n_kernels; k++) {
+        cc->kernels[k].merged = 1;
     }
 }
 
@@ -246,11 +310,10 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
     struct tile t = {0}, split = {0};
     struct way best = {NULL, s->n, DBL_MAX};
     cc1_module_optimize(cc, "function(loop-simplify)");
-    const int can = s->n > 1 && read_entry(cc, s, 0, &t);
+    const int can = read_entry(cc, s, 0, &t);
     if (!can && s->must) {
         cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
     }
-    k->merged = 1;
     if (can && s->must) {
         best.t = &t;
     } else if (can) {

@@ -25,33 +25,39 @@ const char *bench_text(enum bench_source source, size_t *size)
     return texts[source][0];
 }
 
+const char *bench_group_name(enum bench_group group)
+{
+    static const char *const names[N_GROUPS] = {[GROUP_STANDARD] = "standard", [GROUP_FURTHER] = "further"};
+    return names[group];
+}
+
 const struct bench tern_benches[] = {
-    {"empty-64-cold", case_empty_cold, SOURCE_WORKLOADS, false, 1},
-    {"empty-64-warm", case_empty_warm, SOURCE_WORKLOADS, false, 1},
-    {"vecadd-16384", case_vecadd, SOURCE_KERNELS, false, 7},
-    {"saxpy-65536", case_saxpy, SOURCE_KERNELS, false, 23},
-    {"copy-float4-16k", case_copy4, SOURCE_WORKLOADS, false, 13},
-    {"saxpy-float4-16k", case_saxpy4, SOURCE_WORKLOADS, false, 22},
-    {"copy-float4-256k", case_copy4_large, SOURCE_WORKLOADS, true, 215},
-    {"saxpy-float4-256k", case_saxpy4_large, SOURCE_WORKLOADS, true, 374},
-    {"transpose-128", case_transpose, SOURCE_KERNELS, false, 34},
-    {"sgemm-128", case_sgemm, SOURCE_KERNELS, true, 685},
-    {"sgemm-tiled-128", case_sgemm_tiled, SOURCE_KERNELS, true, 722},
-    {"sgemm-4x4-128", case_sgemm_4x4, SOURCE_WORKLOADS, false, 350},
-    {"sgemm-4x4-256", case_sgemm_4x4_large, SOURCE_WORKLOADS, true, 3572},
-    {"sgemv-512", case_sgemv, SOURCE_WORKLOADS, false, 414},
-    {"spmv-2048", case_spmv, SOURCE_WORKLOADS, false, 139},
-    {"softmax-64", case_softmax, SOURCE_WORKLOADS, false, 58},
-    {"stencil-256", case_stencil, SOURCE_WORKLOADS, false, 139},
-    {"stencil3d-32", case_stencil3d, SOURCE_WORKLOADS, false, 375},
-    {"nbody-256", case_nbody, SOURCE_WORKLOADS, false, 132},
-    {"mandelbrot-64", case_mandelbrot, SOURCE_KERNELS, false, 89},
-    {"reduce-65536", case_reduce, SOURCE_KERNELS, false, 35},
-    {"histogram-32768", case_histogram, SOURCE_KERNELS, false, 19},
-    {"scan-65536", case_scan, SOURCE_WORKLOADS, false, 152},
-    {"bitonic-4096", case_bitonic, SOURCE_WORKLOADS, false, 246},
-    {"sha256-1024", case_sha256, SOURCE_SHA256, false, 371},
-    {"copy-1m", case_copy_1m, SOURCE_KERNELS, false, 36},
-    {"fill-1m", case_fill_1m, SOURCE_KERNELS, false, 20},
+    {"empty-64-cold", case_empty_cold, SOURCE_WORKLOADS, false, 1, GROUP_STANDARD},
+    {"empty-64-warm", case_empty_warm, SOURCE_WORKLOADS, false, 1, GROUP_STANDARD},
+    {"vecadd-16384", case_vecadd, SOURCE_KERNELS, false, 7, GROUP_STANDARD},
+    {"saxpy-65536", case_saxpy, SOURCE_KERNELS, false, 23, GROUP_STANDARD},
+    {"copy-float4-16k", case_copy4, SOURCE_WORKLOADS, false, 13, GROUP_STANDARD},
+    {"saxpy-float4-16k", case_saxpy4, SOURCE_WORKLOADS, false, 22, GROUP_STANDARD},
+    {"copy-float4-256k", case_copy4_large, SOURCE_WORKLOADS, true, 215, GROUP_STANDARD},
+    {"saxpy-float4-256k", case_saxpy4_large, SOURCE_WORKLOADS, true, 374, GROUP_STANDARD},
+    {"transpose-128", case_transpose, SOURCE_KERNELS, false, 34, GROUP_STANDARD},
+    {"sgemm-128", case_sgemm, SOURCE_KERNELS, true, 685, GROUP_STANDARD},
+    {"sgemm-tiled-128", case_sgemm_tiled, SOURCE_KERNELS, true, 722, GROUP_STANDARD},
+    {"sgemm-4x4-128", case_sgemm_4x4, SOURCE_WORKLOADS, false, 350, GROUP_STANDARD},
+    {"sgemm-4x4-256", case_sgemm_4x4_large, SOURCE_WORKLOADS, true, 3572, GROUP_STANDARD},
+    {"sgemv-512", case_sgemv, SOURCE_WORKLOADS, false, 414, GROUP_STANDARD},
+    {"spmv-2048", case_spmv, SOURCE_WORKLOADS, false, 139, GROUP_STANDARD},
+    {"softmax-64", case_softmax, SOURCE_WORKLOADS, false, 58, GROUP_STANDARD},
+    {"stencil-256", case_stencil, SOURCE_WORKLOADS, false, 139, GROUP_STANDARD},
+    {"stencil3d-32", case_stencil3d, SOURCE_WORKLOADS, false, 375, GROUP_STANDARD},
+    {"nbody-256", case_nbody, SOURCE_WORKLOADS, false, 132, GROUP_STANDARD},
+    {"mandelbrot-64", case_mandelbrot, SOURCE_KERNELS, false, 89, GROUP_STANDARD},
+    {"reduce-65536", case_reduce, SOURCE_KERNELS, false, 35, GROUP_STANDARD},
+    {"histogram-32768", case_histogram, SOURCE_KERNELS, false, 19, GROUP_STANDARD},
+    {"scan-65536", case_scan, SOURCE_WORKLOADS, false, 152, GROUP_STANDARD},
+    {"bitonic-4096", case_bitonic, SOURCE_WORKLOADS, false, 246, GROUP_STANDARD},
+    {"sha256-1024", case_sha256, SOURCE_SHA256, false, 371, GROUP_STANDARD},
+    {"copy-1m", case_copy_1m, SOURCE_KERNELS, false, 36, GROUP_STANDARD},
+    {"fill-1m", case_fill_1m, SOURCE_KERNELS, false, 20, GROUP_STANDARD},
 };
 const unsigned tern_n_benches = sizeof tern_benches / sizeof tern_benches[0];

@@ -37,6 +37,10 @@ struct bench_env {
 /** OpenCL C sources that the benches build: kernels.cl, workloads.cl, and SHA-256 of the demo. */
 enum bench_source { SOURCE_KERNELS, SOURCE_WORKLOADS, SOURCE_SHA256, N_SOURCES };
 
+/** Groups of benches. Each has its own mean, so that the mean of the standard benches stays comparable. The further
+ * ones came later: they show whether what makes the standard ones fast helps other programs, too. */
+enum bench_group { GROUP_STANDARD, GROUP_FURTHER, N_GROUPS };
+
 struct bench {
     const char *name;
     /** Runs the bench and checks its result. Returns false on a wrong result or an OpenCL error, with a message on
@@ -45,10 +49,14 @@ struct bench {
     enum bench_source source;
     bool full;        /**< The bench takes long, and runs only by its name or with --full. */
     unsigned kcycles; /**< Approximate thousands of cycles on the default device. The progress bar uses them. */
+    enum bench_group group;
 };
 
 extern const struct bench tern_benches[];
 extern const unsigned tern_n_benches;
+
+/** Returns "standard" or "further". */
+const char *bench_group_name(enum bench_group group);
 
 /** Returns the text of a source, and its size. */
 const char *bench_text(enum bench_source source, size_t *size);

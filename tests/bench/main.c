@@ -34,6 +34,7 @@ static const struct {
 
 struct result {
     const char *name;
+    enum bench_group group;
     bool ok;
     double cycles, bytes_per_cycle, port_percent, fma_percent, seconds;
     struct bench_limit limit;
@@ -65,7 +66,7 @@ static void sample(void *user, bool after)
 
 static struct result run(struct measurement *m, const struct bench *b)
 {
-    struct result r = {.name = b->name};
+    struct result r = {.name = b->name, .group = b->group};
     const double began = host_seconds();
     const cl_tern_counters *config = &m->session.config;
     r.ok = b->run(&m->env);
@@ -90,13 +91,13 @@ static double hundredths(double x)
     return (double)(long)(x * 100 + 0.5) / 100;
 }
 
-/** Returns the geometric mean of the percentages that kernels with a limit reach, or 0 if there are none. */
-static double mean_percent(const struct result *r, unsigned n, unsigned *counted)
+/** Returns the geometric mean of the percentages that a group's kernels with a limit reach, or 0 if there are none. */
+static double mean_percent(const struct result *r, unsigned n, enum bench_group group, unsigned *counted)
 {
     double percents[MAX_CHOSEN];
     *counted = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (r[i].kernel && r[i].limit_percent > 0) {
+        if (r[i].group == group && r[i].kernel && r[i].limit_percent > 0) {
             percents[(*counted)++] = r[i].limit_percent;
         }
     }
@@ -133,11 +134,16 @@ static int print_json(const cl_tern_counters *c, const struct result *r, unsigne
         cJSON_AddNumberToObject(e, "thread_instructions_per_second",
                                 (double)(long)(r[i].instructions_per_second + 0.5));
         cJSON_AddBoolToObject(e, "correct", r[i].ok);
+        cJSON_AddStringToObject(e, "group", bench_group_name(r[i].group));
         cJSON_AddItemToArray(list, e);
     }
-    unsigned kernels = 0;
-    const double mean = mean_percent(r, n, &kernels);
-    cJSON_AddItemToObject(o, "limit_percent_mean", kernels ? cJSON_CreateNumber(hundredths(mean)) : cJSON_CreateNull());
+    cJSON *means = cJSON_AddObjectToObject(o, "limit_percent_means");
+    for (enum bench_group g = 0; g < N_GROUPS; g++) {
+        unsigned kernels = 0;
+        const double mean = mean_percent(r, n, g, &kernels);
+        cJSON_AddItemToObject(means, bench_group_name(g),
+                              kernels ? cJSON_CreateNumber(hundredths(mean)) : cJSON_CreateNull());
+    }
     return json_print("bench", o);
 }
 
@@ -154,12 +160,18 @@ static void print_row(const struct result *r)
     fflush(stdout);
 }
 
-static void print_mean(const struct result *r, unsigned n)
+/** Prints the mean of each group of which more than one kernel with a limit ran. */
+static void print_means(const struct result *r, unsigned n)
 {
-    unsigned kernels = 0;
-    const double mean = mean_percent(r, n, &kernels);
-    if (kernels > 1) {
-        printf("\ngeometric mean of what %u kernels reach of their limits: %.1f %%\n", kernels, mean);
+    const char *space = "\n";
+    for (enum bench_group g = 0; g < N_GROUPS; g++) {
+        unsigned kernels = 0;
+        const double mean = mean_percent(r, n, g, &kernels);
+        if (kernels > 1) {
+            printf("%sgeometric mean of what %u %s kernels reach of their limits: %.1f %%\n", space, kernels,
+                   bench_group_name(g), mean);
+            space = "";
+        }
     }
 }
 
@@ -180,9 +192,14 @@ static void help(void)
            "instead of 60: TERN_CONFIG=default,dram_latency=150\n\n"
            "  --full   also the long ones, marked *: some minutes on the rtl backend; without them about one\n"
            "  --list   print the names of the benches\n"
-           "  --json   one JSON object\n\nBenches:");
-    for (unsigned i = 0; i < tern_n_benches; i++) {
-        printf("%s%s%s", i % 6 ? " " : "\n  ", tern_benches[i].name, tern_benches[i].full ? "*" : "");
+           "  --json   one JSON object\n");
+    for (enum bench_group g = 0; g < N_GROUPS; g++) {
+        printf("\nBenches, %s:", bench_group_name(g));
+        for (unsigned i = 0, printed = 0; i < tern_n_benches; i++) {
+            if (tern_benches[i].group == g) {
+                printf("%s%s%s", printed++ % 6 ? " " : "\n  ", tern_benches[i].name, tern_benches[i].full ? "*" : "");
+            }
+        }
     }
     printf("\n\nSuites, which have options of their own (tern bench SUITE --help):\n");
     for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
@@ -300,7 +317,7 @@ static int run_all(const struct bench **chosen, unsigned n, bool json)
     }
     progress_end(&progress);
     if (!json) {
-        print_mean(results, n);
+        print_means(results, n);
     }
     fprintf(stderr, "%.0f measured device cycles in %.1f s, set-up and checks included: %.0f cycles a second\n", cycles,
             seconds, seconds > 0 ? cycles / seconds : 0);

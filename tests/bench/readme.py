@@ -39,9 +39,13 @@ def results(data):
         limit = f"{r['limit_cycles']:,.0f} | {r['limit_by']} | {r['limit_percent']:.1f}" if r["limit_by"] else " | | "
         rows.append(f"| {r['name']} | {r['cycles']:,} | {limit} | {r['bytes_per_cycle']:.2f} | "
                     f"{r['fma_percent']:.1f} |")
-    shares = [r["limit_percent"] for r in data["results"] if r["limit_by"] and r["thread_instructions"]]
-    rows += ["", f"Geometric mean of what the {len(shares)} kernels reach: {statistics.geometric_mean(shares):.1f} %."]
-    return "\n".join(rows)
+    shares = {}
+    for r in data["results"]:
+        if r["limit_by"] and r["thread_instructions"]:
+            shares.setdefault(r["group"], []).append(r["limit_percent"])
+    means = ", ".join(f"{statistics.geometric_mean(some):.1f} % by the {len(some)} {group} kernels"
+                      for group, some in shares.items())
+    return "\n".join([*rows, "", f"Geometric mean of what is reached of the limits: {means}."])
 
 
 def preemption(data):

@@ -11,8 +11,9 @@
 TEXT("kernels", TERN_BENCH_KERNELS);
 TEXT("workloads", TERN_BENCH_WORKLOADS);
 TEXT("sha256", TERN_BENCH_SHA256);
+TEXT("further", TERN_BENCH_FURTHER);
 extern const char tern_bench_kernels[], tern_bench_kernels_end[], tern_bench_workloads[], tern_bench_workloads_end[],
-    tern_bench_sha256[], tern_bench_sha256_end[];
+    tern_bench_sha256[], tern_bench_sha256_end[], tern_bench_further[], tern_bench_further_end[];
 
 const char *bench_text(enum bench_source source, size_t *size)
 {
@@ -20,6 +21,7 @@ const char *bench_text(enum bench_source source, size_t *size)
         [SOURCE_KERNELS] = {tern_bench_kernels, tern_bench_kernels_end},
         [SOURCE_WORKLOADS] = {tern_bench_workloads, tern_bench_workloads_end},
         [SOURCE_SHA256] = {tern_bench_sha256, tern_bench_sha256_end},
+        [SOURCE_FURTHER] = {tern_bench_further, tern_bench_further_end},
     };
     *size = (size_t)(texts[source][1] - texts[source][0]);
     return texts[source][0];
@@ -59,5 +61,15 @@ const struct bench tern_benches[] = {
     {"sha256-1024", case_sha256, SOURCE_SHA256, false, 371, GROUP_STANDARD},
     {"copy-1m", case_copy_1m, SOURCE_KERNELS, false, 36, GROUP_STANDARD},
     {"fill-1m", case_fill_1m, SOURCE_KERNELS, false, 20, GROUP_STANDARD},
+    {"conv2d-128", case_conv2d, SOURCE_FURTHER, false, 104, GROUP_FURTHER},
+    {"layernorm-64", case_layernorm, SOURCE_FURTHER, false, 46, GROUP_FURTHER},
+    {"attention-64", case_attention, SOURCE_FURTHER, false, 141, GROUP_FURTHER},
+    {"kmeans-1024", case_kmeans, SOURCE_FURTHER, false, 62, GROUP_FURTHER},
+    {"fft4-4096", case_fft4, SOURCE_FURTHER, false, 50, GROUP_FURTHER},
+    {"lbm-64", case_lbm, SOURCE_FURTHER, false, 58, GROUP_FURTHER},
+    {"floyd-32", case_floyd, SOURCE_FURTHER, false, 65, GROUP_FURTHER},
+    {"gather-32768", case_gather, SOURCE_FURTHER, false, 54, GROUP_FURTHER},
+    {"keccak-128", case_keccak, SOURCE_FURTHER, false, 143, GROUP_FURTHER},
+    {"radix-8192", case_radix, SOURCE_FURTHER, false, 68, GROUP_FURTHER},
 };
 const unsigned tern_n_benches = sizeof tern_benches / sizeof tern_benches[0];

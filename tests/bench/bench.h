@@ -34,8 +34,8 @@ struct bench_env {
     struct bench_work work; /**< Output: the minimum work. */
 };
 
-/** OpenCL C sources that the benches build: kernels.cl, workloads.cl, and SHA-256 of the demo. */
-enum bench_source { SOURCE_KERNELS, SOURCE_WORKLOADS, SOURCE_SHA256, N_SOURCES };
+/** OpenCL C sources that the benches build: kernels.cl, workloads.cl, SHA-256 of the demo, and further.cl. */
+enum bench_source { SOURCE_KERNELS, SOURCE_WORKLOADS, SOURCE_SHA256, SOURCE_FURTHER, N_SOURCES };
 
 /** Groups of benches. Each has its own mean, so that the mean of the standard benches stays comparable. The further
  * ones came later: they show whether what makes the standard ones fast helps other programs, too. */

@@ -40,4 +40,20 @@ bool case_scan(struct bench_env *env);
 bool case_bitonic(struct bench_env *env);
 bool case_sha256(struct bench_env *env);
 
+/* case_learning.c: machine learning. */
+bool case_conv2d(struct bench_env *env);
+bool case_layernorm(struct bench_env *env);
+bool case_attention(struct bench_env *env);
+bool case_kmeans(struct bench_env *env);
+
+/* case_science.c: a transform, a fluid, and paths in a graph. */
+bool case_fft4(struct bench_env *env);
+bool case_lbm(struct bench_env *env);
+bool case_floyd(struct bench_env *env);
+
+/* case_data.c: a table, hashes, and a sort. */
+bool case_gather(struct bench_env *env);
+bool case_keccak(struct bench_env *env);
+bool case_radix(struct bench_env *env);
+
 #endif

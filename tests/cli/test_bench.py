@@ -60,6 +60,11 @@ class Benches(Case):
         mean = (vecadd["limit_percent"] * sgemm["limit_percent"]) ** 0.5
         self.assertAlmostEqual(r["limit_percent_means"]["standard"], mean, delta=0.02)
         self.assertIsNone(r["limit_percent_means"]["further"])
+        # The means of the two groups are separate.
+        r = json.loads(self.tern("bench", "--json", "vecadd-16384", "gather-32768").stdout)
+        self.assertEqual([x["group"] for x in r["results"]], ["standard", "further"])
+        self.assertEqual([r["limit_percent_means"][x["group"]] for x in r["results"]],
+                         [x["limit_percent"] for x in r["results"]])
         r = json.loads(self.tern("bench", "--json", "vecadd-16384", "copy-float4-16k", TERN_CONFIG="small").stdout)
         self.assertEqual([x["limit_cycles"] for x in r["results"]], [4 * 16384 / 8, 8 * 16384 / 8])
         r = json.loads(self.tern("bench", "--json", "copy-float4-16k").stdout)
@@ -74,6 +79,10 @@ class Benches(Case):
         r = self.tern("bench", "vecadd-16384", "reduce-65536", "fill-1m", "empty-64-cold")
         self.assertRegex(r.stdout, r"\nempty-64-cold +\d+ +- - +-( +[0-9.]+){4} +right\n\n"
                          r"geometric mean of what 2 standard kernels reach of their limits: [0-9.]+ %\n$")
+        r = self.tern("bench", "vecadd-16384", "reduce-65536", "gather-32768", "lbm-64")
+        self.assertRegex(r.stdout, r"right\n\n"
+                         r"geometric mean of what 2 standard kernels reach of their limits: [0-9.]+ %\n"
+                         r"geometric mean of what 2 further kernels reach of their limits: [0-9.]+ %\n$")
 
     def test_wrong_usage(self):
         for suite in ([], ["migrate"], ["preempt"], ["sched"], ["submit"]):
@@ -157,7 +166,7 @@ class Progress(Case):
         return sorted({int(step) for step, _, _ in found}), int(found[0][1])
 
     def test_lines(self):
-        for args, count in (["bench"], 22), (["bench", "sched"], 9), (["bench", "preempt"], 18), \
+        for args, count in (["bench"], 32), (["bench", "sched"], 9), (["bench", "preempt"], 18), \
                 (["bench", "migrate", "--sizes", "0"], 5), (["bench", "submit"], 2):
             r = self.tern(*args)
             self.assertEqual(r.returncode, 0, r.stderr)

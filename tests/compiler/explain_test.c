@@ -345,7 +345,8 @@ static void same_code(const struct tc_blob *a, const struct tc_blob *b)
 static void test_as_loaded(void **state)
 {
     (void)state;
-    static const char *const files[] = {TERN_SOURCE "/tests/bench/kernels.cl", TERN_SOURCE "/tests/bench/workloads.cl"};
+    static const char *const files[] = {TERN_SOURCE "/tests/bench/kernels.cl", TERN_SOURCE "/tests/bench/workloads.cl",
+                                        TERN_SOURCE "/tests/bench/further.cl"};
     unsigned rounds = 0, tiles = 0;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         const char *source = read_file(files[f]);

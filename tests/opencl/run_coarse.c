@@ -86,6 +86,20 @@ static const char source[] =
     "    w = (n & 31) + 1, h = (m & 15) + 1, c = x & 63, r = y & 31;"
     "    for (int b = 0; b < 3; b++) for (int a = 0; a < 3; a++)"
     "    s = s * 5 + (in[(r + b) * w + (c + a) * h] ^ bytes[(r + b) * w + (c + a) * h]); out[j] = s; }\n"
+    /* Conditions that most work-items of a tile pass together, and that they do not. */
+    "kernel void edges ARGS { PLACE int w = get_global_size(0), h = get_global_size(1), c = x - get_global_offset(0),"
+    "    r = y - get_global_offset(1); uint s = 0; for (int b = -1; b < 2; b++) for (int a = -1; a < 2; a++)"
+    "    if (c + a >= 0 && c + a < w && r + b >= 0 && r + b < h) s = s * 5 + in[((r + b) * w + c + a) & 16383];"
+    "    out[j] = s; }\n"
+    "kernel void sides ARGS { PLACE uint s, i = 0; if (x < n) s = in[x & 4095] * 3; else { s = in[y & 4095] + 7;"
+    "    i = 5; } if (y > m) s ^= in[(x + y) & 4095]; for (uint k = 0; k < 5; k++)"
+    "    s = s * 3 + in[(s + k + i) & 4095]; out[j] = s; }\n"
+    "kernel void corners ARGS { PLACE uint s = 1; if (x < n || y < m) { s = in[x & 255]; if (x - n < 40u) s *= 3;"
+    "    else if (y + x >= m) s -= in[y & 255]; } else if (!(x > y)) s = in[(x ^ y) & 1023];"
+    "    if (x - 20 < 70u && n > 9) s ^= in[y * 3 & 1023]; for (uint k = 0; k < 9; k++)"
+    "    s = s * 7 + in[(y + k) & 63]; out[j] = s; }\n"
+    "kernel void stored ARGS { PLACE uint s = in[x & 63]; out[j] = s; if (x >= n) out[j] += in[y & 63]; else s = n;"
+    "    for (uint k = 0; k < 5; k++) s = s * 7 + in[(x + k) & 63]; out[j] += s; }\n"
     "kernel void apart(global const uint *restrict in, global uint *restrict out, constant uint *restrict table,"
     "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
 
@@ -93,7 +107,7 @@ static const char *const names[] = {"ids", "sizes", "below", "above", "within", 
                                     "share", "wide", "four", "two", "three", "chosen", "turned", "gather", "tables",
                                     "bytes", "longs", "back", "apart", "product", "floats", "bounded", "nested",
                                     "walk", "around", "data", "choice", "divides", "columns", "beyond",
-                                    "forked", "renewed", "mixed"};
+                                    "forked", "renewed", "mixed", "edges", "sides", "corners", "stored"};
 
 struct range {
     cl_uint dims;

@@ -111,6 +111,22 @@ static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
     LLVMPositionBuilderAtEnd(t->b, next);
 }
 
+/** Builds a branch to the slow loop unless the condition is the same for all copies. */
+static void make_vote(struct tile *t, LLVMValueRef condition)
+{
+    const unsigned depends = tile_depends(t, tile_find(t, condition));
+    LLVMValueRef first = tile_get(t, condition, 0), mixed = NULL;
+    for (unsigned l = 0; l < (depends & TILE_Y ? t->y : 1); l++) {
+        for (unsigned k = 0; k < (depends & TILE_X ? t->x : 1); k++) {
+            LLVMValueRef differs = LLVMBuildXor(t->b, first, tile_get(t, condition, l * t->side + k), "");
+            mixed = !mixed ? differs : LLVMBuildOr(t->b, mixed, differs, "");
+        }
+    }
+    LLVMBasicBlockRef next = tile_add_block(t);
+    LLVMBuildCondBr(t->b, mixed, t->slow, next);
+    LLVMPositionBuilderAtEnd(t->b, next);
+}
+
 LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k)
 {
     return LLVMValueAsBasicBlock(tile_find_block(t, block)->copy[k]);
@@ -125,20 +141,30 @@ static void make_end(struct tile *t, const struct tile_value *v, unsigned k)
         LLVMBuildBr(t->b, tile_block(t, LLVMGetSuccessor(end, v->leaves == 2 ? 0 : 1), k));
         return;
     }
+    if (k == 0 && v->votes && tile_depends(t, v)) {
+        make_vote(t, LLVMGetCondition(end));
+    }
     LLVMValueRef made = tile_clone(t, end, k);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
         LLVMSetSuccessor(made, i, tile_block(t, LLVMGetSuccessor(end, i), k));
     }
 }
 
+/** True: the branch at the end of a block leads to another one in a tile. */
+static int leads_to(struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+    const struct tile_value *end = tile_find(t, LLVMGetBasicBlockTerminator(from));
+    return !end->leaves || !tile_depends(t, end) || LLVMGetSuccessor(end->of, end->leaves == 2 ? 0 : 1) == to;
+}
+
 static void add_incoming(struct tile *t, const struct tile_value *v, unsigned k)
 {
     const int slow = k == TILE_SLOW;
     for (unsigned i = 0; i < LLVMCountIncoming(v->of); i++) {
-        const struct tile_value *from = tile_find_block(t, LLVMGetIncomingBlock(v->of, i));
+        LLVMBasicBlockRef block = LLVMGetIncomingBlock(v->of, i);
         LLVMValueRef value = tile_get(t, LLVMGetIncomingValue(v->of, i), k);
-        LLVMBasicBlockRef last = from->last[slow];
-        if (last) { /* the block is reachable */
+        LLVMBasicBlockRef last = tile_find_block(t, block)->last[slow];
+        if (last && (slow || leads_to(t, block, LLVMGetInstructionParent(v->of)))) { /* the block is reachable */
             LLVMAddIncoming(v->copy[k], &value, &last, 1);
         }
     }

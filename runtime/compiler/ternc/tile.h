@@ -44,7 +44,8 @@ struct tile_value {
     unsigned depends;        /**< Bits of enum tile_depends. */
     enum tile_growth growth;
     uint32_t by;             /**< TILE_GROWS: the growth. */
-    int leaves;              /**< A branch: 1 + index of the successor in which the work-item ends; 0: no guard. */
+    int leaves;              /**< A branch: 1 + index of the successor to which no work-item of a tile goes; 0: none. */
+    int votes;               /**< A branch: the work-items of a tile all go its way, or one after the other. */
     unsigned region;         /**< Number of the region that has the value, or a phi of whose join it is; 0: none. */
     LLVMValueRef copy[TILE_COPIES + 1]; /**< Of a block: [0] its copy in the tile, [TILE_SLOW] that in the loop. */
     LLVMBasicBlockRef last[2]; /**< A block: last block of its copy in the tile, and of that in the loop. */
@@ -76,6 +77,7 @@ struct tile {
     int draft;                     /**< The entry is made to be counted, without the loop over single work-items, and
                                     *   without the serial copies. */
     unsigned divergent;            /**< Dimensions of which a branch depends that is no guard. */
+    unsigned borders;              /**< Dimensions of which a vote depends, or a guard that does not end work-items. */
     unsigned reads;                /**< Dimensions whose id is read. */
     size_t n;
     struct tile_value *values;     /**< In the order of their addresses. */

@@ -24,6 +24,8 @@
 #define STACK 2.0       /* of an access of the stack in a loop: the words of all lanes lie in different lines */
 #define GAIN 0.8        /* cost that a tile may have at most, of the plain entry's for the same work-items */
 #define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
+#define SIDE 512.0      /* assumed work-items of a range in x, and in y */
+#define SINGLE 1.5      /* cost of a work-item that a tile runs by itself, in that of the plain entry */
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
 #define LARGEST 7200u   /* instructions of a tile before common ones are found, for the time of the build */
 
@@ -127,6 +129,15 @@ struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, int tile)
     return e;
 }
 
+/** The cost of a tile for each of its work-items. A tile at a border of the range, of which not all work-items pass the
+ *  guards, runs its work-items one after the other, and lets the other lanes of its row wait. */
+static double cost_of_each(const struct tile *t, const struct tile_estimate *tile, const struct tile_estimate *plain)
+{
+    const double at_x = t->borders & TILE_X ? 2.0 * CC1_COARSE_STRIDE * t->x / SIDE : 0;
+    const double at_y = t->borders & TILE_Y ? 2.0 * t->y / SIDE : 0;
+    return tile_cost(tile) / (t->x * t->y) + (at_x + at_y) * tile_cost(plain) * SINGLE;
+}
+
 /** True: a tile of x times y is allowed, and worth a try: it has copies in a dimension only if the id is read. */
 static int is_candidate(const struct tile *t, unsigned x, unsigned y)
 {
@@ -150,9 +161,11 @@ static int refuse(struct tile *t, const struct tile_estimate *plain, const struc
         return cc1_refuse(&t->why, NULL, "with a tile of %u x %u work-items, both entries would have %u instructions, "
                           "and the instruction cache has room for %u", x, y, least->words + plain->words, LONGEST);
     }
+    t->x = x;
+    t->y = y;
     return cc1_refuse(&t->why, NULL, "a tile of %u x %u work-items would need %.0f %s, the plain entry needs %.0f, and "
                       "a tile pays up to %.0f %% of that (with %.0f rounds for each loop)", x, y,
-                      tile_cost(least) / (x * y),
+                      cost_of_each(t, least, plain),
                       plain->lines > plain->instructions ? "lines of memory for 16 work-items in x"
                                                          : "instructions for each work-item",
                       tile_cost(plain), 100 * GAIN, ROUNDS);
@@ -176,7 +189,7 @@ static int choose(struct tile *t)
         t->draft = 1;
         LLVMValueRef made = tile_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
         const struct tile_estimate e = tile_estimate(t->cc, made, 1);
-        const double each = tile_cost(&e) / n;
+        const double each = cost_of_each(t, &e, &plain);
         LLVMDeleteFunction(made);
         if (!near_x || each < nearest) {
             least = e;

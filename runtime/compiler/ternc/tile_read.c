@@ -3,8 +3,9 @@
  * Decides whether a kernel can run as tiles (tile.c), from its optimized plain entry. Work-items of a tile are
  * interleaved, so no instruction may let one of them wait for another or observe their order: no atomics, no fences, no
  * local memory, no volatile accesses, no ids but the global one. Their branches go the same way: a condition does not
- * depend on an id in a dimension of the tile, or it is a guard, before any store and outside of loops, and a work-item
- * that does not pass it does nothing.
+ * depend on an id in a dimension of the tile; or it compares ids, before any store and outside of loops. Such a
+ * condition is a guard if a work-item that does not pass it does nothing. Else it is voted on: a tile whose work-items
+ * go different ways begins anew, one work-item after the other.
  */
 #include "tile.h"
 
@@ -316,7 +317,52 @@ static int is_likely(const struct tile *t, LLVMValueRef condition, int passes_if
         LLVMGetICmpPredicate(part) != LLVMIntNE;
 }
 
-/** Decides whether a branch is a guard: sets `leaves`. */
+/** True: the condition consists of comparisons of ids by their order, and of conditions that are the same for all. */
+static int compares_ids(const struct tile *t, LLVMValueRef condition)
+{
+    const struct tile_value *v = tile_find(t, condition);
+    int all = 1;
+    if (!v || !(v->depends & TILE_BOTH)) {
+        return 1;
+    }
+    switch (LLVMGetInstructionOpcode(condition)) {
+    case LLVMICmp:
+        return LLVMGetICmpPredicate(condition) != LLVMIntEQ && LLVMGetICmpPredicate(condition) != LLVMIntNE &&
+            LLVMTypeOf(condition) == LLVMInt1TypeInContext(t->cc->context);
+    case LLVMAnd: case LLVMOr: case LLVMXor: case LLVMSelect:
+        for (int o = 0; o < LLVMGetNumOperands(condition); o++) {
+            all = all && compares_ids(t, LLVMGetOperand(condition, (unsigned)o));
+        }
+        return all;
+    default: return 0;
+    }
+}
+
+/** True: at the end of the block, nothing has happened that a work-item may do only once. */
+static int is_before_stores(const struct tile *t, LLVMBasicBlockRef block)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        LLVMValueRef i = t->values[k].of;
+        const int acts = LLVMIsAInstruction(i) &&
+            (LLVMIsAStoreInst(i) || (t->values[k].kind == TILE_PLAIN && coarse_is_opaque_call(i)));
+        if (acts && (LLVMGetInstructionParent(i) == block || tile_reaches(LLVMGetInstructionParent(i), block))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** 1 + index of the successor that skips the other one, as after `if (x > 0) left = a[x - 1];`. 0: neither does. */
+static int skips(LLVMValueRef branch)
+{
+    LLVMBasicBlockRef first = LLVMGetSuccessor(branch, 0), second = LLVMGetSuccessor(branch, 1);
+    const int over_second = tile_reaches(second, first), over_first = tile_reaches(first, second);
+    return over_second == over_first ? 0 : over_second ? 1 : 2;
+}
+
+/** Decides how a tile treats a divergent branch: sets `leaves` of a guard, else `votes` if all work-items of most tiles
+ *  take the same way. That holds if ids are compared. In a loop, most tiles may meet a round in which it does not. A
+ *  branch that skips something is a guard, because such conditions mostly hold: they are for the borders of a range. */
 static void find_guard(const struct tile *t, struct tile_value *branch)
 {
     LLVMValueRef condition = LLVMGetCondition(branch->of);
@@ -325,19 +371,15 @@ static void find_guard(const struct tile *t, struct tile_value *branch)
     const int away = coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(branch->of, 0)))   ? 0
                      : coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(branch->of, 1))) ? 1
                                                                                                 : -1;
-    if (away < 0 || !from || from->depends & TILE_LOADED || !is_likely(t, condition, away == 1) ||
-        tile_reaches(block, block)) {
+    if (!from || from->depends & TILE_LOADED || tile_reaches(block, block) || !is_before_stores(t, block)) {
         return;
     }
-    for (size_t k = 0; k < t->n; k++) { /* nothing may have happened before */
-        LLVMValueRef i = t->values[k].of;
-        const int acts = LLVMIsAInstruction(i) &&
-            (LLVMIsAStoreInst(i) || (t->values[k].kind == TILE_PLAIN && coarse_is_opaque_call(i)));
-        if (acts && (LLVMGetInstructionParent(i) == block || tile_reaches(LLVMGetInstructionParent(i), block))) {
-            return;
-        }
+    if (away >= 0 && is_likely(t, condition, away == 1)) {
+        branch->leaves = away + 1;
+    } else if (away < 0 && compares_ids(t, condition)) {
+        branch->leaves = skips(branch->of);
+        branch->votes = !branch->leaves;
     }
-    branch->leaves = away + 1;
 }
 
 int tile_read(struct tile *t)
@@ -371,8 +413,12 @@ int tile_read(struct tile *t)
         if (LLVMIsABranchInst(v->of)) {
             find_guard(t, v);
         }
-        t->divergent |= v->leaves ? 0 : v->depends & TILE_BOTH;
-        for (unsigned d = 0; d < 2 && !v->leaves; d++) {
+        const int uniform = v->leaves || v->votes;
+        const unsigned away = v->leaves == 2;
+        const int ends = v->leaves && coarse_is_exit(LLVMGetFirstInstruction(LLVMGetSuccessor(v->of, away)));
+        t->borders |= uniform && !ends ? v->depends & TILE_BOTH : 0;
+        t->divergent |= uniform ? 0 : v->depends & TILE_BOTH;
+        for (unsigned d = 0; d < 2 && !uniform; d++) {
             t->branch[d] = v->depends & (d ? TILE_Y : TILE_X) && !t->branch[d] ? v->of : t->branch[d];
         }
     }

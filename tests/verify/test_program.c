@@ -180,6 +180,19 @@ static void test_gates(void **state)
     assert_true(gates >= SEEDS / 12);
 }
 
+/** Compares member by member, because bytes between members have any value. */
+static void expect_same_submit(const struct submit *a, const struct submit *b)
+{
+    assert_int_equal(a->engine, b->engine);
+    assert_int_equal(a->buffer, b->buffer);
+    assert_int_equal(a->fence, b->fence);
+    assert_int_equal(a->size, b->size);
+    assert_int_equal(a->root, b->root);
+    assert_int_equal(a->context, b->context);
+    assert_int_equal(a->save, b->save);
+    assert_int_equal(a->flags, b->flags);
+}
+
 static void test_same_seed_same_scene(void **state)
 {
     (void)state;
@@ -190,7 +203,9 @@ static void test_same_seed_same_scene(void **state)
         assert_int_equal(case_build(&c, &geometry, &b), 0);
         assert_int_equal(case_build(&other, &geometry, &d), 0);
         assert_int_equal(a.submits, b.submits);
-        assert_memory_equal(a.submit, b.submit, a.submits * sizeof *a.submit);
+        for (uint32_t i = 0; i < a.submits; i++) {
+            expect_same_submit(&a.submit[i], &b.submit[i]);
+        }
         assert_true(memcmp(a.memory, b.memory, a.mem_bytes) == 0);
         assert_true(memcmp(a.memory, d.memory, a.mem_bytes) != 0);
         scene_free(&a);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bench of user_NAME: random ranges, on a memory that answers at any time and sometimes with a fault. Packets are
-// stopped at random and at every cycle, and resumed in the other one of two instances, from states that another
-// implementation could save, or from invalid states. executor_host checks the interface, this bench the results.
+// Bench of user_NAME: random ranges, on a memory that answers at any time and sometimes with a
+// fault. Packets are stopped at random and at every cycle, and resumed in the other one of two instances, from states
+// that another implementation could save, or from invalid states. executor_host checks the interface, this bench the
+// results.
 module tb;
   localparam int WORDS = 1 << 12;
 

@@ -155,16 +155,17 @@ class Run:
     def go(self):
         """Runs all steps. Raises the exception that ended the run early."""
         lanes = [threading.Thread(target=self.lane, daemon=True) for _ in range(max(1, min(LANES, self.jobs)))]
-        for t in lanes:
-            t.start()
         try:
+            for t in lanes:  # The first one may begin a step before the others are there.
+                t.start()
             for t in lanes:
                 while t.is_alive():
                     t.join(0.5)
         except KeyboardInterrupt as e:
             self.stop(e)
             for t in lanes:
-                t.join(10)
+                if t.is_alive():
+                    t.join(10)
         if self.broken:
             raise self.broken
         return self.results

@@ -17,10 +17,12 @@ static bool reaches(const uint32_t *code, uint32_t from, uint32_t to, uint8_t *m
         for (uint32_t i = from; i <= to; i++) {
             const int64_t target = i + (int64_t)(tc_code_is_call(code[i]) ? 0 : tc_code_target(code[i]) / 4);
             if (met[i] && target >= from && target <= to && !met[target]) {
-                changed = met[target] = 1;
+                met[target] = 1;
+                changed = true;
             }
             if (met[i] && i < to && tc_code_falls_through(code[i]) && !met[i + 1]) {
-                changed = met[i + 1] = 1;
+                met[i + 1] = 1;
+                changed = true;
             }
         }
     }

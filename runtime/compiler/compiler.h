@@ -77,7 +77,7 @@ enum tc_merges {
     TC_MERGES_IF_NEEDED, /**< If the group does not fit an engine. */
     TC_MERGES_TO_GAIN,   /**< Also if that needs fewer instructions. */
     /** The kernel sees its groups only by ids and sizes. Compiled for a local size, it computes them from global ids,
-     *  and the launcher divides its range as it likes. It may then have a coarse entry. */
+     *  and the launcher divides its range as it likes. Such an object may have a coarse entry. */
     TC_MERGES_BY_IDS
 };
 
@@ -97,7 +97,7 @@ struct tc_kernel {
     int coarse_rows;          /**< The lanes of a row, see below, execute each other's work-items; for messages. */
     int groups;               /**< The kernel sees its groups: their ids, sizes, barriers or local memory. If it does
                                    not, the launcher divides its range as it likes. */
-    enum tc_merges merges;    /**< What tc_specialise does with groups. */
+    enum tc_merges merges;    /**< Tells what tc_specialise does with groups. */
     uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address of the entry; set by tc_load only. */

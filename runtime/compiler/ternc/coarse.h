@@ -78,6 +78,8 @@ int coarse_is_ordered(LLVMValueRef i);
 const char *coarse_obstacle(LLVMValueRef i);
 /** True: a call that may change memory, as far as is known. */
 int coarse_is_opaque_call(LLVMValueRef i);
+/** The value of a phi for a predecessor of its block. */
+LLVMValueRef coarse_incoming(LLVMValueRef phi, LLVMBasicBlockRef from);
 /** True: the instructions of the block may be executed even if the program would not, and one block follows. */
 int coarse_is_speculative(LLVMBasicBlockRef block);
 /** True: the block only joins paths to the next one. */

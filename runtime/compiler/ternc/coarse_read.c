@@ -114,6 +114,15 @@ int coarse_is_pure_call(LLVMValueRef i)
     return memory && LLVMGetEnumAttributeValue(memory) == 0;
 }
 
+LLVMValueRef coarse_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
+{
+    unsigned i = 0;
+    while (LLVMGetIncomingBlock(phi, i) != from) {
+        i++;
+    }
+    return LLVMGetIncomingValue(phi, i);
+}
+
 /** True: the instruction may be executed even if the program would not. */
 static int is_speculative(LLVMValueRef i)
 {

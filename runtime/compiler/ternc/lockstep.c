@@ -174,7 +174,7 @@ static void add(struct loop *l, LLVMValueRef of, LLVMValueRef copy)
 /** Copies the blocks of the loop, with the operands that they have in it. */
 static void copy_blocks(struct loop *l)
 {
-    l->of = cc1_alloc(2 * l->t->n, sizeof *l->of); /* change_head and condition_of add some */
+    l->of = cc1_alloc(2 * l->t->n, sizeof *l->of); /* condition_of has added some */
     l->copy = cc1_alloc(2 * l->t->n, sizeof *l->copy);
     for (unsigned n = 0; n < l->t->n_blocks; n++) {
         if (has(&l->blocks, l->t->blocks[n])) {
@@ -275,17 +275,14 @@ static LLVMValueRef merge(struct loop *l, LLVMValueRef of_guard, LLVMValueRef of
     return made;
 }
 
-static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
+/** Replaces a phi, also where the loop's description has it. */
+static void replace(struct loop *l, LLVMValueRef phi, LLVMValueRef by)
 {
-    unsigned i = 0;
-    while (LLVMGetIncomingBlock(phi, i) != from) {
-        i++;
+    for (unsigned k = 0; k < l->n; k++) {
+        l->of[k] = l->of[k] == phi ? by : l->of[k];
     }
-    return LLVMGetIncomingValue(phi, i);
-}
-
-static void replace(LLVMValueRef phi, LLVMValueRef by)
-{
+    l->enter = l->enter == phi ? by : l->enter;
+    l->stay = l->stay == phi ? by : l->stay;
     LLVMReplaceAllUsesWith(phi, by);
     LLVMInstructionEraseFromParent(phi);
 }
@@ -295,14 +292,13 @@ static void change_head(struct loop *l)
 {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(l->head), next; LLVMIsAPHINode(phi); phi = next) {
         next = LLVMGetNextInstruction(phi);
-        LLVMValueRef again = incoming(phi, l->latch);
+        LLVMValueRef again = coarse_incoming(phi, l->latch);
         LLVMPositionBuilderAtEnd(l->b, l->serial);
-        LLVMValueRef first = merge(l, incoming(phi, l->before), copy_of(l, again));
+        LLVMValueRef first = merge(l, coarse_incoming(phi, l->before), copy_of(l, again));
         LLVMPositionBuilderBefore(l->b, phi);
         LLVMValueRef made = LLVMBuildPhi(l->b, LLVMTypeOf(phi), "");
         LLVMAddIncoming(made, (LLVMValueRef[]){first, again}, (LLVMBasicBlockRef[]){l->serial, l->latch}, 2);
-        add(l, made, copy_of(l, phi)); /* for phis whose value of the latch is this phi */
-        replace(phi, made);
+        replace(l, phi, made);
     }
 }
 
@@ -310,7 +306,7 @@ static void change_head(struct loop *l)
  *  loop is not entered. */
 static void add_ways(struct loop *l, LLVMValueRef phi, LLVMValueRef of_guard)
 {
-    LLVMValueRef of_fast = copy_of(l, incoming(phi, l->latch));
+    LLVMValueRef of_fast = copy_of(l, coarse_incoming(phi, l->latch));
     LLVMPositionBuilderAtEnd(l->b, l->serial);
     LLVMValueRef here = merge(l, of_guard, of_fast);
     LLVMAddIncoming(phi, (LLVMValueRef[]){of_fast, here}, (LLVMBasicBlockRef[]){l->rest_of_fast, l->serial}, 2);
@@ -322,11 +318,11 @@ static void add_ways(struct loop *l, LLVMValueRef phi, LLVMValueRef of_guard)
 /** Replaces a phi of `join` by one to which the guard does not lead. */
 static void change_join(struct loop *l, LLVMValueRef phi)
 {
-    LLVMValueRef value = incoming(phi, l->exit), of_guard = incoming(phi, l->guard);
+    LLVMValueRef value = coarse_incoming(phi, l->exit), of_guard = coarse_incoming(phi, l->guard);
     const int is_phi = LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == l->exit;
     LLVMPositionBuilderBefore(l->b, LLVMGetFirstInstruction(l->exit));
     LLVMValueRef ways = LLVMBuildPhi(l->b, LLVMTypeOf(phi), "");
-    LLVMValueRef of_latch = is_phi ? incoming(value, l->latch) : value;
+    LLVMValueRef of_latch = is_phi ? coarse_incoming(value, l->latch) : value;
     LLVMAddIncoming(ways, &of_latch, &l->latch, 1);
     add_ways(l, ways, of_guard);
     LLVMPositionBuilderBefore(l->b, phi);
@@ -338,7 +334,7 @@ static void change_join(struct loop *l, LLVMValueRef phi)
             LLVMAddIncoming(made, &one, &from, 1);
         }
     }
-    replace(phi, made);
+    replace(l, phi, made);
 }
 
 /** Makes the phis behind the loop know the new ways. */

@@ -9,10 +9,10 @@
  *   again:  if (i < n) goto loop; else goto exit;
  *
  * The index has the same values as in the loop, also if it wraps between two passes. `again` takes the place of the
- * guard before the loop, if there is one. A loop that is entered without one is entered from `top` as well. A loop over
- * a whole range is
- * expected to have many rounds. A loop whose index grows by the local size often has one round, for which the checks
- * would cost more than they save (softmax-64).
+ * guard before the loop, if there is one. A loop that is entered without one is entered from `top` as well.
+ *
+ * A loop over a whole range is expected to have many rounds. A loop whose index grows by the local size often has one
+ * round, for which the checks would cost more than they save (softmax-64).
  */
 #include "cc1.h"
 
@@ -220,16 +220,6 @@ static LLVMValueRef end_of(LLVMBasicBlockRef block)
     return LLVMGetBasicBlockTerminator(block);
 }
 
-/** The value of a phi for a predecessor of its block. */
-static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
-{
-    unsigned i = 0;
-    while (LLVMGetIncomingBlock(phi, i) != from) {
-        i++;
-    }
-    return LLVMGetIncomingValue(phi, i);
-}
-
 /** Finds the guard. Between it and the loop there may be a block, whose instructions may run in any case. */
 static void find_guard(struct loop *l)
 {
@@ -267,12 +257,12 @@ static LLVMValueRef merge(struct loop *l, LLVMValueRef of_top, LLVMValueRef of_f
 static void connect_miss(struct loop *l)
 {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(l->miss), next; LLVMIsAPHINode(phi); phi = next) {
-        LLVMValueRef last = incoming(phi, l->miss == l->exit ? l->body : l->exit);
+        LLVMValueRef last = coarse_incoming(phi, l->miss == l->exit ? l->body : l->exit);
         next = LLVMGetNextInstruction(phi);
         if (LLVMIsAPHINode(last) && LLVMGetInstructionParent(last) == l->exit) {
-            last = incoming(last, l->body);
+            last = coarse_incoming(last, l->body);
         }
-        LLVMValueRef first = l->guard ? incoming(phi, l->guard) : LLVMGetUndef(LLVMTypeOf(phi));
+        LLVMValueRef first = l->guard ? coarse_incoming(phi, l->guard) : LLVMGetUndef(LLVMTypeOf(phi));
         LLVMValueRef value = merge(l, first, get(l, last, ROUNDS - 1));
         LLVMPositionBuilderBefore(l->b, phi);
         LLVMValueRef made = LLVMBuildPhi(l->b, LLVMTypeOf(phi), "");
@@ -284,6 +274,7 @@ static void connect_miss(struct loop *l)
                 LLVMAddIncoming(made, &other, &from, 1);
             }
         }
+        l->limit = l->limit == phi ? made : l->limit; /* where the loop is in another one */
         LLVMReplaceAllUsesWith(phi, made);
         LLVMInstructionEraseFromParent(phi);
     }

@@ -62,10 +62,20 @@ static size_t below(size_t n)
     return clt_random(&seed) % n;
 }
 
+static const size_t usual[] = {64, 16, 48, 32, 20}; /* sizes of groups; 20 are no whole rows of 16 */
+
+/** Returns a long range in x, in groups of this size. */
+static struct range usual_range(size_t size)
+{
+    const size_t group = size < most_items ? size : most_items;
+    return (struct range){.dims = 1, .global = {ITEMS_MAX / group * group, 1, 1}, .local = {group, 1, 1},
+                          .offset = {below(2) == 0 ? 0 : below(1000)}, .n = (cl_uint)below(1u << 31),
+                          .m = (cl_uint)below(1u << 31)};
+}
+
 /** Returns a random range in groups that divide it. */
 static struct range any_range(void)
 {
-    static const size_t usual[] = {64, 16, 48, 32, 128};
     struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
     size_t items = 1, left;
     for (cl_uint d = 0; d < r.dims; d++) {
@@ -113,20 +123,24 @@ static void test_random(void **state)
     const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
     const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so fewer ranges run there. */
-    const unsigned long usual = backend != NULL && strcmp(backend, "rtl") == 0 ? 1 : 5;
+    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
+    const unsigned long fixed = slow ? 1 : LENGTH(usual);
     seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
+    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : slow ? 1 : 3;
     printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
     for (size_t i = 0; i < LENGTH(data); i++) {
         data[i] = clt_random(&seed) % 1000 < 3 ? 0x7f800000u : clt_random(&seed);
     }
     cl_mem in = clt_buffer(sizeof data, data);
     cl_program programs[2] = {clt_build(source, "-cl-std=CL3.0"), clt_build(source, "-cl-std=CL3.0 -tern-no-coarsen")};
-    for (unsigned long step = 0; step < steps; step++) {
-        struct range r;
-        do { /* merged work-items need a size that can be divided, ids do not */
+    for (unsigned long step = 0; step < fixed + steps; step++) {
+        struct range r = usual_range(usual[step % LENGTH(usual)]);
+        while (step >= fixed) { /* merged work-items need a size that can be divided, ids do not */
             r = any_range();
-        } while (!run(programs[1], names[0], &r, in, plain));
+            if (run(programs[1], names[0], &r, in, plain)) {
+                break;
+            }
+        }
         for (size_t i = 0; i < LENGTH(names); i++) {
             if (r.dims > 1 && strstr("own thirds later halves", names[i])) {
                 continue; /* several work-items would have the same element */

@@ -256,8 +256,8 @@ static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep,
     }
 }
 
-/** Estimates the merged entry. Its serial copies of loops are not expected to run, but they need room. Where only the
- *  room counts, they are counted like the rest. */
+/** Estimates the merged entry. Its serial copies of loops are not expected to run, but they need room. If only_room
+ *  is set, the caller needs no more than e.words, and the serial copies are counted like the rest. */
 static struct tile_estimate estimate(struct tile *t, int only_room)
 {
     struct tile_estimate e[2] = {0};
@@ -314,16 +314,20 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
     if (!can && s->must) {
         cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
     }
-    if (can && s->must) {
+    if (!can) {
+        merge_free(&t);
+        return;
+    }
+    if (s->must) {
         best.t = &t;
-    } else if (can) {
+    } else {
         const struct tile_estimate plain = tile_estimate(cc, t.plain, 0);
         best.cost = tile_cost(&plain) * GAIN;
         choose(&t, s, &best);
     }
     other.module = LLVMCloneModule(cc->module);
     cc1_module_optimize(&other, "function(lcssa)");
-    if (can && read_entry(&other, s, 1, &split) && split.serial.n) {
+    if (read_entry(&other, s, 1, &split) && split.serial.n) {
         best.cost *= best.t ? BETTER : 1;
         choose(&split, s, &best);
     }

@@ -354,15 +354,16 @@ static void unroll(struct loop *l)
     LLVMPositionBuilderAtEnd(l->b, l->fast);
     make_phis(l);
     make_rounds(l);
-    LLVMValueRef next = get(l, l->next, ROUNDS - 1), rest = LLVMBuildICmp(l->b, l->below, next, l->limit, "");
+    LLVMValueRef next = get(l, l->next, ROUNDS - 1);
+    LLVMValueRef rest = l->guard ? NULL : LLVMBuildICmp(l->b, l->below, next, l->limit, "");
     LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, limit, ""), l->fast, l->again);
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
         LLVMValueRef last = get(l, next_of(l, l->of[i]), ROUNDS - 1);
         LLVMAddIncoming(l->phi[i], &last, &l->fast, 1);
     }
     connect_miss(l);
-    LLVMValueRef one = LLVMConstInt(LLVMTypeOf(rest), 1, 0), index = connect_loop(l);
-    rest = l->guard ? NULL : merge(l, one, rest);
+    LLVMValueRef index = connect_loop(l);
+    rest = rest ? merge(l, LLVMConstInt(LLVMTypeOf(rest), 1, 0), rest) : NULL;
     LLVMPositionBuilderAtEnd(l->b, l->again);
     rest = rest ? rest : LLVMBuildICmp(l->b, l->below, index, l->limit, "");
     LLVMBuildCondBr(l->b, rest, l->guard && l->guard != l->before ? l->before : l->body, l->miss);

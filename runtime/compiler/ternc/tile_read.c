@@ -4,8 +4,9 @@
  * interleaved, so no instruction may let one of them wait for another or observe their order: no atomics, no fences, no
  * local memory, no volatile accesses, no ids but the global one. Their branches go the same way: a condition does not
  * depend on an id in a dimension of the tile; or it compares ids, before any store and outside of loops. Such a
- * condition is a guard if a work-item that does not pass it does nothing. Else it is voted on: a tile whose work-items
- * go different ways begins anew, one work-item after the other.
+ * condition is a guard if a work-item that does not pass it does nothing, or skips something. Any other such condition
+ * is voted on. A tile whose work-items do not all pass a guard, or vote differently, begins anew and runs its
+ * work-items one after the other.
  */
 #include "tile.h"
 

@@ -340,8 +340,8 @@ static bool waiting(struct tern_context *c)
     return r;
 }
 
-/** Queues all work before any of it can begin. From then on only the device and the scheduler determine the
- * schedule. */
+/** Queues all work before any of it can begin, and destroys no context before all of it has ended. In between, only the
+ * device and the scheduler determine the schedule. */
 static void run_queued(struct span *span, uint64_t *preempted)
 {
     struct actor a;
@@ -368,12 +368,12 @@ static void run_queued(struct span *span, uint64_t *preempted)
         ok(tern_wait(c[i], 1, PATIENCE));
         tern_context_query(c[i], &s);
         preempted[i] = s.preempted;
-        tern_context_destroy(c[i]);
         first = span[i].begin < first ? span[i].begin : first;
     }
     for (uint32_t i = 0; i < RUNNERS; i++) {
         span[i].begin -= first;
         span[i].end -= first;
+        tern_context_destroy(c[i]);
     }
     tern_fence_destroy(gate);
     actor_close(&a);

@@ -94,7 +94,8 @@ struct tc_kernel {
     int uniform; /**< The kernel requires uniform work-groups: OpenCL C 1.x, or -cl-uniform-work-group-size. */
     uint32_t coarse;          /**< Work-items of a round of coarse_entry, or of its tiles in x; 0: it does not exist. */
     uint32_t tile;            /**< Work-items of a tile of coarse_entry in y, see below; 0: that entry runs rounds. */
-    int coarse_rows;          /**< The lanes of a row, see below, execute each other's work-items; for messages. */
+    int coarse_rows;          /**< Rounds: the lanes of a row execute each other's work-items, which messages tell.
+                                   Tiles: they load words for each other, see below. */
     int groups;               /**< The kernel sees its groups: their ids, sizes, barriers or local memory. If it does
                                    not, the launcher divides its range as it likes. */
     enum tc_merges merges;    /**< Tells what tc_specialise does with groups. */
@@ -126,8 +127,12 @@ struct tc_kernel {
  * dispatch.user0 is the end of the ids in x, user1 that in y. Ids are below TC_COARSE_END, in z as well. z, offsets and
  * arguments are those of a plain dispatch.
  *
- * The launcher chooses the groups, because a kernel with a coarse entry reads no local or group id, has no local memory
- * and does not print.
+ * If coarse_rows is set, c is 1, and the S lanes of a row load words of memory for each other. The words pass through
+ * local memory, which local_static includes. The hardware range in x is a multiple of S, and its groups have S x 1 x 1
+ * work-items.
+ *
+ * Otherwise the launcher chooses the groups, because a kernel with a coarse entry reads no local or group id, has no
+ * local memory of its own and does not print.
  */
 #define TC_COARSE_STRIDE 16u
 #define TC_COARSE_END (1u << 31)

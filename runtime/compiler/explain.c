@@ -203,14 +203,16 @@ static void print_entry(const cJSON *json)
 {
     const double x = number(json, "coarse"), y = number(json, "tile"), loops = number(json, "unrolled_loops");
     const cJSON *least = cJSON_GetObjectItemCaseSensitive(json, "least_range");
+    const bool by_words = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "by_words"));
     printf("  %-11s ", "runs");
     if (!least) {
         printf("each work-item runs by itself\n");
     } else if (y > 0) {
-        printf("tiles: a hardware work-item runs %.0f x %.0f work-items (second entry)\n", x, y);
+        printf("tiles: a hardware work-item runs %.0f x %.0f work-items (second entry)%s\n", x, y,
+               by_words ? ", rows are shared" : "");
     } else {
         printf("rounds: a hardware work-item runs rounds of %.0f work-items (second entry)%s\n", x,
-               cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "by_words")) ? ", vectors word by word" : "");
+               by_words ? ", vectors word by word" : "");
     }
     if (least) {
         printf("  %-11s in ranges of at least %.0f x %.0f work-items", "", number(least, "x"), number(least, "y"));

@@ -18,10 +18,11 @@ static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t war
     const struct tc_coarse_range least = tc_coarse_least(k, lanes * warps);
     if ((uint64_t)r->offset[1] + r->global[1] > TC_COARSE_END ||
         (uint64_t)r->offset[2] + r->global[2] > TC_COARSE_END || r->global[1] < least.y ||
-        r->global[0] < least.x) {
+        r->global[0] < least.x || (k->coarse_rows && max < TC_COARSE_STRIDE)) {
         return false;
     }
-    const uint32_t x = k->coarse == 1 ? r->global[0] : rt_group_count(r->global[0], wide) * TC_COARSE_STRIDE;
+    const bool whole = k->coarse > 1 || k->coarse_rows; /* rows of the hardware are whole */
+    const uint32_t x = whole ? rt_group_count(r->global[0], wide) * TC_COARSE_STRIDE : r->global[0];
     const uint32_t y = rt_group_count(r->global[1], k->tile);
     const uint64_t rows = (uint64_t)y * r->global[2];
     if (rows < least.hardware && rows * x < least.hardware) {
@@ -29,6 +30,10 @@ static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t war
     }
     hardware->global[0] = x;
     hardware->global[1] = y;
+    if (k->coarse_rows) {
+        memcpy(hardware->local, (const uint32_t[3]){TC_COARSE_STRIDE, 1, 1}, sizeof hardware->local);
+        return true;
+    }
     rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
     return true;
 }
@@ -100,8 +105,11 @@ static void tell_tile(const struct tc_kernel *k, const struct rt_range *r, const
                       size_t size)
 {
     const uint32_t h = fault->item[0] - r->offset[0], y = (fault->item[1] - r->offset[1]) * k->tile;
-    const uint32_t x = h / TC_COARSE_STRIDE * TC_COARSE_STRIDE * k->coarse + h % TC_COARSE_STRIDE;
-    const uint32_t n = within(x, k->coarse, TC_COARSE_STRIDE, r->global[0]) * within(y, k->tile, 1, r->global[1]);
+    const uint32_t each = k->coarse_rows ? TC_COARSE_STRIDE : 1; /* any work-item of the row */
+    const uint32_t lane = k->coarse_rows ? 0 : h % TC_COARSE_STRIDE;
+    const uint32_t x = h / TC_COARSE_STRIDE * TC_COARSE_STRIDE * k->coarse + lane;
+    const uint32_t n = within(x, each * k->coarse, TC_COARSE_STRIDE / each, r->global[0]) *
+        within(y, k->tile, 1, r->global[1]);
     snprintf(text, size, "one of %u work-items (x, y, %u), the first with x = %u, y = %u", n, fault->item[2],
              x + r->offset[0], y + r->offset[1]);
 }

@@ -162,7 +162,7 @@ static void test_reasons(void **state)
          "it has a switch, or does not end", NULL, 0, 0},
         {"", "it stores nothing", "it stores nothing", 1, 0},
         {"f(a + x); f(b + x);", "it calls the function f", "it has an atomic operation, in the function f", 0, 1},
-        {"uint s = 0; for (uint k = 0; k < n; k++) s += a[x * n + k] * b[k]; b[x] = s;",
+        {"uint s = 0; for (uint k = 0; k < n; k++) s += a[x * x * n + k] * b[k]; b[x] = s;",
          "it has a loop, or a branch other than out of the kernel", "lines of memory for 16 work-items in x", 1, 0},
         {"uint s = x; for (uint k = 0; k < n; k++) s = s * 33 + (s >> 7); b[x] = s;",
          "it has a loop, or a branch other than out of the kernel", "instructions for each work-item", 1, 0},

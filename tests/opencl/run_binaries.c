@@ -206,7 +206,7 @@ static void test_refused(void **state)
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":6", "\"version\":5"},
+        {"{", "\"version\":7", "\"version\":6"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

@@ -193,6 +193,36 @@ static void test_least(void **state)
     }
 }
 
+/** Tiles whose rows are shared run in groups of one row, and in whole rows; not where groups are smaller. A fault is by
+ *  any work-item of the row. */
+static void test_shared_rows(void **state)
+{
+    (void)state;
+    const struct tc_kernel k = {.coarse = 1, .tile = 2, .coarse_rows = 1};
+    const struct rt_range r = {.dims = 2, .local = {8, 8, 1}, .global = {250, 99, 3}, .offset = {100, 1000, 0}};
+    struct rt_range h;
+    char more[RT_FAULT_MORE] = "";
+    assert_true(rt_coarse_choose(&k, LANES, WARPS, MAX, &r, &h));
+    assert_memory_equal(h.global, ((const uint32_t[3]){256, 50, 3}), sizeof h.global);
+    assert_memory_equal(h.local, ((const uint32_t[3]){16, 1, 1}), sizeof h.local);
+    assert_true(rt_coarse_choose(&k, LANES, WARPS, 16, &r, &h));
+    assert_false(rt_coarse_choose(&k, LANES, WARPS, 15, &r, &h));
+    assert_memory_equal(&h, &r, sizeof h);
+    static const struct {
+        uint32_t x, y;
+        const char *text;
+    } cases[] = {
+        {37, 5, "kernel k: one of 32 work-items (x, y, 7), the first with x = 132, y = 1010: load"},
+        {249, 49, "kernel k: one of 10 work-items (x, y, 7), the first with x = 340, y = 1098: load"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tern_fault f = {.has_item = true, .item = {100 + cases[i].x, 1000 + cases[i].y, 7}};
+        strcpy(f.message, "kernel k: work-item (1, 2, 7) of group (2, 0, 0): load");
+        rt_coarse_explain(&k, &r, &h, &f, more);
+        assert_string_equal(f.message, cases[i].text);
+    }
+}
+
 /** The explanation of a fault in a tile, at the end of the range and before. */
 static void test_tile_sentence(void **state)
 {
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_least),
         cmocka_unit_test(test_tile_sentence),
+        cmocka_unit_test(test_shared_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

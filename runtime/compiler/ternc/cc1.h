@@ -28,7 +28,7 @@
 #define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 6
+#define CC1_OBJECT_VERSION 7
 
 /** As enum tc_merges of compiler.h. */
 enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN, CC1_BY_IDS };
@@ -50,7 +50,9 @@ struct cc1_kernel {
     LLVMValueRef coarse; /**< Entry for several work-items, or NULL. */
     uint32_t copies;     /**< Work-items of a round of that entry, or of a tile in x; 0: there is none. */
     uint32_t tile;       /**< Work-items of a tile in y; 0: that entry runs rounds. */
-    int rows;            /**< The lanes of a row execute each other's work-items (coarse_split.c). */
+    /** Rounds: the lanes of a row execute each other's work-items (coarse_split.c). Tiles: they load words for each
+     *  other (tile_rows.c). */
+    int rows;
     int groups;          /**< The kernel sees its groups: their ids, sizes, barriers or local memory. */
     enum cc1_merges merges; /**< When work-items of its groups are merged. */
     uint32_t merged;     /**< Work-items that a hardware work-item of this object runs; 0: it is not specialised. */
@@ -117,6 +119,8 @@ void cc1_coarsen(struct cc1 *cc);
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k);
 /** Optimizes the entries for tiles. */
 void cc1_tiles_optimize(struct cc1 *cc);
+/** Makes the lanes of entries for tiles load words for each other, where this was chosen. After cc1_addresses. */
+void cc1_tiles_load_rows(struct cc1 *cc);
 /** Orders the instructions of entries for tiles, and of merged ones, for few live values. After cc1_addresses. */
 void cc1_tiles_order(struct cc1 *cc);
 

@@ -89,6 +89,11 @@ int cc1_local_used(struct cc1 *cc, LLVMValueRef f)
     return used;
 }
 
+static int is_of(const struct cc1_kernel *k, LLVMValueRef f)
+{
+    return f == k->entry || f == k->coarse;
+}
+
 void cc1_local_place(struct cc1 *cc)
 {
     LLVMValueRef *list = make_list(cc);
@@ -101,9 +106,9 @@ void cc1_local_place(struct cc1 *cc)
         for (size_t pass = 0; pass < 2; pass++) {
             for (size_t k = 0; k < cc->n_kernels; k++) {
                 for (size_t i = 0; i < n; i++) {
-                    if (list[i] == cc->kernels[k].entry && pass == 0 && cc->kernels[k].local_static > offset) {
+                    if (is_of(&cc->kernels[k], list[i]) && pass == 0 && cc->kernels[k].local_static > offset) {
                         offset = cc->kernels[k].local_static;
-                    } else if (list[i] == cc->kernels[k].entry && pass == 1) {
+                    } else if (is_of(&cc->kernels[k], list[i]) && pass == 1) {
                         cc->kernels[k].local_static = (uint32_t)offset;
                     }
                 }

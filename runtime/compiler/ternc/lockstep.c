@@ -433,7 +433,7 @@ static LLVMValueRef extreme(struct tile *t, const struct tile_value *v, int larg
 static const struct tile_value *growing(const struct tile *t, LLVMValueRef v, LLVMValueRef other)
 {
     const struct tile_value *x = tile_find(t, v), *limit = tile_find(t, other);
-    if (!x || x->growth != TILE_GROWS || LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMIntegerTypeKind ||
+    if (!x || x->growth != TILE_GROWS || x->times || LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMIntegerTypeKind ||
         (limit && limit->depends & TILE_X)) {
         return NULL;
     }

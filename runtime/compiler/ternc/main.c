@@ -154,6 +154,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
         LLVMStripModuleDebugInfo(cc->module);
     }
     cc1_addresses(cc);
+    cc1_tiles_load_rows(cc);
     cc1_tiles_order(cc);
     cc1_kernels_end(cc);
     cc1_local_place(cc);

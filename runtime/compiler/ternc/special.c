@@ -264,7 +264,7 @@ static struct tile_estimate estimate(struct tile *t, int only_room)
     for (int draft = t->serial.n != 0 && !only_room; draft >= 0; draft--) {
         t->draft = draft;
         LLVMValueRef made = merge_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        e[draft] = tile_estimate(t->cc, made, 1);
+        e[draft] = tile_estimate(t->cc, made, TILE_COPIED);
         LLVMDeleteFunction(made);
     }
     e[1].words = e[0].words;
@@ -321,7 +321,7 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
     if (s->must) {
         best.t = &t;
     } else {
-        const struct tile_estimate plain = tile_estimate(cc, t.plain, 0);
+        const struct tile_estimate plain = tile_estimate(cc, t.plain, TILE_NO_COPIES);
         best.cost = tile_cost(&plain) * GAIN;
         choose(&t, s, &best);
     }

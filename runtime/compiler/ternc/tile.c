@@ -46,7 +46,8 @@ LLVMValueRef tile_clone(struct tile *t, LLVMValueRef of, unsigned k)
 /** True: copy k of v is that of its row's first copy plus a constant. */
 static int is_derived(const struct tile *t, const struct tile_value *v, unsigned k)
 {
-    return k % t->side > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && v->kind == TILE_PLAIN;
+    return k % t->side > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && !v->times &&
+        v->kind == TILE_PLAIN;
 }
 
 static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned k)
@@ -92,7 +93,7 @@ void tile_make_copies(struct tile *t, struct tile_value *v, int derived)
 /** Builds a branch to the slow loop unless all copies pass; the builder continues in a new block. */
 static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
 {
-    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second), all = NULL;
+    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second), all;
     if (second) {
         make_guard(t, part, passes_if);
         make_guard(t, second, passes_if);
@@ -100,7 +101,9 @@ static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
     }
     const struct tile_value *v = tile_find(t, part);
     const unsigned depends = v ? tile_depends(t, v) : 0;
-    for (unsigned l = 0; l < (depends & TILE_Y ? t->y : 1); l++) {
+    const int ends = t->rows && v && v->depends & TILE_X;
+    all = ends ? tile_row_passes(t, part, passes_if) : NULL;
+    for (unsigned l = 0; !ends && l < (depends & TILE_Y ? t->y : 1); l++) {
         for (unsigned k = 0; k < (depends & TILE_X ? t->x : 1); k++) {
             LLVMValueRef one = tile_get(t, part, l * t->side + k);
             all = !all ? one : passes_if ? LLVMBuildAnd(t->b, all, one, "") : LLVMBuildOr(t->b, all, one, "");
@@ -109,6 +112,12 @@ static void make_guard(struct tile *t, LLVMValueRef condition, int passes_if)
     LLVMBasicBlockRef next = tile_add_block(t);
     LLVMBuildCondBr(t->b, all, passes_if ? next : t->slow, passes_if ? t->slow : next);
     LLVMPositionBuilderAtEnd(t->b, next);
+}
+
+/** True: the branch is a guard of this tile. */
+static int is_guard(const struct tile *t, const struct tile_value *branch)
+{
+    return branch->leaves && (tile_depends(t, branch) || (t->rows && branch->depends & TILE_X));
 }
 
 /** Builds a branch to the slow loop unless the condition is the same for all copies. */
@@ -136,7 +145,7 @@ LLVMBasicBlockRef tile_block(struct tile *t, LLVMBasicBlockRef block, unsigned k
 static void make_end(struct tile *t, const struct tile_value *v, unsigned k)
 {
     LLVMValueRef end = v->of;
-    if (k == 0 && v->leaves && tile_depends(t, v)) {
+    if (k == 0 && is_guard(t, v)) {
         make_guard(t, LLVMGetCondition(end), v->leaves == 2);
         LLVMBuildBr(t->b, tile_block(t, LLVMGetSuccessor(end, v->leaves == 2 ? 0 : 1), k));
         return;
@@ -154,7 +163,7 @@ static void make_end(struct tile *t, const struct tile_value *v, unsigned k)
 static int leads_to(struct tile *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
     const struct tile_value *end = tile_find(t, LLVMGetBasicBlockTerminator(from));
-    return !end->leaves || !tile_depends(t, end) || LLVMGetSuccessor(end->of, end->leaves == 2 ? 0 : 1) == to;
+    return !is_guard(t, end) || LLVMGetSuccessor(end->of, end->leaves == 2 ? 0 : 1) == to;
 }
 
 static void add_incoming(struct tile *t, const struct tile_value *v, unsigned k)
@@ -382,6 +391,15 @@ static LLVMValueRef first_y(struct tile *t, LLVMValueRef offset)
     return LLVMBuildAdd(t->b, offset, before, "");
 }
 
+/** Builds the ids of the first and the last work-item of the row of a work-item. Returns that of the last one. */
+static LLVMValueRef make_row(struct tile *t, LLVMValueRef x, LLVMValueRef offset)
+{
+    LLVMValueRef others = cc1_u32(t->cc, CC1_COARSE_STRIDE - 1);
+    LLVMValueRef lane = LLVMBuildAnd(t->b, LLVMBuildSub(t->b, x, offset, ""), others, "");
+    t->row[0] = LLVMBuildSub(t->b, x, lane, "");
+    return t->row[1] = LLVMBuildAdd(t->b, t->row[0], others, "");
+}
+
 /** The name u.k.coarse for entry __entry_k.coarse, so that faults name the kernel. */
 static const char *slow_name(const char *entry)
 {
@@ -415,7 +433,8 @@ LLVMValueRef tile_make(struct tile *t, const char *name)
     tile_set(t, TILE_ID_Y, y, 0, 1);
     tile_set(t, TILE_SIZE_X, size_x, 0, 0);
     tile_set(t, TILE_SIZE_Y, size_y, 0, 0);
-    LLVMValueRef last_x = LLVMBuildAdd(t->b, x, cc1_u32(t->cc, CC1_COARSE_STRIDE * (t->x - 1)), "");
+    LLVMValueRef last_x = t->rows ? make_row(t, x, offset_x)
+                                  : LLVMBuildAdd(t->b, x, cc1_u32(t->cc, CC1_COARSE_STRIDE * (t->x - 1)), "");
     LLVMValueRef last_y = LLVMBuildAdd(t->b, y, cc1_u32(t->cc, t->y - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(t->b, below(t, last_x, end_x), below(t, last_y, end_y), "");
     LLVMBasicBlockRef inside = tile_add_block(t);

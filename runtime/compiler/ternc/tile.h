@@ -43,7 +43,8 @@ struct tile_value {
     enum tile_kind kind;
     unsigned depends;        /**< Bits of enum tile_depends. */
     enum tile_growth growth;
-    uint32_t by;             /**< TILE_GROWS: the growth. */
+    uint32_t by;             /**< TILE_GROWS: the growth, in units of `times`. */
+    LLVMValueRef times;      /**< A value that does not depend on x; NULL: 1. */
     int leaves;              /**< A branch: 1 + index of the successor to which no work-item of a tile goes; 0: none. */
     int votes;               /**< A branch: the work-items of a tile all go its way, or one after the other. */
     unsigned region;         /**< Number of the region that has the value, or a phi of whose join it is; 0: none. */
@@ -74,6 +75,8 @@ struct tile {
     unsigned n_regions;
     struct tile_region *regions;   /**< Region number n is element n - 1. */
     struct cc1_set serial;         /**< Merged groups: the blocks before the serial copies of loops (lockstep.c). */
+    int rows;                      /**< The lanes of a row load words for each other (tile_rows.c). */
+    LLVMValueRef row[2];           /**< The ids in x of the first and the last work-item of the row. */
     int draft;                     /**< The entry is made to be counted, without the loop over single work-items, and
                                     *   without the serial copies. */
     unsigned divergent;            /**< Dimensions of which a branch depends that is no guard. */
@@ -147,14 +150,31 @@ LLVMValueRef tile_make(struct tile *t, const char *name);
 #define TILE_PASSES                                                                                        \
     "function(correlated-propagation,early-cse<memssa>," TILE_COMBINE ",gvn,simplifycfg," TILE_COMBINE "," \
     "early-cse<memssa>)"
+/** Runs passes on one function of the module. */
+void tile_optimize(struct cc1 *cc, LLVMValueRef only, const char *passes);
+
+/** True: entries may be made whose lanes load words for each other. After tile_read. */
+int tile_may_load_rows(const struct tile *t);
+/** Builds whether all work-items of the row pass a part of a guard that depends on x. */
+LLVMValueRef tile_row_passes(struct tile *t, LLVMValueRef part, int passes_if);
+/** Makes the lanes of a row load words for each other in an entry for tiles of 1 work-item in x, after cc1_addresses.
+ *  The entry then needs groups of CC1_COARSE_STRIDE x 1 x 1. Returns how often. */
+unsigned tile_load_rows(struct cc1 *cc, LLVMValueRef f);
+/** The lines that an access of tile_load_rows takes. 0: it is another access. */
+int tile_known_lines(struct cc1 *cc, LLVMValueRef access, double *lines);
+
+/** An entry whose work-items are single, one for tiles or merged work-items, and one with tile_load_rows. */
+enum tile_entry { TILE_NO_COPIES, TILE_COPIED, TILE_ROWS };
+
 /** An estimate of what an entry executes and accesses, and the number of its instructions. */
 struct tile_estimate {
     double instructions, lines;
     uint32_t words;
+    unsigned rows; /**< TILE_ROWS: how often lanes load words for each other. */
 };
 
-/** Estimates an entry. tile: it has copies, so TILE_PASSES come before. The module stays as it is. */
-struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, int tile);
+/** Estimates an entry. If it has copies, TILE_PASSES come before. The module stays as it is. */
+struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, enum tile_entry is);
 /** Cycles: the engine executes an instruction a cycle, and accesses a line of memory a cycle for other warps at the
  *  same time. */
 double tile_cost(const struct tile_estimate *e);

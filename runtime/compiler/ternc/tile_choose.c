@@ -91,20 +91,23 @@ double tile_cost(const struct tile_estimate *e)
     return e->instructions > e->lines ? e->instructions : e->lines;
 }
 
-struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, int tile)
+struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, enum tile_entry is)
 {
     struct cc1 scratch = *cc;
-    struct tile_estimate e;
+    struct tile_estimate e = {0};
     size_t length;
     char *name = cc1_text("%s", LLVMGetValueName2(entry, &length));
     struct tc_elf elf;
     scratch.module = LLVMCloneModule(cc->module);
     keep_only(&scratch, name);
-    if (tile) {
+    if (is != TILE_NO_COPIES) {
         cc1_module_optimize(&scratch, TILE_PASSES);
     }
     cc1_addresses(&scratch);
-    if (tile) {
+    if (is == TILE_ROWS) {
+        e.rows = tile_load_rows(&scratch, LLVMGetNamedFunction(scratch.module, name));
+    }
+    if (is != TILE_NO_COPIES) {
         tile_share_terms(&scratch, LLVMGetNamedFunction(scratch.module, name));
         tile_order(&scratch, LLVMGetNamedFunction(scratch.module, name));
     }
@@ -138,11 +141,25 @@ static double cost_of_each(const struct tile *t, const struct tile_estimate *til
     return tile_cost(tile) / (t->x * t->y) + (at_x + at_y) * tile_cost(plain) * SINGLE;
 }
 
-/** True: a tile of x times y is allowed, and worth a try: it has copies in a dimension only if the id is read. */
-static int is_candidate(const struct tile *t, unsigned x, unsigned y)
+/** A way to make tiles. */
+struct way {
+    unsigned x, y;
+    int rows; /**< The lanes of a row load words for each other. */
+};
+
+/** True: the way is allowed, and worth a try: a tile has copies in a dimension only if the id is read. Larger tiles are
+ *  tried only while larger ones are better. */
+static int is_candidate(const struct tile *t, const struct way *w, const struct way *best)
 {
-    const unsigned sides = (x > 1 ? TILE_X : 0u) | (y > 1 ? TILE_Y : 0u), free = t->reads & ~t->divergent;
-    return (sides & ~free) == 0 && (x * y > 2 || free != TILE_BOTH);
+    const unsigned sides = (w->x > 1 ? TILE_X : 0u) | (w->y > 1 ? TILE_Y : 0u), free = t->reads & ~t->divergent;
+    const unsigned n = w->x * w->y;
+    if ((sides & ~free) != 0 || t->n * n > LARGEST) {
+        return 0;
+    }
+    if (w->rows) {
+        return tile_may_load_rows(t) && (n == 1 || best->y == w->y || (best->rows && best->y >= n / 2));
+    }
+    return (n > 2 || free != TILE_BOTH) && (n <= 4 || best->x * best->y >= n / 2);
 }
 
 /** Says why no tile was taken. least: the best one of those that were made, or NULL. */
@@ -171,75 +188,73 @@ static int refuse(struct tile *t, const struct tile_estimate *plain, const struc
                       tile_cost(plain), 100 * GAIN, ROUNDS);
 }
 
-/** Chooses the sides. Larger tiles are tried only while larger ones are better. 0: no tile pays. */
-static int choose(struct tile *t)
+static void set_way(struct tile *t, const struct way *w)
 {
-    static const struct { unsigned x, y; } sides[] = {{2, 1}, {1, 2}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}, {4, 4}};
-    const struct tile_estimate plain = tile_estimate(t->cc, t->plain, 0);
+    t->x = w->x;
+    t->y = w->y;
+    t->rows = w->rows;
+}
+
+/** Chooses the sides of the tile, and whether lanes load words for each other. 0: no tile pays. single: no
+ *  lanes load words for each other. */
+static int choose(struct tile *t, int single)
+{
+    static const struct way ways[] = {{2, 1, 0}, {1, 2, 0}, {2, 2, 0}, {1, 4, 0}, {4, 1, 0}, {2, 4, 0}, {4, 2, 0},
+                                      {4, 4, 0}, {1, 1, 1}, {1, 2, 1}, {1, 4, 1}};
+    const struct tile_estimate plain = tile_estimate(t->cc, t->plain, TILE_NO_COPIES);
     struct tile_estimate least = {0};
-    double best = tile_cost(&plain) * GAIN, nearest = 0;
-    unsigned x = 0, y = 0, near_x = 0, near_y = 0;
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        const unsigned n = sides[i].x * sides[i].y;
-        if (!is_candidate(t, sides[i].x, sides[i].y) || (n > 4 && x * y < n / 2) || t->n * n > LARGEST) {
+    double lowest = tile_cost(&plain) * GAIN, nearest = 0;
+    struct way best = {0}, near = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct way *w = &ways[i];
+        if (!is_candidate(t, w, &best) || (w->rows && single)) {
             continue;
         }
-        t->x = sides[i].x;
-        t->y = sides[i].y;
+        set_way(t, w);
         t->draft = 1;
         LLVMValueRef made = tile_make(t, CC1_ENTRY_PREFIX CC1_COARSE_SUFFIX);
-        const struct tile_estimate e = tile_estimate(t->cc, made, 1);
+        const struct tile_estimate e = tile_estimate(t->cc, made, w->rows ? TILE_ROWS : TILE_COPIED);
         const double each = cost_of_each(t, &e, &plain);
         LLVMDeleteFunction(made);
-        if (!near_x || each < nearest) {
+        if (w->rows && !e.rows) {
+            break;
+        }
+        if (!near.x || each < nearest) {
             least = e;
             nearest = each;
-            near_x = t->x;
-            near_y = t->y;
+            near = *w;
         }
-        if (e.words + plain.words <= LONGEST && each < best * (x ? BETTER : 1)) {
-            best = each;
-            x = t->x;
-            y = t->y;
+        if (e.words + plain.words <= LONGEST && each < lowest * (best.x ? BETTER : 1)) {
+            lowest = each;
+            best = *w;
         }
     }
-    t->x = x;
-    t->y = y;
+    set_way(t, &best);
     t->draft = 0;
-    return x != 0 || refuse(t, &plain, near_x ? &least : NULL, near_x, near_y);
+    return best.x != 0 || refuse(t, &plain, near.x ? &least : NULL, near.x, near.y);
 }
 
 void cc1_tile(struct cc1 *cc, struct cc1_kernel *k)
 {
     struct tile t = {.cc = cc, .plain = k->entry, .side = TILE_SIDE, .stride = CC1_COARSE_STRIDE};
     size_t length;
-    if (tile_read(&t) && choose(&t)) {
+    if (tile_read(&t) && choose(&t, k->merged != 0)) {
         k->coarse = tile_make(&t, cc1_text("%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length)));
         k->copies = t.x;
         k->tile = t.y;
+        k->rows = t.rows;
     }
     k->no_tiles = t.why;
     free(t.values);
     free(t.blocks);
 }
 
-/** True: f is an entry for tiles; NULL: there is one in the module. */
-static int is_tile(const struct cc1 *cc, LLVMValueRef f)
-{
-    for (size_t i = 0; i < cc->n_kernels; i++) {
-        if (cc->kernels[i].tile && (!f || cc->kernels[i].coarse == f)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/** Lets passes skip all functions but the entries for tiles, or no longer. */
-static void skip_others(struct cc1 *cc, int skip)
+/** Lets passes skip all functions but one, or no longer. */
+static void skip_others(struct cc1 *cc, LLVMValueRef only, int skip)
 {
     static const char *const names[] = {"optnone", "noinline"};
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
-        for (int a = 0; a < 2 && !LLVMIsDeclaration(f) && !is_tile(cc, f); a++) {
+        for (int a = 0; a < 2 && !LLVMIsDeclaration(f) && f != only; a++) {
             const unsigned kind = LLVMGetEnumAttributeKindForName(names[a], strlen(names[a]));
             if (skip) {
                 LLVMAddAttributeAtIndex(f, CC1_FUNCTION, LLVMCreateEnumAttribute(cc->context, kind, 0));
@@ -250,12 +265,28 @@ static void skip_others(struct cc1 *cc, int skip)
     }
 }
 
+void tile_optimize(struct cc1 *cc, LLVMValueRef only, const char *passes)
+{
+    skip_others(cc, only, 1);
+    cc1_module_optimize(cc, passes);
+    skip_others(cc, only, 0);
+}
+
 void cc1_tiles_optimize(struct cc1 *cc)
 {
-    if (is_tile(cc, NULL)) {
-        skip_others(cc, 1);
-        cc1_module_optimize(cc, TILE_PASSES);
-        skip_others(cc, 0);
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        if (cc->kernels[i].tile) {
+            tile_optimize(cc, cc->kernels[i].coarse, TILE_PASSES);
+        }
+    }
+}
+
+void cc1_tiles_load_rows(struct cc1 *cc)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        if (cc->kernels[i].tile && cc->kernels[i].rows) {
+            tile_load_rows(cc, cc->kernels[i].coarse);
+        }
     }
 }
 

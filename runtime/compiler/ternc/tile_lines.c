@@ -175,6 +175,10 @@ static double accessed(const struct lines *l, LLVMValueRef i)
     if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i)) {
         return 0;
     }
+    double known;
+    if (tile_known_lines(l->cc, i, &known)) {
+        return known;
+    }
     const int stores = LLVMIsAStoreInst(i) != NULL;
     LLVMTypeRef type = LLVMTypeOf(stores ? LLVMGetOperand(i, 0) : i);
     const double words = (double)((LLVMStoreSizeOfType(l->cc->layout, type) + WORD - 1) / WORD);

@@ -195,62 +195,94 @@ void tile_spread(struct tile *t)
     }
 }
 
+/** A growth: by * times. */
+struct growth {
+    enum tile_growth is;
+    uint32_t by;
+    LLVMValueRef times; /* NULL: 1 */
+};
+
+static const struct growth no_growth = {TILE_NO_GROWTH, 0, NULL};
+
 /** The growth of an operand. */
-static enum tile_growth operand(const struct tile *t, LLVMValueRef v, uint32_t *by)
+static struct growth operand(const struct tile *t, LLVMValueRef v)
 {
     const struct tile_value *from = tile_find(t, v);
-    *by = from ? from->by : 0;
-    return from ? from->growth : TILE_GROWS;
+    return from ? (struct growth){from->growth, from->by, from->times} : (struct growth){TILE_GROWS, 0, NULL};
+}
+
+/** The growth of a phi: its operands', of which some may still be unknown. */
+static struct growth of_phi(const struct tile *t, LLVMValueRef v)
+{
+    struct growth all = {TILE_UNKNOWN, 0, NULL};
+    for (unsigned i = 0; i < LLVMCountIncoming(v); i++) {
+        const struct growth one = operand(t, LLVMGetIncomingValue(v, i));
+        if (one.is == TILE_NO_GROWTH ||
+            (one.is == TILE_GROWS && all.is == TILE_GROWS && (one.by != all.by || one.times != all.times))) {
+            return no_growth;
+        }
+        all = one.is == TILE_GROWS ? one : all;
+    }
+    return all;
+}
+
+/** The growth of a product with a value that does not depend on x. */
+static struct growth of_product(const struct tile *t, LLVMValueRef v, struct growth a, struct growth b)
+{
+    const int shifts = LLVMGetInstructionOpcode(v) == LLVMShl, second = shifts || a.by != 0;
+    LLVMValueRef factor = LLVMGetOperand(v, second ? 1 : 0);
+    const struct tile_value *from = tile_find(t, factor);
+    struct growth all = second ? a : b;
+    if (LLVMIsAConstantInt(factor)) {
+        const uint32_t by = (uint32_t)LLVMConstIntGetZExtValue(factor);
+        all.by = shifts ? all.by << (by & 31) : all.by * by;
+        return all;
+    }
+    if (shifts || all.times || (from && from->depends & TILE_X)) {
+        return no_growth;
+    }
+    all.times = factor;
+    return all;
 }
 
 /** The growth of an instruction that depends on x, from its operands'. */
-static enum tile_growth growth(const struct tile *t, LLVMValueRef v, uint32_t *by)
+static struct growth growth(const struct tile *t, LLVMValueRef v)
 {
     const LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    uint32_t a = 0, b = 0;
-    *by = 0;
     if (type != LLVMPointerTypeKind && (type != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 32)) {
-        return TILE_NO_GROWTH;
+        return no_growth;
     }
     if (op == LLVMPHI) {
-        enum tile_growth all = TILE_UNKNOWN;
-        for (unsigned i = 0; i < LLVMCountIncoming(v); i++) {
-            const enum tile_growth one = operand(t, LLVMGetIncomingValue(v, i), &b);
-            if (one == TILE_NO_GROWTH || (one == TILE_GROWS && all == TILE_GROWS && b != *by)) {
-                return TILE_NO_GROWTH;
-            }
-            if (one == TILE_GROWS) {
-                all = one;
-                *by = b;
-            }
-        }
-        return all;
+        return of_phi(t, v);
     }
     const int adds = op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
     if ((op != LLVMGetElementPtr && !adds && op != LLVMSub && op != LLVMShl && op != LLVMMul) ||
         LLVMGetNumOperands(v) != 2) {
-        return TILE_NO_GROWTH;
+        return no_growth;
     }
-    LLVMValueRef second = LLVMGetOperand(v, 1);
-    const enum tile_growth x = operand(t, LLVMGetOperand(v, 0), &a), y = operand(t, second, &b);
-    if (x == TILE_NO_GROWTH || y == TILE_NO_GROWTH) {
-        return TILE_NO_GROWTH;
+    struct growth a = operand(t, LLVMGetOperand(v, 0)), b = operand(t, LLVMGetOperand(v, 1));
+    if (a.is == TILE_NO_GROWTH || b.is == TILE_NO_GROWTH) {
+        return no_growth;
+    }
+    if (a.is == TILE_UNKNOWN || b.is == TILE_UNKNOWN) {
+        return (struct growth){TILE_UNKNOWN, 0, NULL};
+    }
+    if (op == LLVMMul || op == LLVMShl) {
+        return of_product(t, v, a, b);
+    }
+    if (a.by && b.by && a.times != b.times) {
+        return no_growth;
     }
     if (op == LLVMGetElementPtr) {
-        if (LLVMGetIntTypeWidth(LLVMTypeOf(second)) != 32) {
-            return TILE_NO_GROWTH;
+        if (LLVMGetIntTypeWidth(LLVMTypeOf(LLVMGetOperand(v, 1))) != 32) {
+            return no_growth;
         }
-        *by = a + b * (uint32_t)LLVMABISizeOfType(t->cc->layout, LLVMGetGEPSourceElementType(v));
-    } else if (adds || op == LLVMSub) {
-        *by = adds ? a + b : a - b;
-    } else if (LLVMIsAConstantInt(second)) {
-        const uint32_t factor = (uint32_t)LLVMConstIntGetZExtValue(second);
-        *by = op == LLVMMul ? a * factor : a << (factor & 31);
-    } else {
-        return TILE_NO_GROWTH;
+        b.by *= (uint32_t)LLVMABISizeOfType(t->cc->layout, LLVMGetGEPSourceElementType(v));
     }
-    return x == TILE_UNKNOWN || y == TILE_UNKNOWN ? TILE_UNKNOWN : TILE_GROWS;
+    a.times = a.by ? a.times : b.times;
+    a.by = op == LLVMSub ? a.by - b.by : a.by + b.by;
+    return a;
 }
 
 /** A value begins as unknown, which is compatible with any growth, so that a pointer that a loop advances grows as it
@@ -270,14 +302,14 @@ void tile_find_growth(struct tile *t)
             if (!(v->depends & TILE_X) || v->kind == TILE_ID_X || v->growth == TILE_NO_GROWTH) {
                 continue;
             }
-            uint32_t by;
-            enum tile_growth is = growth(t, v->of, &by);
-            if (v->growth == TILE_GROWS && (is != TILE_GROWS || by != v->by)) {
-                is = TILE_NO_GROWTH;
+            struct growth now = growth(t, v->of);
+            if (v->growth == TILE_GROWS && (now.is != TILE_GROWS || now.by != v->by || now.times != v->times)) {
+                now = no_growth;
             }
-            changed |= is != v->growth;
-            v->growth = is;
-            v->by = is == TILE_GROWS ? by : 0;
+            changed |= now.is != v->growth;
+            v->growth = now.is;
+            v->by = now.by;
+            v->times = now.times;
         }
     }
 }

@@ -61,61 +61,63 @@ ALL(native_rsqrt, reciprocal_root)
 ALL(half_recip, reciprocal)
 ALL(native_recip, reciprocal)
 
-int __tern_round(float x);
+/* Constants below have zeros in the low 12 bits where that is exact enough. One instruction (lui) makes such a
+ * constant, so that it needs no register of its own over a loop. */
 
-/** p * 2^n for n in [-160, 129], in two factors, so that the result may be subnormal. */
-static inline __attribute__((const)) float scale(float p, int n)
+/** 1.5 * 2^23. The last bit of such a float is worth 1, so that x + ROUNDS is ROUNDS + n for the integer n that is
+ *  nearest to x, and the low bits of the word are those of n. */
+#define ROUNDS 12582912.0f
+
+/** p * 2^n for t = ROUNDS + n with n in [-160, 129], in two factors, so that the result may be subnormal. Their
+ *  exponents are the halves of n + 254. */
+static inline __attribute__((const)) float scale(float p, float t)
 {
-    const int h = n >> 1;
-    return p * as_float((h + 127) << 23) * as_float((n - h + 127) << 23);
+    const uint sum = as_uint(t) + 254, half_sum = sum >> 1;
+    return p * as_float(half_sum << 23) * as_float((sum - half_sum) << 23);
 }
 
-/** The larger one of x and a negative limit; NaN stays NaN, which fmax would not return. As unsigned numbers negative
- *  floats follow the positive ones, in the order of their magnitude, and last come the negative NaN. The sum wraps for
- *  these, and puts them first. */
+/** The larger one of x and a negative limit; NaN stays NaN, which fmax would not return. As unsigned numbers,
+ *  negative floats follow the positive ones, in the order of their magnitude. Adding 0 makes each NaN the canonical
+ *  one, which is positive; it changes only -0 besides, which makes no difference here. */
 static inline __attribute__((const)) float at_least(float x, float limit)
 {
-    const uint before_nan = 0x7fffff;
-    return as_float(__builtin_elementwise_min(as_uint(x) + before_nan, as_uint(limit) + before_nan) - before_nan);
+    return as_float(__builtin_elementwise_min(as_uint(x + 0.0f), as_uint(limit)));
 }
 
-/** The nearest integer, at most 129, for scale. Larger arguments need no limit: the polynomials below have positive
- *  coefficients, so what remains of the argument gives at least 1, and the result is infinite. */
-static inline __attribute__((const)) int integer_part(float x)
-{
-    return __builtin_elementwise_min(__tern_round(x), 129);
-}
+/* Only the integer part of a large argument has a limit, 129 or less for scale. What remains of the argument gives at
+ * least 1, as the polynomials have positive coefficients, and the result is infinite. */
 
-/** 2^x to about 1 ulp, including subnormal results. */
+/** 2^x, below 1 ulp, including subnormal results. */
 static inline __attribute__((const)) float exp2_fast(float x)
 {
     x = at_least(x, -152.0f);
-    const int n = integer_part(x);
-    float f = x - (float)n;
-    /* 2^f on [-1/2, 1/2], interpolated at Chebyshev nodes, as are the polynomials below */
-    float p = 0x1.44138ap-13f;
-    p = __builtin_fmaf(p, f, 0x1.5f0890p-10f);
-    p = __builtin_fmaf(p, f, 0x1.3b2a54p-7f);
-    p = __builtin_fmaf(p, f, 0x1.c6af6cp-5f);
-    p = __builtin_fmaf(p, f, 0x1.ebfbe0p-3f);
+    const float t = __builtin_fminf(x, 129.0f) + ROUNDS;
+    float f = x - (t - ROUNDS);
+    /* 2^f on [-1/2, 1/2], least squares at Chebyshev nodes: to 2^-27 */
+    float p = 0x1.426p-13f;
+    p = __builtin_fmaf(p, f, 0x1.5fp-10f);
+    p = __builtin_fmaf(p, f, 0x1.3b2c42p-7f);
+    p = __builtin_fmaf(p, f, 0x1.c6af80p-5f);
+    p = __builtin_fmaf(p, f, 0x1.ebfbdep-3f);
     p = __builtin_fmaf(p, f, 0x1.62e430p-1f);
-    return scale(__builtin_fmaf(p, f, 1.0f), n);
+    return scale(__builtin_fmaf(p, f, 1.0f), t);
 }
 
-/** e^x, below 1 ulp, including subnormal results, which the generic library flushes. */
+/** e^x, below 1 ulp, including subnormal results, which the generic library flushes. ln 2 is 0x1.63p-1 -
+ *  0x1.bd0106p-13. The factor of x need not be exact: the argument of the polynomial is then within 0.36, not 0.347. */
 static inline __attribute__((const)) float exp_exact(float x)
 {
     x = at_least(x, -104.0f);
-    const int n = integer_part(x * 0x1.715476p+0f);
-    float r = __builtin_fmaf((float)n, -0x1.62e43p-1f, x);
-    r = __builtin_fmaf((float)n, 0x1.05c61p-29f, r);
-    float p = 0x1.6d15f8p-10f;
-    p = __builtin_fmaf(p, r, 0x1.12105cp-7f);
-    p = __builtin_fmaf(p, r, 0x1.555516p-5f);
-    p = __builtin_fmaf(p, r, 0x1.5554d8p-3f);
+    const float t = __builtin_fmaf(__builtin_fminf(x, 89.0f), 0x1.714p+0f, ROUNDS), n = t - ROUNDS;
+    float r = __builtin_fmaf(n, -0x1.63p-1f, x);
+    r = __builtin_fmaf(n, 0x1.bd0106p-13f, r);
+    float p = 0x1.6ccp-10f;
+    p = __builtin_fmaf(p, r, 0x1.126p-7f);
+    p = __builtin_fmaf(p, r, 0x1.555576p-5f);
+    p = __builtin_fmaf(p, r, 0x1.555456p-3f);
     p = __builtin_fmaf(p, r, 0.5f);
     p = __builtin_fmaf(p, r, 1.0f);
-    return scale(__builtin_fmaf(p, r, 1.0f), n);
+    return scale(__builtin_fmaf(p, r, 1.0f), t);
 }
 
 /** log2 of a positive number; -infinity for zero, NaN for negative numbers and NaN. */

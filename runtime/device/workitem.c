@@ -47,13 +47,6 @@ PURE unsigned _Z19get_local_linear_idv(void)
 
 /* For other sources of the device library. */
 
-/* The nearest integer, as one instruction: OpenCL C has no such function of 32 bits. NaN and numbers outside give the
- * end of the range. */
-PURE int __tern_round(float x)
-{
-    return (int)__builtin_lrintf(x);
-}
-
 PURE unsigned __tern_user0(void)
 {
     return CSR(USER0);

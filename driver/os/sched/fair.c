@@ -13,8 +13,8 @@ static int compare(const struct tern_fair_entity *a, const struct tern_fair_enti
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* not RB_GENERATE_STATIC: in libbsd 0.11 that takes a macro that libbsd does not define */
-RB_GENERATE_INTERNAL(tern_fair_tree, tern_fair_entity, node, compare, static __attribute__((unused)))
+/* The functions are not static, because RB_GENERATE_STATIC of libbsd 0.11 needs a macro that it does not define. */
+RB_GENERATE(tern_fair_tree, tern_fair_entity, node, compare)
 
 static void insert(struct tern_fair_queue *q, struct tern_fair_entity *e)
 {

@@ -34,8 +34,8 @@ static int compare_signals(const struct tern_sched_signal *a, const struct tern_
     return compare(a->address, b->address, a->value, b->value, a->order, b->order);
 }
 
-RB_GENERATE_INTERNAL(tern_sched_waits, tern_sched_context, wait, compare_waits, static __attribute__((unused)))
-RB_GENERATE_INTERNAL(tern_sched_signals, tern_sched_signal, node, compare_signals, static __attribute__((unused)))
+RB_GENERATE(tern_sched_waits, tern_sched_context, wait, compare_waits)
+RB_GENERATE(tern_sched_signals, tern_sched_signal, node, compare_signals)
 
 /* ------------------------------------------------------------- inheritance */
 

@@ -88,6 +88,8 @@ static const char source[] =
     "    for (int k = 0; k < 8; k++) s = s * 3 + p[k]; p = q; q = t; } out[j] = s; }\n"
     "kernel void border ARGS { PLACE if (get_global_id(0) < get_global_offset(0) + (m & 63)) s = in[m & 255] * 3;"
     "    else s = in[m & 511] ^ in[n & 63]; for (int k = 0; k < n; k++) s = s * 3 + in[x * n + k]; out[j] = s; }\n"
+    "kernel void flagged ARGS { PLACE if (in[m & 255] % 3 == 0) return;"
+    "    for (int k = 0; k < n; k++) s = s * 3 + in[x * n + k]; out[j] = s; }\n"
     "kernel void until ARGS { PLACE for (int k = 0; k < n; k++) { s = s * 3 + in[x * n + k];"
     "    if (s % 50 == 0) break; } out[j] = s; }\n";
 
@@ -104,7 +106,7 @@ static const struct {
     {"deep", YES, true},    {"planes", EITHER, true}, {"chosen", YES, false}, {"nested", YES, false},
     {"gaps", YES, false},   {"mixed", YES, false},  {"widths", YES, false},  {"later", YES, false},
     {"corner", EITHER, true}, {"folded", NO, false}, {"cases", NO, false},   {"product", NO, false},
-    {"swapped", NO, false}, {"border", NO, false}, {"chained", YES, false},
+    {"swapped", NO, false}, {"border", NO, false}, {"chained", YES, false}, {"flagged", NO, false},
     {"fixed", YES, false},  {"floats", YES, false}, {"stored", NO, false},   {"parted", NO, false},
     {"odd", NO, false},     {"near", NO, false},    {"square", NO, false},   {"until", NO, false}};
 

@@ -481,7 +481,11 @@ int tile_may_load_rows(const struct tile *t)
     }
     for (size_t k = 0; k < t->n; k++) {
         const struct tile_value *v = &t->values[k];
-        if (v->depends & TILE_X && LLVMIsAInstruction(v->of) && LLVMIsABranchInst(v->of) &&
+        const int ends = LLVMIsAInstruction(v->of) && LLVMIsATerminatorInst(v->of);
+        if (ends && v->depends & TILE_LOADED) {
+            return 0; /* Another work-item may write what is loaded, so that not all lanes see the same. */
+        }
+        if (ends && v->depends & TILE_X &&
             !(v->leaves && is_told_by_ends(t, LLVMGetCondition(v->of), v->leaves == 2))) {
             return 0;
         }

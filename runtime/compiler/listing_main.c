@@ -16,7 +16,7 @@
 #include "explain.h"
 #include "listing.h"
 
-#define MOST ((size_t)256 << 20) /* largest size of a program binary in bytes, as in `tern run` */
+#define BINARY_BYTES_MAX ((size_t)256 << 20) /* largest size of a program binary in bytes, as in `tern run` */
 
 static void print_head(const struct function *f, bool first)
 {
@@ -39,12 +39,12 @@ static void print_head(const struct function *f, bool first)
     printf("%s%s %.*s%s:\n", first ? "" : "\n", what, n, name, how);
 }
 
-/** Reads the whole input. NULL: no memory, or more than MOST bytes. */
+/** Reads the whole input. NULL: no memory, or more than BINARY_BYTES_MAX bytes. */
 static void *read_all(FILE *in, size_t *size)
 {
     char *data = NULL;
     for (size_t room = 0, n = 1; n > 0; *size += n) {
-        if (*size > MOST) {
+        if (*size > BINARY_BYTES_MAX) {
             free(data);
             return NULL;
         }

@@ -2,7 +2,7 @@
 /** Ranges for which coarse dispatches pay (compiler.h), by measurement. */
 #include "compiler.h"
 
-#define SHORT 16u /* work-items of a round of those kernels that gain most (ternc/coarse.c) */
+#define FULL_ROUND 16u /* work-items of a round of those kernels that gain most (ternc/coarse.c) */
 
 struct tc_coarse_range tc_coarse_least(const struct tc_kernel *k, uint32_t threads)
 {
@@ -13,7 +13,7 @@ struct tc_coarse_range tc_coarse_least(const struct tc_kernel *k, uint32_t threa
          * with one element each), but not for those that gain a fifth. */
         least.x = k->coarse > 1 ? wide : 1;
         least.y = k->tile;
-    } else if (k->coarse < SHORT) {
+    } else if (k->coarse < FULL_ROUND) {
         least.hardware = 2 * threads; /* long kernels gain less */
     }
     return least;

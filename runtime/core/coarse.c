@@ -8,7 +8,7 @@
 #include "runtime/core/fault.h"
 #include "runtime/core/group.h"
 
-#define MOST 16u  /* largest number of rounds, at which the cost of ids and arguments is negligible */
+#define ROUNDS_MAX 16u  /* largest number of rounds, at which the cost of ids and arguments is negligible */
 
 /** Chooses tiles if enough of the engine's lanes have work. */
 static bool choose_tiles(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max,
@@ -54,7 +54,7 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     if (k->tile) {
         return choose_tiles(k, lanes, warps, max, r, hardware);
     }
-    for (uint32_t rounds = MOST; rounds > 0; rounds /= 2) {
+    for (uint32_t rounds = ROUNDS_MAX; rounds > 0; rounds /= 2) {
         const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
         const uint32_t x = rt_group_count(r->global[0], block) * TC_COARSE_STRIDE;
         /* further rounds pay if all lanes still have work */

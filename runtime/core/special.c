@@ -7,7 +7,7 @@
 
 #include "runtime/core/fault.h"
 
-#define MOST 16u /* work-items that are merged at most */
+#define MERGED_MAX 16u /* work-items that are merged at most */
 #define LEAST 4u /* work-items that are merged to gain, at least */
 
 /** Finds the dimension in which n work-items of a group can be merged: the last one, so that neighbours in x stay
@@ -26,7 +26,7 @@ static bool find_axis(const uint32_t local[3], uint32_t n, unsigned *axis)
 /** Plans how a group that does not fit an engine is merged. */
 static bool plan_large(uint32_t items, uint32_t room, struct tc_special *s)
 {
-    for (s->n = (items + room - 1) / room; s->n <= MOST; s->n++) {
+    for (s->n = (items + room - 1) / room; s->n <= MERGED_MAX; s->n++) {
         if (find_axis(s->local, s->n, &s->axis)) {
             return true;
         }
@@ -49,7 +49,7 @@ static bool fills(const struct tern_device_info *info, const struct rt_range *r,
 static bool plan_small(const struct tern_device_info *info, uint32_t items, const struct rt_range *r,
                        struct tc_special *s)
 {
-    for (s->n = MOST; s->n >= LEAST; s->n /= 2) {
+    for (s->n = MERGED_MAX; s->n >= LEAST; s->n /= 2) {
         if (items % (s->n * info->lanes) == 0 && fills(info, r, s->n) && find_axis(s->local, s->n, &s->axis)) {
             return true;
         }

@@ -8,7 +8,7 @@
 
 #define ITEMS 256u
 #define OF_ITEM 16u
-#define WORDS (ITEMS * OF_ITEM)
+#define DATA_WORDS (ITEMS * OF_ITEM)
 #define AHEAD 2u /* Buffers that are queued. */
 
 static int fail(int r, const char *what)
@@ -44,8 +44,8 @@ static uint32_t word(uint32_t i)
 
 static int write_data(struct migrate_stand *s)
 {
-    uint32_t data[WORDS];
-    for (uint32_t i = 0; i < WORDS; i++) {
+    uint32_t data[DATA_WORDS];
+    for (uint32_t i = 0; i < DATA_WORDS; i++) {
         data[i] = word(i);
     }
     return tern_allocation_write(s->data, 0, data, sizeof data);
@@ -60,7 +60,7 @@ static int make(struct migrate_bystander *b, struct migrate_stand *s, int32_t en
     if (!s->ends) {
         return -ENOMEM;
     }
-    int r = tern_allocation_create(b->process.proc, WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &s->data);
+    int r = tern_allocation_create(b->process.proc, DATA_WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &s->data);
     if (r == 0) {
         r = write_data(s);
     }
@@ -110,21 +110,21 @@ static void replay(uint32_t *data, uint32_t times)
 
 static int check(const struct migrate_stand *s, uint32_t *wrong)
 {
-    uint32_t got[WORDS], want[WORDS], differ = 0;
+    uint32_t got[DATA_WORDS], want[DATA_WORDS], differ = 0;
     const int r = tern_allocation_read(s->data, 0, got, sizeof got);
     if (r) {
         return fail(r, "memory");
     }
-    for (uint32_t i = 0; i < WORDS; i++) {
+    for (uint32_t i = 0; i < DATA_WORDS; i++) {
         want[i] = word(i);
     }
     replay(want, s->ended);
-    for (uint32_t i = 0; i < WORDS; i++) {
+    for (uint32_t i = 0; i < DATA_WORDS; i++) {
         differ += got[i] != want[i];
     }
     if (differ) {
         fprintf(stderr, "tern bench migrate: those who stand by: %u words of %u are wrong after %u buffers\n", differ,
-                WORDS, s->ended);
+                DATA_WORDS, s->ended);
     }
     *wrong += differ;
     return 0;

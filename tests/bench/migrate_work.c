@@ -11,7 +11,7 @@
 #include "os/state/state.h"
 
 #define PAGE 4096u
-#define WORDS (PAGE / 4)
+#define PAGE_WORDS (PAGE / 4)
 #define PIECE (4u << 20) /* Bytes that are written at once. */
 #define AGAIN_MS 200
 
@@ -155,7 +155,7 @@ static uint32_t replay(const struct migrate_work *w, uint32_t steps, uint32_t *h
 {
     const uint32_t mask = w->data_bytes / 4 - 1;
     uint32_t x = 1, sum = 0;
-    for (uint32_t i = 0; i < w->hot_pages * WORDS; i++) {
+    for (uint32_t i = 0; i < w->hot_pages * PAGE_WORDS; i++) {
         hot[i] = word(i);
     }
     for (uint32_t step = 0; step < steps; step++) {
@@ -163,7 +163,7 @@ static uint32_t replay(const struct migrate_work *w, uint32_t steps, uint32_t *h
             x = x * 1664525u + 1013904223u;
             sum += word(x >> 4 & mask);
         }
-        hot[(x >> 8) % w->hot_pages * WORDS + step % WORDS] = sum ^ step;
+        hot[(x >> 8) % w->hot_pages * PAGE_WORDS + step % PAGE_WORDS] = sum ^ step;
     }
     return sum;
 }
@@ -181,7 +181,7 @@ static int compare(const struct migrate_process *p, const struct migrate_work *w
     } else {
         const uint32_t sum = replay(w, state[1], want);
         for (uint32_t i = 0; i < w->hot_pages; i++) {
-            wrong += memcmp(got + i * WORDS, want + i * WORDS, PAGE) != 0;
+            wrong += memcmp(got + i * PAGE_WORDS, want + i * PAGE_WORDS, PAGE) != 0;
         }
         if (sum != state[2] || wrong) {
             fprintf(stderr, "tern bench migrate: after %u steps %u pages of %u are wrong, the sum is %u, not %u\n",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS(n) {.kind = ARG_WORDS, .value = 4 * (n)}
+#define RANDOM_WORDS(n) {.kind = ARG_WORDS, .value = 4 * (n)}
 #define FLOATS(n) {.kind = ARG_FLOATS, .value = 4 * (n)}
 #define SORTED(n) {.kind = ARG_SORTED, .value = 4 * (n)}
 #define ZEROS(n) {.kind = ARG_ZEROS, .value = 4 * (n)}
@@ -22,19 +22,19 @@ const struct preempt_case preempt_cases[] = {
     {"sgemm", PLANE(64, 16, 4), {FLOATS(4096), FLOATS(4096), ZEROS(4096), VALUE(64)}},
     {"sgemm_tiled", PLANE(64, 8, 8), {FLOATS(4096), FLOATS(4096), ZEROS(4096), VALUE(64)}},
     {"transpose", PLANE(128, 8, 8), {FLOATS(16384), ZEROS(16384), VALUE(128)}},
-    {"reduce", LINEAR(1024, 64), {WORDS(65536), ZEROS(1), LOCAL(256), VALUE(65536)}},
-    {"histogram", LINEAR(1024, 64), {WORDS(8192), ZEROS(256), VALUE(32768)}},
+    {"reduce", LINEAR(1024, 64), {RANDOM_WORDS(65536), ZEROS(1), LOCAL(256), VALUE(65536)}},
+    {"histogram", LINEAR(1024, 64), {RANDOM_WORDS(8192), ZEROS(256), VALUE(32768)}},
     {"mandelbrot", PLANE(64, 16, 4), {ZEROS(4096), REAL(-2.0f), REAL(-1.25f), REAL(0.04f), VALUE(100)}},
     {"collatz", LINEAR(1024, 64), {ZEROS(1024), VALUE(400)}},
     {"calls", LINEAR(512, 64), {ZEROS(512), VALUE(24)}},
-    {"sort_private", LINEAR(512, 64), {WORDS(4096), ZEROS(512 * 24)}},
+    {"sort_private", LINEAR(512, 64), {RANDOM_WORDS(4096), ZEROS(512 * 24)}},
     {"atomics", LINEAR(512, 64), {ZEROS(256), VALUE(8)}},
     {"spin", LINEAR(64, 8), {ZEROS(1), ZEROS(64), VALUE(100)}},
-    {"scan", LINEAR(1024, 64), {WORDS(1024), ZEROS(1024), VALUE(10)}},
+    {"scan", LINEAR(1024, 64), {RANDOM_WORDS(1024), ZEROS(1024), VALUE(10)}},
     {"shuffle_local", LINEAR(256, 64), {ZEROS(256), VALUE(6)}},
     {"nbody", LINEAR(256, 64), {FLOATS(1024), ZEROS(1024), VALUE(64)}},
     {"chacha", LINEAR(1024, 64), {ZEROS(1024), VALUE(16)}},
-    {"gather", LINEAR(1024, 64), {WORDS(1 << 20), ZEROS(1024 * 512), VALUE(16)}},
+    {"gather", LINEAR(1024, 64), {RANDOM_WORDS(1 << 20), ZEROS(1024 * 512), VALUE(16)}},
     {"search", LINEAR(1024, 64), {SORTED(1 << 18), ZEROS(1024), VALUE(1 << 18), VALUE(8)}},
 };
 const unsigned preempt_n_cases = sizeof preempt_cases / sizeof preempt_cases[0];

@@ -11,8 +11,8 @@
 
 /* Buffers that a flooding client has submitted and that have not ended, as many as an HW queue holds. */
 #define AHEAD 2u
-#define SHORT 4u
-#define LONG 36u
+#define FEW_ROUNDS 4u
+#define MANY_ROUNDS 36u
 
 __asm__(".section .rodata\nsched_source:\n.incbin \"" TERN_BENCH_SCHED_KERNELS "\"\nsched_source_end:\n.byte 0\n.text");
 extern const char sched_source[], sched_source_end[];
@@ -226,15 +226,15 @@ static int calibrate(struct rig *r)
 {
     for (unsigned k = 0; k < RIG_KINDS; k++) {
         double low = 0, high = 0;
-        int e = measure(r, k, SHORT, &low);
+        int e = measure(r, k, FEW_ROUNDS, &low);
         if (e == 0) {
-            e = measure(r, k, LONG, &high);
+            e = measure(r, k, MANY_ROUNDS, &high);
         }
         if (e) {
             return e;
         }
-        r->turn[k] = (high - low) / (LONG - SHORT);
-        r->fixed[k] = low - r->turn[k] * SHORT;
+        r->turn[k] = (high - low) / (MANY_ROUNDS - FEW_ROUNDS);
+        r->fixed[k] = low - r->turn[k] * FEW_ROUNDS;
         if (r->turn[k] <= 0) {
             fprintf(stderr, "tern bench sched: %s takes no longer with more to do\n", kernels[k]);
             return -ERANGE;

@@ -37,14 +37,14 @@ static uint32_t jump(int words)
     return 0x6f | (by & 0xff000) | (by >> 11 & 1) << 20 | (by >> 1 & 1023) << 21 | (by >> 20 & 1) << 31;
 }
 
-#define MOST 16
+#define CODE_WORDS_MAX 16
 
 static void test_loops(void **state)
 {
     (void)state;
     const struct {
         const char *what;
-        uint32_t code[MOST];
+        uint32_t code[CODE_WORDS_MAX];
         bool rounds, whole;
         unsigned first, n;               /* First instruction of the loop, and number of them. */
         unsigned of[LOOP_CLASSES];       /* compute, access, address, control, stack */

@@ -12,7 +12,7 @@
 #include "clt.h"
 
 #define PAIR 2u
-#define WORDS 65536u
+#define SVM_WORDS 65536u
 #define ROUNDS 12u
 
 static const char *const source = "kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }";
@@ -33,7 +33,7 @@ struct program {
 
 static void add(cl_kernel k, cl_uint *p, cl_uint n)
 {
-    const size_t words = WORDS;
+    const size_t words = SVM_WORDS;
     MUST(clSetKernelArgSVMPointer(k, 0, p) == CL_SUCCESS);
     MUST(clSetKernelArg(k, 1, sizeof n, &n) == CL_SUCCESS);
     MUST(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &words, NULL, 0, NULL, NULL) == CL_SUCCESS);
@@ -44,15 +44,15 @@ static void run(cl_uint mine, int tell, int go)
     char byte;
     clt_open(NULL);
     cl_kernel k = clt_kernel(source, "add");
-    cl_uint *p = clSVMAlloc(clt_context, 0, WORDS * sizeof *p, 0);
+    cl_uint *p = clSVMAlloc(clt_context, 0, SVM_WORDS * sizeof *p, 0);
     MUST(p != NULL);
     add(k, p, mine);
     MUST(clFinish(clt_queue) == CL_SUCCESS);
     MUST(write(tell, &p, sizeof p) == sizeof p);
     MUST(read(go, &byte, 1) == 0);
     for (cl_uint round = 1; round <= ROUNDS; round++) {
-        MUST(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, WORDS * sizeof *p, 0, NULL, NULL) == CL_SUCCESS);
-        for (cl_uint i = 0; i < WORDS; i++) {
+        MUST(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, SVM_WORDS * sizeof *p, 0, NULL, NULL) == CL_SUCCESS);
+        for (cl_uint i = 0; i < SVM_WORDS; i++) {
             MUST(p[i] == round * mine);
         }
         MUST(clEnqueueSVMUnmap(clt_queue, p, 0, NULL, NULL) == CL_SUCCESS);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 4096u /* Elements of a buffer. */
+#define ELEMENTS_MAX 4096u /* Elements of a buffer. */
 #define BINS 64u
 
 static const char source[] =
@@ -47,7 +47,7 @@ static unsigned long seed, rounds;
 static cl_context context;
 static cl_command_queue queue;
 static cl_kernel mix, sums, bins;
-static uint32_t a[MOST], b[MOST], c[MOST], want[MOST];
+static uint32_t a[ELEMENTS_MAX], b[ELEMENTS_MAX], c[ELEMENTS_MAX], want[ELEMENTS_MAX];
 
 static void end(int signal)
 {
@@ -182,8 +182,8 @@ int main(int argc, char **argv)
     sums = kernel(program, "sums");
     bins = kernel(program, "bins");
     for (; !ended; rounds++) {
-        const uint32_t n = 1 + draw() % (MOST - 64);
-        for (uint32_t i = 0; i < n + 64 && i < MOST; i++) {
+        const uint32_t n = 1 + draw() % (ELEMENTS_MAX - 64);
+        for (uint32_t i = 0; i < n + 64 && i < ELEMENTS_MAX; i++) {
             a[i] = draw();
             b[i] = draw();
         }

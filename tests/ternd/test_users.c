@@ -9,7 +9,7 @@
 
 #include "children.h"
 
-#define MOST 64u
+#define CLIENTS_MAX 64u
 #define JOBS 240u
 #define FILL (16u << 10) /* Bytes that one packet fills. */
 #define FILLS 16u
@@ -24,14 +24,14 @@ static struct {
         uid_t uid;
         unsigned jobs;
         uint64_t end[JOBS]; /**< The device's time when each job ended. */
-    } client[MOST];
+    } client[CLIENTS_MAX];
 } *table;
 
 static unsigned self; /**< In a client: its own number. */
 
 static uid_t uid_of(pid_t pid)
 {
-    for (unsigned i = 0; i < MOST; i++) {
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         if (table->client[i].pid == pid) {
             return table->client[i].uid;
         }
@@ -171,7 +171,7 @@ static int serve_users(void **state)
 
 static int serve_users_end(void **state)
 {
-    for (unsigned i = 0; i < MOST; i++) { /* A test that failed may have left clients. */
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) { /* A test that failed may have left clients. */
         if (table->client[i].pid) {
             kill(table->client[i].pid, SIGKILL);
         }
@@ -205,22 +205,22 @@ static void test_shares(void **state)
 static void test_many_processes(void **state)
 {
     (void)state;
-    struct client c[MOST];
-    unsigned got[MOST];
+    struct client c[CLIENTS_MAX];
+    unsigned got[CLIENTS_MAX];
     double sum = 0, squares = 0;
-    for (unsigned i = 0; i < MOST; i++) {
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         table->client[i].uid = 70002;
         table->client[i].jobs = 40;
     }
-    share(MOST, c, got);
-    for (unsigned i = 0; i < MOST; i++) {
+    share(CLIENTS_MAX, c, got);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         sum += got[i];
         squares += (double)got[i] * got[i];
     }
-    const double index = sum * sum / (MOST * squares);
+    const double index = sum * sum / (CLIENTS_MAX * squares);
     print_message("64 processes, %.0f jobs: Jain's index %.4f\n", sum, index);
     assert_true(index >= 0.99);
-    end_all(MOST, c);
+    end_all(CLIENTS_MAX, c);
 }
 
 static void test_realtime(void **state)

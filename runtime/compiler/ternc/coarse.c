@@ -28,8 +28,8 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
-#define SHORT 12u     /* up to this many instructions of a copy, without addresses: COARSE_COPIES copies */
-#define LONG 40u      /* up to this many: half as many copies */
+#define ALL_COPIES_MAX 12u  /* up to this many instructions of a copy, without addresses: COARSE_COPIES copies */
+#define HALF_COPIES_MAX 40u /* up to this many: half as many copies */
 #define REACH 2048u   /* offset range of a load or store, in bytes */
 #define MOST_BATCH 4u /* copies whose loads overlap; more would exceed the cache */
 #define REGISTERS 20u /* registers for values of copies; the others hold addresses and values that all copies share */
@@ -363,11 +363,11 @@ static unsigned choose(struct coarse *c)
     if (c->stores == 0) {
         return (unsigned)cc1_refuse(&c->why, NULL, "it stores nothing");
     }
-    if (own > LONG) {
+    if (own > HALF_COPIES_MAX) {
         return (unsigned)cc1_refuse(&c->why, NULL, "it computes %u words for a work-item, and rounds pay up to %u", own,
-                                    LONG);
+                                    HALF_COPIES_MAX);
     }
-    return own > SHORT || !in_reach(c, COARSE_COPIES) ? COARSE_COPIES / 2 : COARSE_COPIES;
+    return own > ALL_COPIES_MAX || !in_reach(c, COARSE_COPIES) ? COARSE_COPIES / 2 : COARSE_COPIES;
 }
 
 void coarse_copy_attributes(LLVMValueRef from, LLVMValueRef to)

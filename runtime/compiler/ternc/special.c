@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 6000u   /* instructions and blocks of a plain entry that is merged */
+#define MERGE_VALUES_MAX 6000u /* instructions and blocks of a plain entry that is merged */
 #define GAIN 0.95     /* cost that merged work-items may have at most, of the plain entry's for as many */
 #define BETTER 0.95   /* cost that they may have at most with split loops, of that with other ones */
 #define LEAST 4u      /* work-items that are merged at least, to gain */
@@ -89,7 +89,7 @@ static enum cc1_merges can_merge(struct cc1 *cc, struct cc1_kernel *k)
     for (unsigned axis = 0; axis < 3 && can; axis++) {
         struct tile t = {.cc = &scratch, .side = TILE_COPIES, .x = 2, .y = 1, .stride = 1, .axis = axis,
                          .plain = LLVMGetNamedFunction(scratch.module, LLVMGetValueName2(k->entry, &length))};
-        can = merge_read(&t, MOST);
+        can = merge_read(&t, MERGE_VALUES_MAX);
         barriers = t.barriers;
         k->no_merging = t.why;
         merge_free(&t);
@@ -245,7 +245,7 @@ static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep,
         *t = (struct tile){.cc = cc, .plain = LLVMGetNamedFunction(cc->module, name), .side = TILE_COPIES, .y = 1,
                            .axis = s->axis, .serial = serial};
         set_number(t, s, s->n);
-        if (!merge_read(t, MOST)) {
+        if (!merge_read(t, MERGE_VALUES_MAX)) {
             return 0;
         }
         if (!lockstep || !lockstep_split(t)) {

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #define ROUNDS 8u        /* rounds at once */
-#define MOST 12u         /* instructions of a loop; of longer ones the loads are a small part */
+#define LOOP_LENGTH_MAX 12u /* instructions of a loop; of longer ones the loads are a small part */
 #define LARGEST (1u << 28) /* bound of steps, below which ROUNDS of them do not wrap */
 
 struct loop {
@@ -35,10 +35,10 @@ struct loop {
     LLVMValueRef index, next, step, limit; /* index: a phi; next = index + step */
     LLVMIntPredicate below;
     unsigned n;
-    LLVMValueRef of[MOST + 1]; /* Instructions of the body but the last, phis first. */
-    int waits[MOST + 1];       /* The instruction waits for a load. */
-    LLVMValueRef made[MOST + 1][ROUNDS];
-    LLVMValueRef phi[MOST + 1]; /* The phi of `fast` for a phi of the body. */
+    LLVMValueRef of[LOOP_LENGTH_MAX + 1]; /* Instructions of the body but the last, phis first. */
+    int waits[LOOP_LENGTH_MAX + 1];       /* The instruction waits for a load. */
+    LLVMValueRef made[LOOP_LENGTH_MAX + 1][ROUNDS];
+    LLVMValueRef phi[LOOP_LENGTH_MAX + 1]; /* The phi of `fast` for a phi of the body. */
 };
 
 static int is_outside(const struct loop *l, LLVMValueRef v)
@@ -69,7 +69,7 @@ static int read_body(struct loop *l)
     int loads = 0;
     LLVMValueRef i = LLVMGetFirstInstruction(l->body);
     for (; !LLVMIsATerminatorInst(i); i = LLVMGetNextInstruction(i)) {
-        if (l->n == MOST || coarse_is_ordered(i) || LLVMIsAStoreInst(i) || coarse_is_opaque_call(i)) {
+        if (l->n == LOOP_LENGTH_MAX || coarse_is_ordered(i) || LLVMIsAStoreInst(i) || coarse_is_opaque_call(i)) {
             return 0;
         }
         loads |= LLVMIsALoadInst(i) != NULL;
@@ -284,7 +284,7 @@ static void connect_miss(struct loop *l)
  *  `again`. Returns the value of the index in `again`. */
 static LLVMValueRef connect_loop(struct loop *l)
 {
-    LLVMValueRef phis[MOST + 1], begin[MOST + 1], at_again = NULL;
+    LLVMValueRef phis[LOOP_LENGTH_MAX + 1], begin[LOOP_LENGTH_MAX + 1], at_again = NULL;
     LLVMBasicBlockRef from = l->guard && l->guard != l->before ? l->before : l->again;
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {
         begin[i] = merge(l, first_of(l, l->of[i]), get(l, next_of(l, l->of[i]), ROUNDS - 1));

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 1500u /* instructions of a plain entry */
+#define TILE_VALUES_MAX 1500u /* instructions of a plain entry */
 
 static int compare(const void *a, const void *b)
 {
@@ -418,7 +418,7 @@ static void find_guard(const struct tile *t, struct tile_value *branch)
 int tile_read(struct tile *t)
 {
     int stores = 0, exits = 0;
-    if (!tile_collect(t, MOST)) {
+    if (!tile_collect(t, TILE_VALUES_MAX)) {
         return 0;
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->plain); b; b = LLVMGetNextBasicBlock(b)) {

@@ -17,8 +17,8 @@
 #define BYTES 1992292u
 #define BUFFERS 10
 #define ITEMS 64u
-#define WORDS 16u /* words of each work-item */
-#define MOST 17u
+#define ITEM_WORDS 16u /* words of each work-item */
+#define PROGRAMS_MAX 17u
 #define PAGE_CYCLES 64u /* cycles to copy a page, at 64 bytes a cycle */
 
 struct program {
@@ -31,7 +31,7 @@ struct program {
     uint64_t worst; /* cycles of its longest job */
 };
 
-static struct program programs[MOST];
+static struct program programs[PROGRAMS_MAX];
 
 static uint64_t pages_moved(void)
 {
@@ -84,7 +84,7 @@ static void submit(struct program *p)
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t from = tern_allocation_address(used(p, p->submitted, 2 * i));
         const uint32_t to = tern_allocation_address(used(p, p->submitted, 2 * i + 1));
-        const uint32_t args[] = {from, to, WORDS, p->bytes / WORDS & ~3u};
+        const uint32_t args[] = {from, to, ITEM_WORDS, p->bytes / ITEM_WORDS & ~3u};
         struct actor with = p->a;
         ok(tern_allocation_write(p->args[i], 0, args, sizeof args));
         with.args = p->args[i];
@@ -108,8 +108,8 @@ static void expect_right(const struct program *p)
 {
     uint32_t from[ITEMS], to[ITEMS];
     for (uint32_t i = 0; i < 2 && p->jobs; i++) {
-        for (uint32_t k = 0; k < WORDS; k++) {
-            const uint64_t at = (uint64_t)k * (p->bytes / WORDS & ~3u);
+        for (uint32_t k = 0; k < ITEM_WORDS; k++) {
+            const uint64_t at = (uint64_t)k * (p->bytes / ITEM_WORDS & ~3u);
             ok(tern_allocation_read(used(p, p->jobs - 1, 2 * i), at, from, sizeof from));
             ok(tern_allocation_read(used(p, p->jobs - 1, 2 * i + 1), at, to, sizeof to));
             for (uint32_t id = 0; id < ITEMS; id++) {

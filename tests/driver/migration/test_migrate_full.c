@@ -6,11 +6,11 @@
  */
 #include "migration.h"
 
-#define MOST 64u
+#define HELD_MAX 64u
 
 static const char *const config = "small,mem=16M,quantum=20000,timeout=2000000"; /* and 48 MiB of host memory */
-static struct tern_allocation *held[MOST];
-static uint32_t count, pages_of[MOST];
+static struct tern_allocation *held[HELD_MAX];
+static uint32_t count, pages_of[HELD_MAX];
 
 static uint32_t left(struct tern_device *d)
 {
@@ -54,7 +54,7 @@ static void take(const struct actor *a, uint32_t quarters, uint32_t sparse)
     count = 0;
     for (uint32_t taken = 0; taken < most; count++) {
         const uint32_t size = sizes[count % (sizeof sizes / sizeof *sizes)];
-        assert_true(count < MOST);
+        assert_true(count < HELD_MAX);
         pages_of[count] = size < most - taken ? size : most - taken;
         ok(tern_allocation_create(a->p, 4096ull * pages_of[count],
                                   RW | (count % 4 < sparse ? TERN_MEM_SPARSE : 0), 0, &held[count]));

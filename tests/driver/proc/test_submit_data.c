@@ -18,12 +18,12 @@ static const uint32_t code_store[] = {
 static const uint32_t code_vandal[] = {0x00052023, 0x0000100b}; /* sw zero, 0(a0); exit */
 
 #define ARGS 3u
-#define MOST (TERN_DATA_MAX / (ARGS * 4))
+#define DISPATCHES_MAX (TERN_DATA_MAX / (ARGS * 4))
 
 struct scene {
     struct tern_process *p;
     struct tern_allocation *text, *stack, *out;
-    uint32_t data[MOST][ARGS]; /* data of the buffer under construction */
+    uint32_t data[DISPATCHES_MAX][ARGS]; /* data of the buffer under construction */
     uint32_t n;                /* dispatches of that buffer */
 };
 
@@ -61,7 +61,7 @@ static void load(struct scene *s, const void *code, size_t size)
 /** Adds a dispatch that counts to n and stores the value to a word of the output. */
 static void add(struct scene *s, uint32_t n, uint32_t word, uint32_t value)
 {
-    assert_true(s->n < MOST);
+    assert_true(s->n < DISPATCHES_MAX);
     uint32_t *args = s->data[s->n];
     args[0] = n;
     args[1] = tern_allocation_address(s->out) + 4 * word;
@@ -107,7 +107,7 @@ static void test_chunks(void **state)
             work_wait(&dma, tern_fence_address(f), i);
         }
     }
-    while (s.n < MOST) { /* as much data as a buffer may have */
+    while (s.n < DISPATCHES_MAX) { /* as much data as a buffer may have */
         s.n++;
     }
     ok(tern_wait(c, send(&s, c), -1));

@@ -24,7 +24,7 @@
 #define DATA_VA 0x20000000u
 #define IN_BYTES (OUT - IN)
 #define STACK_LOG2 9u
-#define SLOW 8u
+#define SLOW_BANDWIDTH 8u
 
 enum what { A_KERNEL, A_COPY, A_FILL, A_USER };
 
@@ -196,7 +196,7 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     struct scene *s = &out->scene;
     *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)SAVE_PAGES * PAGE, .save_lines = save_lines,
                          .stack = STACK, .stack_bytes = IN - STACK, .faults = row->faults,
-                         .bandwidth = row->slow ? SLOW : 0};
+                         .bandwidth = row->slow ? SLOW_BANDWIDTH : 0};
     if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK ||
         SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;

@@ -102,6 +102,34 @@ void clt_read(cl_mem m, void *data, size_t size)
     OK(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, size, data, 0, NULL, NULL));
 }
 
+cl_int clt_run_range(cl_program p, const char *name, const struct clt_range *r, cl_mem in, void *result, size_t bytes)
+{
+    static const uint32_t fill = 0xa5c3e1f7u;
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    cl_mem out = clt_buffer(bytes, NULL);
+    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, bytes, 0, NULL, NULL));
+    clt_args(k, 4, ARG(in), ARG(out), ARG(r->n), ARG(r->m));
+    const size_t *local = r->local[0] != 0 ? r->local : NULL;
+    const cl_int error = clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, local, 0, NULL, NULL);
+    if (error != CL_INVALID_WORK_GROUP_SIZE) {
+        OK(error);
+    }
+    clt_read(out, result, bytes);
+    OK(clReleaseMemObject(out));
+    OK(clReleaseKernel(k));
+    return error;
+}
+
+size_t clt_first_difference(const uint8_t *a, const uint8_t *b, size_t bytes)
+{
+    size_t at = 0;
+    while (at < bytes && a[at] == b[at]) {
+        at++;
+    }
+    return at;
+}
+
 uint32_t clt_random(uint32_t *state)
 {
     *state ^= *state << 13;

@@ -52,7 +52,19 @@ void clt_args(cl_kernel k, unsigned n, ...);
 void clt_run(cl_kernel k, size_t global, size_t local);
 /** Reads the buffer's first `size` bytes, blocking. */
 void clt_read(cl_mem m, void *data, size_t size);
-/** Returns the next value of a small deterministic random number generator. */
+/** A range for a kernel (global const uint *in, global uint *out, uint n, uint m). */
+struct clt_range {
+    cl_uint dims;
+    size_t global[3], offset[3];
+    size_t local[3]; /**< local[0] = 0: the runtime chooses the local size. */
+    cl_uint n, m;
+};
+
+/** Runs kernel `name` with an output of `bytes` bytes, which a pattern fills before, and copies the output to result.
+ *  Returns CL_SUCCESS or CL_INVALID_WORK_GROUP_SIZE; other errors fail the test. */
+cl_int clt_run_range(cl_program p, const char *name, const struct clt_range *r, cl_mem in, void *result, size_t bytes);
+/** Returns the place of the first byte that differs, or `bytes`. */
+size_t clt_first_difference(const uint8_t *a, const uint8_t *b, size_t bytes);
 /** Returns the thread instructions that all engines have executed. */
 cl_ulong clt_instructions(void);
 /** Runs kernel f of `text`, which must fault, in a context of its own. The kernel's arguments are a buffer of 256 KiB,
@@ -61,6 +73,7 @@ cl_ulong clt_instructions(void);
 const char *clt_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
                       const size_t *local, size_t local_bytes, cl_uint bad);
 
+/** Returns the next value of a small deterministic random number generator. */
 uint32_t clt_random(uint32_t *state);
 float clt_random_float(uint32_t *state); /**< In [0, 1). */
 

@@ -48,12 +48,6 @@ static const char source[] =
 static const char *const names[] = {"places", "sizes", "own", "add", "scale", "thirds", "later", "halves", "within",
                                     "sums", "lone"};
 
-struct range {
-    cl_uint dims;
-    size_t global[3], local[3], offset[3];
-    cl_uint n, m;
-};
-
 static uint32_t seed;
 static size_t most_items; /* work-items of the largest group */
 
@@ -65,18 +59,18 @@ static size_t below(size_t n)
 static const size_t usual[] = {64, 16, 48, 32, 20}; /* sizes of groups; 20 are no whole rows of 16 */
 
 /** Returns a long range in x, in groups of this size. */
-static struct range usual_range(size_t size)
+static struct clt_range usual_range(size_t size)
 {
     const size_t group = size < most_items ? size : most_items;
-    return (struct range){.dims = 1, .global = {ITEMS_MAX / group * group, 1, 1}, .local = {group, 1, 1},
-                          .offset = {below(2) == 0 ? 0 : below(1000)}, .n = (cl_uint)below(1u << 31),
-                          .m = (cl_uint)below(1u << 31)};
+    return (struct clt_range){.dims = 1, .global = {ITEMS_MAX / group * group, 1, 1}, .local = {group, 1, 1},
+                              .offset = {below(2) == 0 ? 0 : below(1000)}, .n = (cl_uint)below(1u << 31),
+                              .m = (cl_uint)below(1u << 31)};
 }
 
 /** Returns a random range in groups that divide it. */
-static struct range any_range(void)
+static struct clt_range any_range(void)
 {
-    struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    struct clt_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
     size_t items = 1, left;
     for (cl_uint d = 0; d < r.dims; d++) {
         const size_t most = most_items / items, side = d == 0 && below(2) == 0 ? usual[below(5)] : below(most) + 1;
@@ -97,22 +91,9 @@ static struct range any_range(void)
 
 /** Runs a kernel over a range. False: it cannot run so, and says it: no size of the group can be divided so that the
  *  rest fits an engine. */
-static bool run(cl_program p, const char *name, const struct range *r, cl_mem in, uint8_t *result)
+static bool run(cl_program p, const char *name, const struct clt_range *r, cl_mem in, uint8_t *result)
 {
-    static const uint32_t fill = 0xa5c3e1f7u;
-    cl_kernel k = clCreateKernel(p, name, &clt_error);
-    MADE(k);
-    cl_mem out = clt_buffer(BYTES, NULL);
-    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, BYTES, 0, NULL, NULL));
-    clt_args(k, 4, ARG(in), ARG(out), ARG(r->n), ARG(r->m));
-    const cl_int error = clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, r->local, 0, NULL, NULL);
-    if (error != CL_INVALID_WORK_GROUP_SIZE) {
-        OK(error);
-    }
-    clt_read(out, result, BYTES);
-    OK(clReleaseMemObject(out));
-    OK(clReleaseKernel(k));
-    return error == CL_SUCCESS;
+    return clt_run_range(p, name, r, in, result, BYTES) == CL_SUCCESS;
 }
 
 static void test_random(void **state)
@@ -134,7 +115,7 @@ static void test_random(void **state)
     cl_mem in = clt_buffer(sizeof data, data);
     cl_program programs[2] = {clt_build(source, "-cl-std=CL3.0"), clt_build(source, "-cl-std=CL3.0 -tern-no-coarsen")};
     for (unsigned long step = 0; step < fixed + steps; step++) {
-        struct range r = usual_range(usual[step % LENGTH(usual)]);
+        struct clt_range r = usual_range(usual[step % LENGTH(usual)]);
         while (step >= fixed) { /* merged work-items need a size that can be divided, ids do not */
             r = any_range();
             if (run(programs[1], names[0], &r, in, plain)) {
@@ -147,10 +128,7 @@ static void test_random(void **state)
             }
             assert_true(run(programs[0], names[i], &r, in, by_ids));
             assert_true(run(programs[1], names[i], &r, in, plain));
-            size_t at = 0;
-            while (at < BYTES && by_ids[at] == plain[at]) {
-                at++;
-            }
+            const size_t at = clt_first_difference(by_ids, plain, BYTES);
             if (at < BYTES) {
                 fail_msg("step %lu: %s over %zu x %zu x %zu in groups of %zu x %zu x %zu from (%zu, %zu, %zu), n %u, "
                          "m %u: byte %zu is 0x%02x, without coarsening 0x%02x", step, names[i], r.global[0],
@@ -169,7 +147,7 @@ static cl_ulong cost(const char *name, const char *options, size_t group)
 {
     static uint8_t result[BYTES];
     const size_t items = ITEMS_MAX / group * group;
-    const struct range r = {.dims = 1, .global = {items, 1, 1}, .local = {group, 1, 1}, .n = 9, .m = 9};
+    const struct clt_range r = {.dims = 1, .global = {items, 1, 1}, .local = {group, 1, 1}, .n = 9, .m = 9};
     cl_mem in = clt_buffer(BYTES, NULL);
     cl_program p = clt_build(source, options);
     const cl_ulong before = clt_instructions();

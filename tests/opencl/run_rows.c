@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Kernels whose work-items each read a row of words. In their coarse entries, the lanes of a row load words for each
- * other (runtime/compiler/ternc/tile_rows.c). They are compared with the same kernels built with -tern-no-coarsen, over
- * random ranges of one to three dimensions, with offsets and rows of any length. Which kernels do so is seen by the
- * local memory that they take. The test also runs preempted (run_rows_preempted).
+ * other (runtime/compiler/ternc/tile_rows.c). The results are compared with those of the same kernels built with
+ * -tern-no-coarsen, over random ranges of one to three dimensions, with offsets and rows of any length. A kernel that
+ * takes local memory shares rows. The test also runs preempted (run_rows_preempted).
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
@@ -93,13 +93,13 @@ static const char source[] =
     "kernel void until ARGS { PLACE for (int k = 0; k < n; k++) { s = s * 3 + in[x * n + k];"
     "    if (s % 50 == 0) break; } out[j] = s; }\n";
 
-/** Whether lanes load words for each other. */
+/** The answer to whether lanes load words for each other. */
 enum shares { NO, YES, EITHER };
 
 static const struct {
     const char *name;
     enum shares shares;
-    bool plane; /* It reads y and z. */
+    bool plane; /* The kernel reads y and z. */
 } kernels[] = {
     {"sum", YES, false},    {"fours", YES, false},  {"guarded", YES, false}, {"both", YES, false},
     {"back", YES, false},   {"down", YES, false},   {"two", YES, false},     {"pairs", EITHER, true},
@@ -110,13 +110,6 @@ static const struct {
     {"fixed", YES, false},  {"floats", YES, false}, {"stored", NO, false},   {"parted", NO, false},
     {"odd", NO, false},     {"near", NO, false},    {"square", NO, false},   {"until", NO, false}};
 
-struct range {
-    cl_uint dims;
-    size_t global[3], offset[3];
-    cl_int n;
-    cl_uint m;
-};
-
 static uint32_t seed;
 
 static size_t below(size_t n)
@@ -125,44 +118,29 @@ static size_t below(size_t n)
 }
 
 /** Returns a random range, which is mostly long enough for coarse dispatches. */
-static struct range any_range(void)
+static struct clt_range any_range(void)
 {
-    struct range r = {.dims = below(2) == 0 ? 1 : (cl_uint)below(2) + 2, .global = {1, 1, 1}, .m = clt_random(&seed)};
+    struct clt_range r = {.dims = below(2) == 0 ? 1 : (cl_uint)below(2) + 2, .global = {1, 1, 1},
+                          .m = clt_random(&seed)};
     size_t left = ITEMS_MAX;
     for (cl_uint d = 0; d < r.dims; d++) {
         r.global[d] = d + 1 == r.dims ? left - below(left / 4 + 1) : below(left / 4 + 1) + 1;
         left /= r.global[d];
         r.offset[d] = below(2) == 0 ? 0 : below(2) == 0 ? below(100) : below(1u << 30);
     }
-    r.n = (cl_int)below(60);
+    r.n = (cl_uint)below(60);
     return r;
 }
 
-static void run(cl_program p, const char *name, const struct range *r, cl_mem in, uint8_t *result)
-{
-    static const uint32_t fill = 0xa5c3e1f7u;
-    cl_kernel k = clCreateKernel(p, name, &clt_error);
-    MADE(k);
-    cl_mem out = clt_buffer(BYTES, NULL);
-    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, BYTES, 0, NULL, NULL));
-    clt_args(k, 4, ARG(in), ARG(out), ARG(r->n), ARG(r->m));
-    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, NULL, 0, NULL, NULL));
-    clt_read(out, result, BYTES);
-    OK(clReleaseMemObject(out));
-    OK(clReleaseKernel(k));
-}
-
-static void compare(cl_program programs[2], unsigned long step, const char *name, const struct range *r, cl_mem in)
+static void compare(cl_program programs[2], unsigned long step, const char *name, const struct clt_range *r,
+                    cl_mem in)
 {
     static uint8_t shared[BYTES], plain[BYTES];
-    size_t at = 0;
-    run(programs[0], name, r, in, shared);
-    run(programs[1], name, r, in, plain);
-    while (at < BYTES && shared[at] == plain[at]) {
-        at++;
-    }
+    OK(clt_run_range(programs[0], name, r, in, shared, BYTES));
+    OK(clt_run_range(programs[1], name, r, in, plain, BYTES));
+    const size_t at = clt_first_difference(shared, plain, BYTES);
     if (at < BYTES) {
-        fail_msg("step %lu: %s over %zu x %zu x %zu from (%zu, %zu, %zu), n %d, m %u: byte %zu is 0x%02x, without "
+        fail_msg("step %lu: %s over %zu x %zu x %zu from (%zu, %zu, %zu), n %u, m %u: byte %zu is 0x%02x, without "
                  "coarsening 0x%02x", step, name, r->global[0], r->global[1], r->global[2], r->offset[0], r->offset[1],
                  r->offset[2], r->n, r->m, at, shared[at], plain[at]);
     }
@@ -185,7 +163,7 @@ static void test_random(void **state)
     cl_mem in = clt_buffer(sizeof data, data);
     cl_program programs[2] = {clt_build(source, "-cl-std=CL3.0"), clt_build(source, "-cl-std=CL3.0 -tern-no-coarsen")};
     for (unsigned long step = 0; step < steps; step++) {
-        const struct range r = any_range();
+        const struct clt_range r = any_range();
         for (size_t i = 0; i < LENGTH(kernels); i++) {
             if (r.dims == 1 || kernels[i].plane) { /* else, several work-items would have the same element */
                 compare(programs, step, kernels[i].name, &r, in);

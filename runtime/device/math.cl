@@ -84,8 +84,8 @@ static inline __attribute__((const)) float at_least(float x, float limit)
     return as_float(__builtin_elementwise_min(as_uint(x + 0.0f), as_uint(limit)));
 }
 
-/* Only the integer part of a large argument has a limit, 129 or less for scale. What remains of the argument gives at
- * least 1, as the polynomials have positive coefficients, and the result is infinite. */
+/* Only the integer part of a large argument has a limit, 129 or less for scale. The polynomials have positive
+ * coefficients and get the rest of the argument. They give at least 1 for it, and the result is infinite. */
 
 /** 2^x, below 1 ulp, including subnormal results. */
 static inline __attribute__((const)) float exp2_fast(float x)

@@ -169,6 +169,8 @@ void cc1_addresses(struct cc1 *cc);
 unsigned cc1_csr(LLVMValueRef call);
 /** Builds the read of a CSR. */
 LLVMValueRef cc1_read_csr(const struct cc1 *cc, LLVMBuilderRef b, unsigned number);
+/** Builds an instruction without operands, CC1_EXIT or CC1_BARRIER, behind which memory may have changed. */
+LLVMValueRef cc1_build_instruction(const struct cc1 *cc, LLVMBuilderRef b, const char *code);
 /** A constant of 32 bits. */
 LLVMValueRef cc1_u32(const struct cc1 *cc, uint32_t value);
 

@@ -47,6 +47,15 @@ LLVMValueRef cc1_read_csr(const struct cc1 *cc, LLVMBuilderRef b, unsigned numbe
     return LLVMBuildCall2(b, type, code, NULL, 0, "");
 }
 
+LLVMValueRef cc1_build_instruction(const struct cc1 *cc, LLVMBuilderRef b, const char *code)
+{
+    static const char clobber[] = "~{memory}";
+    LLVMTypeRef none = LLVMFunctionType(LLVMVoidTypeInContext(cc->context), NULL, 0, 0);
+    LLVMValueRef f = LLVMGetInlineAsm(none, code, strlen(code), clobber, sizeof clobber - 1, 1, 0,
+                                      LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(b, none, f, NULL, 0, "");
+}
+
 LLVMValueRef cc1_u32(const struct cc1 *cc, uint32_t value)
 {
     return LLVMConstInt(LLVMInt32TypeInContext(cc->context), value, 0);

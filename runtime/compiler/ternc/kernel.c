@@ -243,13 +243,7 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
             LLVMAddCallSiteAttribute(call, i + 1, byval[i]);
         }
     }
-    static const char leave[] = CC1_EXIT;
-    static const char clobber[] = "~{memory}";
-    LLVMTypeRef none = LLVMFunctionType(nothing, NULL, 0, 0);
-    LLVMBuildCall2(b, none,
-                   LLVMGetInlineAsm(none, leave, sizeof leave - 1, clobber, sizeof clobber - 1, 1, 0,
-                                    LLVMInlineAsmDialectATT, 0),
-                   NULL, 0, "");
+    cc1_build_instruction(cc, b, CC1_EXIT);
     LLVMBuildRetVoid(b);
     LLVMDisposeBuilder(b);
 

@@ -256,7 +256,7 @@ static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep,
     }
 }
 
-/** Estimates the merged entry. Its serial copies of loops are not expected to run, but they need room. If only_room
+/** Estimates the merged entry. The serial copies of its loops are not expected to run, but they need room. If only_room
  *  is set, the caller needs no more than e.words, and the serial copies are counted like the rest. */
 static struct tile_estimate estimate(struct tile *t, int only_room)
 {

@@ -6,7 +6,7 @@
  * local memory to the lanes that need them.
  *
  * Example: a block reads words 0 to 7 of each row. Lane 8 s + c loads word c of row 8 s + i, for i = 0 ... 7, so that
- * a load accesses two lines. It stores the word at place 9 * (8 s + i) + c, and after a barrier lane l reads places
+ * a load accesses two lines. The lane stores the word at place 9 * (8 s + i) + c. After a barrier, lane l reads places
  * 9 l to 9 l + 7. The 16 lanes of each such store and load use the 16 banks of local memory.
  *
  * That requires that all lanes of the row are at the same place of the program (tile_read.c), so barriers are allowed:
@@ -36,7 +36,7 @@ struct word {
     LLVMValueRef load, base;
     int64_t offset;    /**< Bytes from the base. */
     unsigned part;     /**< Component of the vector that is loaded. */
-    unsigned number;   /**< Of the word in its block, in the order of the loads. */
+    unsigned number;   /**< The word's number in its block, in the order of the loads. */
     unsigned first;    /**< The first number of a word with the same base. */
     LLVMValueRef made; /**< The word as it is read from local memory; NULL: it is not. */
 };
@@ -45,7 +45,7 @@ struct word {
 struct chunk {
     struct word *words;
     unsigned n;             /**< A power of two, or 0 if the chunk is made. */
-    LLVMValueRef loaded[MOST_WORDS]; /**< What this lane loads for others. */
+    LLVMValueRef loaded[MOST_WORDS]; /**< The words that this lane loads for others. */
     LLVMValueRef to, from;  /**< Places in local memory, of loaded[0] and of the lane's first word. */
 };
 
@@ -206,12 +206,8 @@ static LLVMValueRef first_load(const struct rows *r)
 
 static void make_barrier(const struct rows *r)
 {
-    static const char code[] = CC1_BARRIER, clobber[] = "~{memory}", name[] = "convergent";
-    LLVMTypeRef none = LLVMFunctionType(LLVMVoidTypeInContext(r->cc->context), NULL, 0, 0);
-    LLVMValueRef call = LLVMBuildCall2(r->b, none,
-                                       LLVMGetInlineAsm(none, code, sizeof code - 1, clobber, sizeof clobber - 1, 1, 0,
-                                                        LLVMInlineAsmDialectATT, 0),
-                                       NULL, 0, "");
+    static const char name[] = "convergent";
+    LLVMValueRef call = cc1_build_instruction(r->cc, r->b, CC1_BARRIER);
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
     LLVMAddCallSiteAttribute(call, CC1_FUNCTION, LLVMCreateEnumAttribute(r->cc->context, kind, 0));
 }
@@ -235,6 +231,12 @@ int tile_known_lines(struct cc1 *cc, LLVMValueRef access, double *lines)
     return 1;
 }
 
+/** The place in a row of the words that this lane loads. */
+static LLVMValueRef column_of(const struct rows *r, const struct chunk *c)
+{
+    return LLVMBuildAnd(r->b, r->lane, u32(r, c->n - 1), "");
+}
+
 /** Builds the loads of a chunk: load i of lane s * n + c is word c of the row of lane s * n + i. */
 static void make_loads(struct rows *r, struct chunk *c)
 {
@@ -243,7 +245,7 @@ static void make_loads(struct rows *r, struct chunk *c)
     LLVMTypeRef word = LLVMInt32TypeInContext(r->cc->context);
     LLVMValueRef by = u32(r, base->by);
     LLVMValueRef step = base->times ? LLVMBuildMul(r->b, base->times, by, "") : by;
-    LLVMValueRef column = LLVMBuildAnd(r->b, r->lane, u32(r, c->n - 1), "");
+    LLVMValueRef column = column_of(r, c);
     /* from this lane's word 0 to word `column` of the row that is `column` before */
     LLVMValueRef way = LLVMBuildMul(r->b, LLVMBuildSub(r->b, u32(r, WORD), step, ""), column, "");
     LLVMValueRef address = at(r, first->base, way);
@@ -259,7 +261,7 @@ static void make_loads(struct rows *r, struct chunk *c)
 static void set_places(struct rows *r, struct chunk *c, uint32_t begin)
 {
     const uint32_t row = (c->n + 1) * WORD;
-    LLVMValueRef column = LLVMBuildAnd(r->b, r->lane, u32(r, c->n - 1), "");
+    LLVMValueRef column = column_of(r, c);
     LLVMValueRef set = LLVMBuildAnd(r->b, r->lane, u32(r, ~(c->n - 1)), "");
     LLVMValueRef rows = LLVMBuildMul(r->b, set, u32(r, row), "");
     LLVMValueRef to = LLVMBuildAdd(r->b, rows, LLVMBuildMul(r->b, column, u32(r, WORD), ""), "");

@@ -88,7 +88,9 @@ int main(void)
     uint32_t words[32];
     uint64_t fence;
     check(tern_pkt_dispatch_pack(&packet, words), "a dispatch packet");
-    check(tern_submit(context, words, 64 * tern_pkt_lines(TERN_PKT_DISPATCH), "add", &fence), "tern_submit");
+    const struct tern_submission add = {.size = sizeof add, .packets = words, .label = "add",
+                                        .packet_bytes = 64 * tern_pkt_lines(TERN_PKT_DISPATCH)};
+    check(tern_submit(context, &add, &fence), "tern_submit");
     if (tern_wait(context, fence, -1)) {
         struct tern_fault fault = {.size = sizeof fault};
         tern_process_status(process, &fault);

@@ -46,8 +46,9 @@ int main(void)
     check(tern_allocation_create(process, 4096, TERN_MEM_WRITE, 0, &page), "tern_allocation_create");
 
     uint32_t words[32]; /* 128 bytes, the largest packet */
-    const size_t size = make_fill(tern_allocation_address(page), 0x2a, words);
-    check(tern_submit(context, words, size, "fill", NULL), "tern_submit");
+    const struct tern_submission fill = {.size = sizeof fill, .packets = words, .label = "fill",
+                                         .packet_bytes = make_fill(tern_allocation_address(page), 0x2a, words)};
+    check(tern_submit(context, &fill, NULL), "tern_submit");
 
     struct pollfd ready = {.fd = tern_completion_queue_fd(queue), .events = POLLIN}; /* one of many in a real program */
     struct tern_completion done = {.size = sizeof done};

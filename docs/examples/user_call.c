@@ -71,7 +71,9 @@ int main(void)
     uint32_t words[32];
     uint64_t fence;
     check(tern_pkt_user_call_pack(&call, words), "a user_call packet");
-    check(tern_submit(context, words, 64 * tern_pkt_lines(TERN_PKT_USER_CALL), "saxpy", &fence), "tern_submit");
+    const struct tern_submission saxpy = {.size = sizeof saxpy, .packets = words, .label = "saxpy",
+                                          .packet_bytes = 64 * tern_pkt_lines(TERN_PKT_USER_CALL)};
+    check(tern_submit(context, &saxpy, &fence), "tern_submit");
     if (tern_wait(context, fence, -1)) {
         struct tern_fault fault = {.size = sizeof fault};
         tern_process_status(process, &fault);

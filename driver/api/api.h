@@ -81,14 +81,9 @@
           struct tern_context **out), \
          proc, (proc, desc, out)) \
     END(void, context_destroy, (struct tern_context *ctx), ctx, (ctx)) \
-    CALL(int, submit, (struct tern_context *ctx, const void *packets, size_t size, const char *label, \
-          uint64_t *fence), \
-         ctx, (ctx, packets, size, label, fence)) \
+    CALL(int, submit, (struct tern_context *ctx, const struct tern_submission *submission, uint64_t *fence), \
+         ctx, (ctx, submission, fence)) \
     CALL(int, context_take_data, (struct tern_context *ctx), ctx, (ctx)) \
-    CALL(int, submit_data, (struct tern_context *ctx, const void *packets, size_t size, const void *data, \
-          size_t data_size, const char *label, uint64_t *fence), \
-         ctx, (ctx, packets, size, data, data_size, label, fence)) \
-    CALL(int, submit_null, (struct tern_context *ctx, const char *label, uint64_t *fence), ctx, (ctx, label, fence)) \
     CALL(int, wait, (struct tern_context *ctx, uint64_t fence, int64_t timeout_ms), ctx, (ctx, fence, timeout_ms)) \
     CALL(uint64_t, context_ended, (struct tern_context *ctx), ctx, (ctx)) \
     CALL(int, context_set_priority, (struct tern_context *ctx, enum tern_band band, uint32_t weight), \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "tern/tern.h"
+#include "base/sized.h"
 #include "tern/tern_spec.h"
 
 #define ARGS_WORD 2u /* index of the 32-bit word `args` of a dispatch packet */
@@ -30,9 +30,9 @@ uint32_t tern_packet_at(const void *packets, uint32_t size, uint32_t at, uint32_
 
 int tern_submission_check(const void *packets, size_t size, size_t data_size)
 {
-    if (size < TERN_PKT_LINE_BYTES || size > TERN_SUBMISSION_MAX || size % TERN_PKT_LINE_BYTES) {
+    if (size < TERN_PKT_LINE_BYTES || size > TERN_PACKETS_MAX || size % TERN_PKT_LINE_BYTES) {
         return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
-                          TERN_SUBMISSION_MAX);
+                          TERN_PACKETS_MAX);
     }
     if (data_size > TERN_DATA_MAX) {
         return tern_error(-EINVAL, "%zu bytes of data with a DMA buffer: %u are the most", data_size, TERN_DATA_MAX);
@@ -46,4 +46,28 @@ int tern_submission_check(const void *packets, size_t size, size_t data_size)
         }
     }
     return 0;
+}
+
+int tern_submission_take(struct tern_submission *own, const struct tern_submission *given, uint32_t flags)
+{
+    const int r = tern_sized_take(own, sizeof *own, given);
+    if (r) {
+        return r;
+    }
+    if (own->flags & ~flags) {
+        return tern_error(-EINVAL, "a submission has no flags 0x%x", own->flags & ~flags);
+    }
+    if (own->flags & TERN_SUBMISSION_NULL) {
+        return own->packet_bytes || own->data_bytes
+            ? tern_error(-EINVAL, "a null submission with %zu bytes of packets and %zu of data: it takes none",
+                         own->packet_bytes, own->data_bytes)
+            : 0;
+    }
+    if (!own->packets && own->packet_bytes) {
+        return tern_error(-EINVAL, "packets of a submission are NULL, and packet_bytes is %zu", own->packet_bytes);
+    }
+    if (!own->data && own->data_bytes) {
+        return tern_error(-EINVAL, "data of a submission are NULL, and data_bytes is %zu", own->data_bytes);
+    }
+    return tern_submission_check(own->packets, own->packet_bytes, own->data_bytes);
 }

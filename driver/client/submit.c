@@ -166,11 +166,11 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
     return r ? r : e.fence ? 0 : gone ? tern_client_gone(dev) : tern_client_process_check(c->proc);
 }
 
-int tern_client_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data,
-                            size_t data_size, const char *label, uint64_t *fence)
+int tern_client_submit(struct tern_context *c, const struct tern_submission *given, uint64_t *fence)
 {
-    int r = tern_submission_check(packets, size, data_size);
-    if (!r && data_size && !atomic_load(&c->takes_data)) {
+    struct tern_submission s;
+    int r = tern_submission_take(&s, given, TERN_SUBMISSION_NULL);
+    if (!r && s.data_bytes && !atomic_load(&c->takes_data)) {
         r = tern_client_check(c->proc->dev);
         if (r == 0) {
             r = tern_client_process_check(c->proc);
@@ -179,17 +179,10 @@ int tern_client_submit_data(struct tern_context *c, const void *packets, size_t 
             r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
         }
     }
-    const struct piece pieces[3] = {{packets, (uint32_t)size}, {data, (uint32_t)data_size}, text_piece(label)};
-    return r ? r : submit(c, TERN_WIRE_ENTRY_SUBMIT, pieces, fence);
-}
-
-int tern_client_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
-{
-    return tern_client_submit_data(c, packets, size, NULL, 0, label, fence);
-}
-
-int tern_client_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
-{
-    const struct piece pieces[3] = {[2] = text_piece(label)};
-    return submit(c, TERN_WIRE_ENTRY_NULL, pieces, fence);
+    if (r) {
+        return r;
+    }
+    const struct piece pieces[3] = {
+        {s.packets, (uint32_t)s.packet_bytes}, {s.data, (uint32_t)s.data_bytes}, text_piece(s.label)};
+    return submit(c, s.flags & TERN_SUBMISSION_NULL ? TERN_WIRE_ENTRY_NULL : TERN_WIRE_ENTRY_SUBMIT, pieces, fence);
 }

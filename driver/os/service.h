@@ -44,14 +44,14 @@ bool tern_os_process_is_in(const struct tern_process *proc, const char *partitio
 /** True: some memory of the process is not resident. Only then may tern_submit return -ENOSPC. */
 bool tern_os_process_absent(const struct tern_process *proc);
 
-/** The caller decides which clients may use the band REALTIME. Called before the first process is made. */
-void tern_os_device_trust(struct tern_device *dev);
+/** The caller serves clients: it decides which of them may use the band REALTIME, and may submit quietly. Called before
+ *  the first process is made. */
+void tern_os_device_serve(struct tern_device *dev);
 
-/** tern_submit_data, or with packets NULL tern_submit_null, with two differences. A submission is not refused
- *  because of its memory: if the memory cannot be resident at once, the process is put in error later. The device
- *  thread is not woken: the caller calls tern_os_device_drive next, and does not block before. */
-int tern_os_submit_quietly(struct tern_context *ctx, const void *packets, size_t size, const void *data,
-                           size_t data_size, const char *label);
+/** Flag of a submission, after tern_os_device_serve. The submission is not refused because of its memory: if the memory
+ *  cannot be resident at once, the process is put in error later. The device thread is not woken: the caller calls
+ *  tern_os_device_drive next, and does not block before. */
+#define TERN_SUBMISSION_QUIET (1u << 31)
 /**
  * Starts the work that was submitted quietly. here: if the device thread sleeps, and device time passes only while a
  * thread lets it pass, this thread runs the rounds of the device thread for about 0.1 ms or until all work has ended,

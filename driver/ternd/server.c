@@ -26,7 +26,7 @@ int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_li
     tern_list_init(&t->users);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->left, NULL);
-    tern_os_device_trust(dev);
+    tern_os_device_serve(dev);
     return tern_os_device_query(dev, &t->info);
 }
 

@@ -26,7 +26,6 @@ static int submit(struct ternd_session *s, const struct tern_wire_entry *e, cons
 {
     tern_assert_held(&s->ring);
     const bool null = e->op == TERN_WIRE_ENTRY_NULL;
-    const uint8_t *data = payload + tern_wire_round(e->size);
     int r = -EINVAL;
     struct ternd_object *o = ternd_object_get(s, e->object, TERND_CONTEXT);
     if (!o) {
@@ -43,8 +42,11 @@ static int submit(struct ternd_session *s, const struct tern_wire_entry *e, cons
         goto put;
     }
     o->fence++;
-    r = absent && !null ? tern_os_submit_data(o->it, payload, e->size, data, e->data, label, NULL)
-                        : tern_os_submit_quietly(o->it, null ? NULL : payload, e->size, data, e->data, label);
+    const struct tern_submission given = {
+        .size = sizeof given, .flags = (null ? TERN_SUBMISSION_NULL : 0) | (absent ? 0 : TERN_SUBMISSION_QUIET),
+        .packets = payload, .packet_bytes = e->size, .data = payload + tern_wire_round(e->size), .data_bytes = e->data,
+        .label = label};
+    r = tern_os_submit(o->it, &given, NULL);
     if (absent) {
         *absent = tern_os_process_absent(o->proc->it);
     }
@@ -84,7 +86,7 @@ static void abort_process(struct ternd_session *s, uint32_t handle, const char *
 /** True: the lengths of the entry's parts are in range, and their sum is the entry's length. */
 static bool sound(const struct tern_wire_entry *e)
 {
-    return e->size <= TERN_SUBMISSION_MAX && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&
+    return e->size <= TERN_PACKETS_MAX && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&
         e->length == sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
 }
 

@@ -22,7 +22,7 @@
 struct rt_packets {
     uint32_t words[RT_PACKET_WORDS];
     size_t size;      /**< Bytes of `words`. */
-    const void *data; /**< Data that go with the packets (tern_submit_data), owned by the command; NULL: none. */
+    const void *data; /**< Data that go with the packets (struct tern_submission), owned by the command; NULL: none. */
     size_t data_size;
     /** Device memory of the queue and the program that the packets use; NULL: unused entry. */
     const struct tern_allocation *uses[RT_USES];

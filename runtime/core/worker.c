@@ -223,7 +223,11 @@ static int submit_packets(struct rt_command *c, const struct rt_packets *p)
     tern_assert_held(&c->queue->memory_lock);
     cl_command_queue q = c->queue;
     int r = q->names ? name_memory(c, p) : 0;
-    r = r != 0 ? r : tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL);
+    const struct tern_submission s = {.size = sizeof s, .packets = p->words, .packet_bytes = p->size, .data = p->data,
+                                      .data_bytes = p->data_size, .label = c->label};
+    if (r == 0) {
+        r = tern_submit(q->hw, &s, NULL);
+    }
     if (r == -ENOSPC && !q->names) {
         q->names = true;
         r = submit_packets(c, p);

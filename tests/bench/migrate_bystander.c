@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/lib/submit.h"
+
 #define ITEMS 256u
 #define OF_ITEM 16u
 #define DATA_WORDS (ITEMS * OF_ITEM)
@@ -20,7 +22,7 @@ static int fail(int r, const char *what)
 static void submit(struct migrate_stand *s)
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->stop && tern_submit(s->context, s->call.packet, sizeof s->call.packet, "stay", &s->submitted)) {
+    if (!s->stop && submit_packets(s->context, s->call.packet, sizeof s->call.packet, "stay", &s->submitted)) {
         s->failed = true;
     }
     pthread_mutex_unlock(&s->lock);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "os/state/state.h"
+#include "tests/lib/submit.h"
 
 #define PAGE 4096u
 #define PAGE_WORDS (PAGE / 4)
@@ -88,7 +89,7 @@ static int submit(struct migrate_process *p, const struct direct_process *from, 
     }
     r = tern_context_create(p->proc, &desc, &p->context);
     if (r == 0) {
-        r = tern_submit(p->context, call.packet, sizeof call.packet, "serve", &fence);
+        r = submit_packets(p->context, call.packet, sizeof call.packet, "serve", &fence);
     }
     return r ? fail(r, "the kernel") : 0;
 }

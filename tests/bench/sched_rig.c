@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "tests/lib/submit.h"
 
 /* Buffers that a flooding client has submitted and that have not ended, as many as an HW queue holds. */
 #define AHEAD 2u
@@ -78,7 +79,7 @@ static void completed(void *user, const struct tern_completion *done)
 
 void rig_submit(struct client *c)
 {
-    if (tern_submit(c->context, c->call.packet, sizeof c->call.packet, kernels[c->kind], &c->submitted)) {
+    if (submit_packets(c->context, c->call.packet, sizeof c->call.packet, kernels[c->kind], &c->submitted)) {
         c->rig->failed = true;
     }
 }
@@ -179,7 +180,7 @@ int rig_start(struct rig *r)
 {
     uint64_t fence;
     r->starting = true;
-    int e = tern_submit_null(r->client[0].context, "start", &fence);
+    int e = submit_null(r->client[0].context, "start", &fence);
     if (e == 0) {
         e = tern_wait(r->client[0].context, fence, -1);
     }

@@ -180,8 +180,9 @@ static struct tern_context *c;
 
 static void last(void)
 {
+    const struct tern_submission null = {.size = sizeof null, .flags = TERN_SUBMISSION_NULL, .label = "last"};
     uint64_t fence;
-    if (tern_submit_null(c, "last", &fence) || tern_wait(c, fence, -1)) {
+    if (tern_submit(c, &null, &fence) || tern_wait(c, fence, -1)) {
         printf("%s\n", tern_last_error());
     }
     tern_context_destroy(c);

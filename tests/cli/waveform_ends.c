@@ -14,6 +14,7 @@
 
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
+#include "tests/lib/submit.h"
 
 #define BYTES 65536u
 #define DEVICES 4
@@ -41,7 +42,7 @@ static void begin_fill(struct target *t, uint64_t *fence)
     const struct tern_pkt_fill fill = {
         .dst_lo = tern_allocation_address(t->memory), .width = BYTES, .rows = 1, .slices = 1};
     check(tern_pkt_fill_pack(&fill, words), "tern_pkt_fill_pack");
-    check(tern_submit(t->context, words, 64 * tern_pkt_lines(TERN_PKT_FILL), "fill", fence), "tern_submit");
+    check(submit_packets(t->context, words, 64 * tern_pkt_lines(TERN_PKT_FILL), "fill", fence), "tern_submit");
 }
 
 static void fill_all(void)
@@ -174,7 +175,7 @@ static void end_children(char **files)
         if (child == 0) {
             uint64_t fence;
             close(STDOUT_FILENO); /* The buffered text belongs to the parent. */
-            exit(i && (tern_submit_null(targets[0].context, NULL, &fence) == 0 ||
+            exit(i && (submit_null(targets[0].context, NULL, &fence) == 0 ||
                        tern_device_close(targets[0].device) == 0));
         }
         if (waitpid(child, &status, 0) != child || status) {

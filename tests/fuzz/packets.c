@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model_device.h"
+#include "tests/lib/submit.h"
 
 #define MEMORY 0x40000000u
 #define MEMORY_BYTES 16384u
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(tern_allocation_write(a, 0, data + 1, size - 1 < MEMORY_BYTES ? size - 1 : MEMORY_BYTES) == 0);
     for (size_t at = 0; at < lines; at += each) {
         const size_t n = lines - at < each ? lines - at : each;
-        const int r = tern_submit(c, data + 1 + at * TERN_PKT_LINE_BYTES, n * TERN_PKT_LINE_BYTES, "fuzz", NULL);
+        const int r = submit_packets(c, data + 1 + at * TERN_PKT_LINE_BYTES, n * TERN_PKT_LINE_BYTES, "fuzz", NULL);
         must(r == 0 || r == -EIO);
     }
     let_run(c);

@@ -20,6 +20,7 @@
 
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
+#include "tests/lib/submit.h"
 
 enum { SEGMENTS = 8, STACK_LOG2 = 10, RESULT_BYTES = 16, MOST_BYTES = 64 << 20 /* largest file, and segment */ };
 
@@ -163,7 +164,7 @@ static int dispatch(struct program *p, uint32_t items, const char *label)
     uint64_t fence;
     int r = tern_pkt_dispatch_pack(&d, words);
     if (r == 0) {
-        r = tern_submit(p->ctx, words, sizeof words, label, &fence);
+        r = submit_packets(p->ctx, words, sizeof words, label, &fence);
     }
     return r ? r : tern_wait(p->ctx, fence, -1);
 }

@@ -13,6 +13,7 @@
 #include "tests/driver/support/check.h"
 #include "tests/driver/support/descriptors.h"
 #include "tests/driver/support/work.h"
+#include "tests/lib/submit.h"
 
 #define THREADS 4
 #define BURST 6000
@@ -71,7 +72,7 @@ static void burst(void)
     work_wait(&b, tern_fence_address(start), 1);
     work_submit(&b, c, "burst");
     for (int i = 0; i < BURST; i++) {
-        ok(tern_submit_null(c, "a label that makes the entry of the ring longer than it would be without", &fence));
+        ok(submit_null(c, "a label that makes the entry of the ring longer than it would be without", &fence));
     }
     ok(tern_fence_signal(start, 1));
     ok(tern_wait(c, fence, -1));

@@ -11,6 +11,7 @@
 
 #include "children.h"
 #include "tern/tern_checkpoint.h"
+#include "tests/lib/submit.h"
 
 /* ------------------------------------------------------------------ what clients do */
 
@@ -26,7 +27,7 @@ static void work(void)
         b.size = 0;
         work_fill(&b, tern_allocation_address(m), 4096, (uint8_t)i);
         work_copy(&b, tern_allocation_address(m) + 4096, tern_allocation_address(m), 4096);
-        must(tern_submit(ctx, b.w, b.size, "work", &fence) == 0);
+        must(submit_packets(ctx, b.w, b.size, "work", &fence) == 0);
         must(tern_wait(ctx, fence, -1) == 0);
         must(tern_allocation_read(m, 0, got, sizeof got) == 0);
         for (size_t k = 0; k < sizeof got; k++) {
@@ -60,7 +61,7 @@ static void spin(void)
     for (int i = 0; i < 3; i++) {
         b.size = 0;
         work_dispatch(&b, tern_allocation_address(code), tern_allocation_address(stack));
-        must(tern_submit(ctx, b.w, b.size, "spin", NULL) == 0);
+        must(submit_packets(ctx, b.w, b.size, "spin", NULL) == 0);
     }
     struct tern_context_stats s = {.size = sizeof s};
     struct tern_engine_counters c = {.size = sizeof c};
@@ -91,9 +92,9 @@ static void sleep_over_completions(void)
     must(tern_fence_create(p, 0, &gate) == 0);
     b.size = 0;
     work_wait(&b, tern_fence_address(gate), 1); /* All submissions end while the process is stopped. */
-    must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
+    must(submit_packets(ctx, b.w, b.size, "gate", NULL) == 0);
     for (unsigned i = 1; i < n; i++) {
-        must(tern_submit_null(ctx, "null", &fence) == 0);
+        must(submit_null(ctx, "null", &fence) == 0);
     }
     must(tern_fence_signal(gate, 1) == 0);
     say('s');
@@ -114,19 +115,19 @@ static void flood(void)
     must(tern_fence_create(p, 0, &gate) == 0);
     b.size = 0;
     work_wait(&b, tern_fence_address(gate), 1);
-    must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
+    must(submit_packets(ctx, b.w, b.size, "gate", NULL) == 0);
     /* Each submission has 1 MiB and goes through the slot of a connection. */
     for (unsigned n = 0; !r && n < 1000; n++) {
         for (b.size = 0; b.size < 1u << 20;) {
             assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)), 0);
         }
-        r = tern_submit(ctx, b.w, b.size, "flood", &fence);
+        r = submit_packets(ctx, b.w, b.size, "flood", &fence);
     }
     must(r == -ENOMEM && strstr(tern_last_error(), "are queued in ternd"));
     say('f');
     must(tern_fence_signal(gate, 1) == 0);
     must(tern_wait(ctx, fence, -1) == 0);
-    must(tern_submit(ctx, b.w, 64, "again", &fence) == 0);
+    must(submit_packets(ctx, b.w, 64, "again", &fence) == 0);
     must(tern_wait(ctx, fence, -1) == 0);
     tern_fence_destroy(gate);
     client_close();
@@ -220,13 +221,13 @@ static void kill_own(void)
     b.size = 0;
     work_wait(&b, tern_fence_address(fence), 1);
     uint64_t last = 0;
-    must(tern_submit(ctx, b.w, b.size, "waits", &last) == 0);
+    must(submit_packets(ctx, b.w, b.size, "waits", &last) == 0);
     must(pthread_create(&t, NULL, kill_process, p) == 0);
     must(tern_fence_wait(fence, 1, -1) == -EIO);
     must(tern_wait(ctx, last, -1) == -EIO);
     must(pthread_join(t, NULL) == 0);
     must(tern_process_status(p, &f) == -EIO && f.code == TERN_FAULT_KILLED);
-    must(tern_submit_null(ctx, "late", NULL) == -EIO);
+    must(submit_null(ctx, "late", NULL) == -EIO);
     must(tern_process_destroy(p) == 0); /* This destroys all objects of the process. */
     must(tern_device_close(dev) == 0);
 }
@@ -282,9 +283,9 @@ static void lose_a_call(void)
     client_open(-1, NULL);
     const int call = connection_to_ternd(1);
     must(packets && call >= 0 && connection_to_ternd(2) < 0 && !shutdown(call, SHUT_RDWR));
-    must(tern_submit(ctx, packets, size, "large", &fence) == 0);
+    must(submit_packets(ctx, packets, size, "large", &fence) == 0);
     must(tern_wait(ctx, fence, -1) == -EIO && strstr(tern_last_error(), "is gone"));
-    must(tern_submit_null(ctx, "late", NULL) == -EIO);
+    must(submit_null(ctx, "late", NULL) == -EIO);
     client_close();
     free(packets);
 }

@@ -12,6 +12,7 @@
 
 #include "tests/driver/support/check.h"
 #include "tests/driver/support/work.h"
+#include "tests/lib/submit.h"
 
 static const char *ternd;
 static char folder[32], path[64];
@@ -123,7 +124,7 @@ static void *in_submissions(void *context)
     int r = 0;
     begun++;
     while (!r || r == -ENOMEM) {
-        r = tern_submit_null(context, "null", NULL);
+        r = submit_null(context, "null", NULL);
     }
     assert_int_equal(r, -EIO);
     return NULL;
@@ -154,8 +155,8 @@ static void test_in_the_middle_of_calls(void **state)
     for (int i = 0; i < 3; i++) {
         b.size = 0;
         work_wait(&b, tern_fence_address(fence), 1);
-        ok(tern_submit(waits, b.w, b.size, "waits", &last));
-        ok(tern_submit(ends, b.w, b.size, "ends", NULL));
+        ok(submit_packets(waits, b.w, b.size, "waits", &last));
+        ok(submit_packets(ends, b.w, b.size, "ends", NULL));
     }
     assert_int_equal(pthread_create(&t[0], NULL, in_wait, &last), 0);
     assert_int_equal(pthread_create(&t[1], NULL, in_fence_wait, NULL), 0);
@@ -199,7 +200,7 @@ static void test_while_one_waits(void **state)
     ok(tern_context_create(p, &d, &waits));
     b.size = 0;
     work_wait(&b, tern_fence_address(fence), 1);
-    ok(tern_submit(waits, b.w, b.size, "waits", &last));
+    ok(submit_packets(waits, b.w, b.size, "waits", &last));
     assert_int_equal(pthread_create(&t, NULL, in_wait, &last), 0);
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
     kill_ternd();

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "children.h"
+#include "tests/lib/submit.h"
 
 #define SIZE (6u << 20)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
@@ -32,7 +33,7 @@ static int fill(struct tern_context *c, struct tern_allocation *a, uint32_t from
     uint64_t fence = 0;
     b.size = 0;
     work_fill(&b, tern_allocation_address(a) + from, bytes, value);
-    must(tern_submit(c, b.w, b.size, "fill", &fence) == 0);
+    must(submit_packets(c, b.w, b.size, "fill", &fence) == 0);
     return tern_wait(c, fence, -1);
 }
 
@@ -201,7 +202,7 @@ static void hold_on(void)
     b.size = 0;
     work_fill(&b, tern_allocation_address(w), 4096, 5);
     work_dispatch(&b, tern_allocation_address(code), tern_allocation_address(stack));
-    must(tern_submit(ctx, b.w, b.size, "holds", &fence) == 0);
+    must(submit_packets(ctx, b.w, b.size, "holds", &fence) == 0);
     while (got != 5) {
         must(tern_allocation_read(w, 0, &got, 1) == 0);
     }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "children.h"
+#include "tests/lib/submit.h"
 
 #define MIB (1u << 20)
 #define BLOCK (4 * MIB)
@@ -28,7 +29,7 @@ static int fill(struct tern_allocation *a, uint32_t offset, uint8_t value)
     uint64_t fence;
     b.size = 0;
     work_fill(&b, tern_allocation_address(a) + offset, 4096, value);
-    const int r = tern_submit(ctx, b.w, b.size, "fill", &fence);
+    const int r = submit_packets(ctx, b.w, b.size, "fill", &fence);
     return r ? r : tern_wait(ctx, fence, -1);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "children.h"
+#include "tests/lib/submit.h"
 
 #define CLIENTS_MAX 64u
 #define JOBS 240u
@@ -75,7 +76,7 @@ static void flood_engine(void)
     }
     wait_to_go();
     for (unsigned i = 0; i < table->client[self].jobs; i++) {
-        must(tern_submit(ctx, b.w, b.size, "work", &fence) == 0);
+        must(submit_packets(ctx, b.w, b.size, "work", &fence) == 0);
     }
     must(tern_context_query(ctx, &s) == 0 && s.submitted == fence); /* ternd has taken all submissions. */
     say('s');
@@ -93,7 +94,7 @@ static void be_urgent(void)
     wait_to_go();
     for (int i = 0; i < 20; i++) {
         nap();
-        must(tern_submit_null(ctx, "urgent", &fence) == 0);
+        must(submit_null(ctx, "urgent", &fence) == 0);
         must(tern_wait(ctx, fence, -1) == 0);
     }
     struct tern_context_stats s = {.size = sizeof s};

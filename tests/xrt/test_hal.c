@@ -6,6 +6,7 @@
  * end of the test shows that nothing waits for ever.
  */
 #include "check.h"
+#include "tests/lib/submit.h"
 #include "work.h"
 
 #include <pthread.h>
@@ -76,7 +77,7 @@ static int use(struct tern_device *dev)
     for (uint8_t i = 1; i <= 20 && !r; i++) {
         b.size = 0;
         work_fill(&b, tern_allocation_address(a), 128, i);
-        r = tern_submit(c, b.w, b.size, "use", &fence);
+        r = submit_packets(c, b.w, b.size, "use", &fence);
         if (r == 0) {
             r = tern_wait(c, fence, -1);
         }

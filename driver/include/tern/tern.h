@@ -471,40 +471,39 @@ TERN_API int tern_context_create(struct tern_process *proc, const struct tern_co
 /** Blocks until the context's work has ended, however long that takes (tern_process_abort ends it), then frees it. */
 TERN_API void tern_context_destroy(struct tern_context *ctx);
 
+#define TERN_PACKETS_MAX (1u << 20) /**< Bytes of packets in a DMA buffer. */
+#define TERN_DATA_MAX 8192u         /**< Bytes of data with a DMA buffer. */
+#define TERN_SUBMISSION_NULL 1u     /**< The buffer is empty; it is scheduled and completes without being run (C10). */
+
+/** A DMA buffer. tern_submit copies what the pointers name. */
+struct tern_submission {
+    uint32_t size;
+    uint32_t flags;       /**< TERN_SUBMISSION_NULL, or 0. */
+    const void *packets;  /**< Packets back to back; NULL with TERN_SUBMISSION_NULL. */
+    size_t packet_bytes;  /**< A multiple of 64 from 64 to TERN_PACKETS_MAX; 0 with TERN_SUBMISSION_NULL. */
+    /** Arguments of kernels, or NULL, in a page of device memory from its beginning until the buffer has ended. Kernels
+     *  may read and not write them. `args` of each dispatch is an offset into them instead of an address. */
+    const void *data;
+    size_t data_bytes;    /**< 0 to TERN_DATA_MAX. Data require tern_context_take_data. */
+    const char *label;    /**< Names the work in faults and traces, e.g. the kernel; may be NULL. */
+};
+
 /**
- * Appends a DMA buffer to the context's software queue, which has no limit (C2). packets (copied): size bytes, a
- * multiple of 64 from 64 to 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel.
- * *fence (may be NULL): the fence id, 1, 2, 3... per context (C9). Does not block. -EINVAL: size; -EIO: the process is
- * in error, and nothing was queued; -ENOMEM; -ENOSPC: the memory that the buffer uses (tern_context_set_residency) can
- * never fit on the device. With page requests only the memory that one packet names must fit, and large copies and
- * fills run in parts.
+ * Appends a DMA buffer to the context's software queue, which has no limit (C2). *fence (may be NULL): the fence id, 1,
+ * 2, 3... per context (C9). Does not block. -EINVAL: a field, an offset beyond the data, or data before
+ * tern_context_take_data; -EIO: the process is in error, and nothing was queued; -ENOMEM; -ENOSPC: the memory that the
+ * buffer uses (tern_context_set_residency) can never fit on the device. With page requests only the memory that one
+ * packet names must fit, and large copies and fills run in parts.
  */
-TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
-                         uint64_t *fence);
-/** Prepares the context for tern_submit_data, once: 16 KiB of device memory. Blocks as tern_allocation_create does.
- *  -ENOMEM; -ENOSPC: device memory; -EIO: the process is in error. */
+TERN_API int tern_submit(struct tern_context *ctx, const struct tern_submission *submission, uint64_t *fence);
+/** Prepares the context for data, once: 16 KiB of device memory. Blocks as tern_allocation_create does. -ENOMEM;
+ *  -ENOSPC: device memory; -EIO: the process is in error. */
 TERN_API int tern_context_take_data(struct tern_context *ctx);
-#define TERN_DATA_MAX 8192u /**< Bytes of data with a DMA buffer. */
-/**
- * tern_submit with data that travel in the buffer, for arguments of kernels. The data (copied; data_size bytes, at most
- * TERN_DATA_MAX; 0: as tern_submit) are placed at the beginning of a page of device memory until the buffer has ended;
- * its work may read and not write them. `args` of each dispatch in `packets` is an offset into the data instead of an
- * address. Errors as tern_submit; also -EINVAL: data_size, an offset beyond the data, or tern_context_take_data was not
- * called.
- */
-TERN_API int tern_submit_data(struct tern_context *ctx, const void *packets, size_t size, const void *data,
-                              size_t data_size, const char *label, uint64_t *fence);
-/** Submits an empty DMA buffer that completes without being run (C10). Benches measure what scheduling costs by it: the
- *  buffer is scheduled and takes an entry of the HW queue. Errors as tern_submit. */
-TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
-/**
- * Blocks until the buffer with this fence id, and so all before it, has ended. timeout_ms is host time; < 0: for ever.
- * -ETIMEDOUT; -EIO: the buffer did not complete; -EINVAL: it was never submitted.
- */
+/** Blocks until the buffer with this fence id, and so all before it, has ended. timeout_ms is host time; < 0: for ever.
+ *  -ETIMEDOUT; -EIO: the buffer did not complete; -EINVAL: it was never submitted. */
 TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
 /** Returns the fence id of the last buffer that has ended. A buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
-
 /**
  * Sets band and weight (0: TERN_WEIGHT_NORMAL) from now on, for running work as well. Does not block. -EINVAL: band or
  * weight; -EPERM: REALTIME, which can keep all others from an engine, without CAP_SYS_NICE or a device opened with the

@@ -400,7 +400,7 @@ static int read_job(struct reader *v)
     j->begin = get_any(v, "begin");
     j->end = get_any(v, "end");
     j->cycles = tern_get_u64(v->s, "cycles", 0, INT64_MAX);
-    j->sent = get(v, "sent", 0, TERN_SUBMISSION_MAX);
+    j->sent = get(v, "sent", 0, TERN_PACKETS_MAX);
     size_t n = 0;
     const uint64_t *last = tern_get_u64s(v->s, "last_part", 6, &n);
     if (!tern_record_bad(v->s) && n) {
@@ -417,7 +417,7 @@ static int read_job(struct reader *v)
     if (named) {
         get_text(v, "label", label, sizeof label);
     }
-    const void *packets = tern_get_bytes(v->s, "packets", TERN_SUBMISSION_MAX, &size);
+    const void *packets = tern_get_bytes(v->s, "packets", TERN_PACKETS_MAX, &size);
     const void *data = tern_get_bytes(v->s, "data", TERN_DATA_MAX, &data_size);
     int r = tern_record_bad(v->s);
     if (r == 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data of DMA buffers (tern_submit_data), which are arguments of kernels. In a job the data follow the packets. With
- * the packets of each chunk all data of its job are copied, to pages of the chunk's slot. The slot is known only when a
- * chunk is made, so packets name offsets, which this file replaces by addresses. A preempted chunk finds its data
- * unchanged on any engine.
+ * Data of DMA buffers (struct tern_submission), which are arguments of kernels. In a job the data follow the packets.
+ * With the packets of each chunk all data of its job are copied, to pages of the chunk's slot. The slot is known only
+ * when a chunk is made, so packets name offsets, which this file replaces by addresses. A preempted chunk finds its
+ * data unchanged on any engine.
  *
  * Addresses. The pages are allocated when a context first needs them, among the low addresses, where the process has
  * its buffers. A kernel that reads its arguments then loads page-table entries that buffers near them need as well.

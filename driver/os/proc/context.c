@@ -243,8 +243,8 @@ void tern_os_context_destroy(struct tern_context *c)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Queues a job. job NULL: its allocation has failed. quiet: as in tern_os_submit_quietly. */
-static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
+/** Queues a job. job NULL: its allocation has failed. quiet: as TERN_SUBMISSION_QUIET. */
+static int queue_job(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
     if (tern_device_check_fork(dev)) {
@@ -295,49 +295,27 @@ static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint
     return r;
 }
 
-int tern_os_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
+int tern_os_submit(struct tern_context *c, const struct tern_submission *given, uint64_t *fence)
 {
-    return tern_os_submit_data(c, packets, size, NULL, 0, label, fence);
-}
-
-static int submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
-                       const char *label, bool quiet, uint64_t *fence)
-{
-    const int r = tern_submission_check(packets, size, data_size);
+    uint32_t nop[TERN_PKT_LINE_BYTES / 4];
+    struct tern_submission s;
+    int r = tern_submission_take(&s, given,
+                                 TERN_SUBMISSION_NULL | (c->proc->dev->policy.quiet ? TERN_SUBMISSION_QUIET : 0));
+    const bool null = !r && s.flags & TERN_SUBMISSION_NULL;
+    if (null) {
+        s.packets = nop;
+        s.packet_bytes = sizeof nop;
+        r = tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop);
+    }
     if (r) {
         return r;
     }
-    struct tern_job *job = tern_job_create_data(packets, (uint32_t)size, data, (uint32_t)data_size, label);
-    return submit(c, job, quiet, fence);
-}
-
-static int submit_null(struct tern_context *c, const char *label, bool quiet, uint64_t *fence)
-{
-    uint32_t nop[TERN_PKT_LINE_BYTES / 4];
-    int r = tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop);
-    struct tern_job *job = r ? NULL : tern_job_create(nop, sizeof nop, label);
+    struct tern_job *job = tern_job_create_data(s.packets, (uint32_t)s.packet_bytes, s.data, (uint32_t)s.data_bytes,
+                                                s.label);
     if (job) {
-        job->null = true;
+        job->null = null;
     }
-    return submit(c, job, quiet, fence);
-}
-
-int tern_os_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
-                        const char *label, uint64_t *fence)
-{
-    return submit_data(c, packets, size, data, data_size, label, false, fence);
-}
-
-int tern_os_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
-{
-    return submit_null(c, label, false, fence);
-}
-
-int tern_os_submit_quietly(struct tern_context *c, const void *packets, size_t size, const void *data,
-                           size_t data_size, const char *label)
-{
-    return packets ? submit_data(c, packets, size, data, data_size, label, true, NULL)
-                   : submit_null(c, label, true, NULL);
+    return queue_job(c, job, s.flags & TERN_SUBMISSION_QUIET, fence);
 }
 
 int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
@@ -390,9 +368,9 @@ bool tern_os_process_absent(const struct tern_process *proc)
     return absent;
 }
 
-void tern_os_device_trust(struct tern_device *dev)
+void tern_os_device_serve(struct tern_device *dev)
 {
-    dev->policy.realtime = true;
+    dev->policy.realtime = dev->policy.quiet = true;
 }
 
 /** True: the calling thread has CAP_SYS_NICE, which Linux requires for raised priorities. */

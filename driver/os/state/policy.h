@@ -2,8 +2,8 @@
 /**
  * The settings by which engines are shared and work is limited. The configuration of tern_device_open sets them
  * (docs/driver.md); where it does not, TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES set two of them. 0 stands for a
- * default, which the file that uses the setting has. A device's policy is set at its opening. Only `realtime` may
- * change after that, by tern_os_device_trust before the first client.
+ * default, which the file that uses the setting has. A device's policy is set at its opening. After that only
+ * tern_os_device_serve changes it, before the first process.
  *
  * Rules (F2, S1, C6) are those of docs/rules.md; cycles are device cycles.
  */
@@ -24,6 +24,7 @@ struct tern_policy {
     uint64_t stay;    /**< Cycles that a context runs before others may evict its memory (mem/stay.c). */
     uint64_t host;    /**< Bytes of host memory that evicted device memory may take. */
     bool realtime;    /**< Contexts need no privilege for the band REALTIME. */
+    bool quiet;       /**< Submissions may be quiet (TERN_SUBMISSION_QUIET). */
 };
 
 struct tern_config; /* of a device: hal/config.h */

@@ -89,7 +89,7 @@ struct tern_user {
 
 struct tern_device {
     const struct tern_api *api; /**< The functions of tern.h; first member of each object of the device. Constant. */
-    /** Settings of the device. Constant, except `realtime` before the first process (tern_os_device_trust). */
+    /** Settings of the device. Constant after the first process; see tern_os_device_serve. */
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once the device is open. */
     struct tern_kmd kmd;          /**< Guarded by `hal_lock`; all members but the hal's are constant. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver on a whole device: refused arguments, long work, and faults (C2, C5, F1, F2). */
 #include "dut.h"
+#include "tests/lib/submit.h"
 
 static void test_query(void **state)
 {
@@ -67,12 +68,59 @@ static void test_invalid_arguments(void **state)
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
     d = (struct tern_context_desc){.size = sizeof d, .weight = 1001};
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
-    assert_int_equal(tern_submit(c, dma.w, 0, NULL, NULL), -EINVAL);
-    assert_int_equal(tern_submit(c, dma.w, 65, NULL, NULL), -EINVAL);
-    assert_int_equal(tern_submit(c, dma.w, (1 << 20) + 64, NULL, NULL), -EINVAL);
     assert_int_equal(tern_wait(c, 1, -1), -EINVAL);
     assert_int_equal(tern_process_destroy(p), -EBUSY);
     assert_int_equal(tern_device_close(dev), -EBUSY);
+    tern_context_destroy(c);
+    ok(tern_process_destroy(p));
+}
+
+/** A submission with a field out of its range is refused, and the sentence names the field. Nothing is queued. */
+static void test_invalid_submissions(void **state)
+{
+    (void)state;
+    struct tern_process *p = process("args");
+    struct tern_context *c = context(p, 0);
+    uint64_t fence = 77;
+    work_fill(&dma, 0x10000, 64, 1);
+    const uint32_t size = sizeof(struct tern_submission);
+    const struct {
+        struct tern_submission s;
+        const char *says;
+    } bad[] = {
+        {{0, .packets = dma.w, .packet_bytes = 64}, "the field size of a struct is 0"},
+        {{3, .packets = dma.w, .packet_bytes = 64}, "the field size of a struct is 3"},
+        {{size, .flags = 2, .packets = dma.w, .packet_bytes = 64}, "no flags 0x2"},
+        {{size, .flags = 1u << 31, .packets = dma.w, .packet_bytes = 64}, "no flags 0x80000000"},
+        {{size, .flags = UINT32_MAX}, "no flags 0xfffffffe"},
+        {{size, .packets = dma.w}, "a DMA buffer of 0 bytes"},
+        {{size, .packets = dma.w, .packet_bytes = 65}, "a DMA buffer of 65 bytes"},
+        {{size, .packets = dma.w, .packet_bytes = TERN_PACKETS_MAX + 64}, "a DMA buffer of 1048640 bytes"},
+        {{.size = size}, "a DMA buffer of 0 bytes"},
+        {{size, .packet_bytes = 64}, "packets of a submission are NULL, and packet_bytes is 64"},
+        {{size, .packets = dma.w, .packet_bytes = 64, .data_bytes = 8}, "data of a submission are NULL"},
+        {{size, .packets = dma.w, .packet_bytes = 64, .data = dma.w, .data_bytes = TERN_DATA_MAX + 1}, "8193 bytes"},
+        {{size, .packets = dma.w, .packet_bytes = 64, .data = dma.w, .data_bytes = 8}, "tern_context_take_data"},
+        {{size, .flags = TERN_SUBMISSION_NULL, .packets = dma.w, .packet_bytes = 64}, "64 bytes of packets"},
+        {{size, .flags = TERN_SUBMISSION_NULL, .data = dma.w, .data_bytes = 8}, "8 of data"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tern_submit(c, &bad[i].s, &fence), -EINVAL);
+        if (!strstr(tern_last_error(), bad[i].says)) {
+            fail_msg("'%s' does not say '%s'", tern_last_error(), bad[i].says);
+        }
+    }
+    struct {
+        struct tern_submission s;
+        uint32_t later; /* a field of a later version */
+    } wide = {.s = {.size = sizeof wide, .flags = TERN_SUBMISSION_NULL}, .later = 1};
+    assert_int_equal(tern_submit(c, &wide.s, &fence), -E2BIG);
+    assert_int_equal(fence, 77);
+    wide.later = 0;
+    ok(tern_submit(c, &wide.s, &fence));
+    assert_int_equal(fence, 1);
+    ok(tern_wait(c, fence, -1));
+    dma.size = 0;
     tern_context_destroy(c);
     ok(tern_process_destroy(p));
 }
@@ -144,7 +192,7 @@ static void test_fault(void **state)
             fail_msg("'%s' does not say %s", f.message, parts[i]);
         }
     }
-    assert_int_equal(tern_submit(cb, dma.w, 64, NULL, NULL), -EIO);
+    assert_int_equal(submit_packets(cb, dma.w, 64, NULL, NULL), -EIO);
     struct tern_allocation *none;
     assert_int_equal(tern_allocation_create(bad, 4096, TERN_MEM_READ, 0, &none), -EIO);
     ok(tern_process_status(good, NULL));
@@ -183,7 +231,7 @@ static void test_malformed_packets(void **state)
         w[4800] = bad[i].word0;
         w[4801] = bad[i].word1;
         w[4815] = bad[i].word15;
-        ok(tern_submit(c, w, sizeof w, NULL, NULL));
+        ok(submit_packets(c, w, sizeof w, NULL, NULL));
         assert_int_equal(tern_wait(c, 1, -1), -EIO);
         assert_int_equal(tern_process_status(p, &f), -EIO);
         assert_int_equal(f.code, bad[i].code);
@@ -255,7 +303,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, device_setup, device_teardown)
     const struct CMUnitTest tests[] = {
         T(test_query), T(test_time_seen),
-        T(test_invalid_arguments),
+        T(test_invalid_arguments), T(test_invalid_submissions),
         T(test_long_buffer),
         T(test_fault),
         T(test_malformed_packets),

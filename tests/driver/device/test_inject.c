@@ -11,6 +11,7 @@
 #include "hal/open/open.h"
 #include "open_device.h"
 #include "os/device/device.h"
+#include "tests/lib/submit.h"
 #include "work.h"
 
 /* ---------------------------------------------------- the failing allocator (linked with --wrap) */
@@ -134,7 +135,7 @@ static int use_context(struct tern_process *p, struct tern_context *c, struct te
     work_fill(&b, tern_allocation_address(a), sizeof back, 0x3c);
     work_wait(&b, tern_fence_address(f), 5);
     work_signal(&b, tern_fence_address(f), 6);
-    int r = tern_submit(c, b.w, b.size, "label", &fence);
+    int r = submit_packets(c, b.w, b.size, "label", &fence);
     if (r == 0) {
         r = tern_fence_signal(f, 5);
     }

@@ -10,6 +10,7 @@
 
 #include "actor.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 #define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
 
@@ -441,7 +442,7 @@ static void test_null(void **state)
     rig_open(CONFIG, NULL);
     open_mix(&a, "null", 0);
     for (int i = 0; i < 20; i++) {
-        ok(tern_submit_null(a.c, "null", &f));
+        ok(submit_null(a.c, "null", &f));
     }
     ok(tern_wait(a.c, f, PATIENCE));
     assert_true(stats(&a).completed == 20 && stats(&a).cycles < 20 * 200);

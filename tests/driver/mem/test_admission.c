@@ -3,6 +3,7 @@
  * ternd. */
 #include "dut.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 
 static int setup_small(void **state)
 {
@@ -25,7 +26,7 @@ static void count(void *user, const struct tern_completion *c)
 static void refused(struct tern_context *c, const char *why)
 {
     uint64_t fence = 77;
-    assert_int_equal(tern_submit(c, dma.w, dma.size, "refused", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(c, dma.w, dma.size, "refused", &fence), -ENOSPC);
     assert_int_equal(fence, 77);
     if (!strstr(tern_last_error(), why)) {
         print_error("'%s'\n", tern_last_error());
@@ -75,7 +76,7 @@ static void test_refused(void **state)
         dma.size = 0;
         work_fill(&dma, last, MIB, 0x5a);
         assert_int_equal(tern_context_ended(c[i]), 1);
-        ok(tern_submit_null(c[i], "null", NULL)); /* a null submission uses no memory */
+        ok(submit_null(c[i], "null", NULL)); /* a null submission uses no memory */
         ok(tern_context_set_residency(c[i], &last, 1));
         assert_int_equal(work_submit(&dma, c[i], "one"), 3);
         ok(tern_wait(c[i], 3, -1));

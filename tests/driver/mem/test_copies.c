@@ -7,6 +7,7 @@
 #include "actor.h"
 #include "device_memory.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 #define BLOCK (4 * MIB)
 
@@ -401,7 +402,7 @@ static void test_refused(void **state)
     open_device("small,mem=8M,host=64M");
     arrays_open(&x, "refused", -1, 12 * MIB);
     work_copy(&dma, x.dst, x.src, x.bytes);
-    assert_int_equal(tern_submit(x.a.c, dma.w, dma.size, "copy", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(x.a.c, dma.w, dma.size, "copy", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
     dma.size = 0;
     struct tern_pkt_user_call call = {.executor = 0};
@@ -410,7 +411,7 @@ static void test_refused(void **state)
         call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* the call's reach is unknown */
     }
     ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
-    assert_int_equal(tern_submit(x.a.c, dma.w, dma.size, "call", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(x.a.c, dma.w, dma.size, "call", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
     dma.size = 0;
     fill_box(&x, &(struct shape){.size = {x.bytes, 1, 1}});

@@ -7,6 +7,7 @@
 #include "published_stats.h"
 #include "rig.h"
 #include "snapshot.h"
+#include "tests/lib/submit.h"
 
 static const char *const small = "small,mem=32M,host=224M,quantum=20000,timeout=200000";
 
@@ -537,7 +538,7 @@ static void test_without(void **state)
     actor_open(&a, "without", -1, code_stream, sizeof code_stream);
     arrays_open(&x, &a, 40 * MIB);
     actor_dispatch(&a, ITEMS);
-    assert_int_equal(tern_submit(a.c, dma.w, dma.size, "stream", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(a.c, dma.w, dma.size, "stream", &fence), -ENOSPC);
     expect_says(tern_last_error(), "tern_context_set_residency");
     arrays_close(&x);
     actor_close(&a);

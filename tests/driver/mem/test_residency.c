@@ -7,6 +7,7 @@
 #include "device_memory.h"
 #include "os/mem/mem.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 static const char *const small = "small,mem=16M,quantum=20000,timeout=200000";
 
@@ -162,12 +163,12 @@ static void test_too_much(void **state)
     rig_open(small, NULL);
     user_open(&u, "much", 3, 8 * MIB);
     work_fill(&dma, at(&u, 2), MIB, 1);
-    assert_int_equal(tern_submit(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
     expect_says(tern_last_error(), "24576 KiB");
     expect_says(tern_last_error(), "tern_context_set_residency");
     uint32_t set[] = {at(&u, 0), at(&u, 1) + 4096, at(&u, 2)};
     ok(tern_context_set_residency(u.c, set, 3));
-    assert_int_equal(tern_submit(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(u.c, dma.w, dma.size, "all", &fence), -ENOSPC);
     expect_says(tern_last_error(), "it cannot run");
     ok(tern_context_set_residency(u.c, set + 2, 1));
     work_run(&dma, u.c, "one");
@@ -350,9 +351,9 @@ static void test_pins(void **state)
     ok(tern_allocation_make_resident(u.a[1]));
     ok(tern_allocation_make_resident(u.a[1]));
     work_fill(&dma, at(&other, 0), MIB, 1);
-    assert_int_equal(tern_submit(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
-    assert_int_equal(tern_submit(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
+    assert_int_equal(submit_packets(other.c, dma.w, dma.size, "no room", &fence), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
     assert_int_equal(tern_allocation_evict(u.a[1]), -EINVAL);
     work_run(&dma, other.c, "room");

@@ -8,6 +8,7 @@
 #include "device_memory.h"
 #include "kill_points.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 void *__real_realloc(void *p, size_t size);
 void *__wrap_realloc(void *p, size_t size);
@@ -58,7 +59,7 @@ static int live(struct tern_process *p)
     for (int i = 0; !r && i < 4; i++) {
         w.size = 0;
         work_fill(&w, tern_allocation_address(a[i % 2]), 9 * MIB, (uint8_t)(i + 1));
-        r = tern_submit(c[i % 2], w.w, w.size, "fill", &fence[i % 2]);
+        r = submit_packets(c[i % 2], w.w, w.size, "fill", &fence[i % 2]);
         if (r == 0) {
             r = tern_allocation_read(a[(i + 1) % 2], MIB, got, 1);
         }
@@ -239,7 +240,7 @@ static void test_adapter_reset(void **state)
     rig.deaf = 1;
     work_fill(&dma, set, 4096, 1);
     uint64_t fence;
-    ok(tern_submit(c, dma.w, dma.size, "fill", &fence));
+    ok(submit_packets(c, dma.w, dma.size, "fill", &fence));
     dma.size = 0;
     tern_wait(c, fence, PATIENCE);
     rig.deaf = 0;

@@ -8,6 +8,7 @@
 #include "page_tables.h"
 #include "rig.h"
 #include "sharers.h"
+#include "tests/lib/submit.h"
 #include "waiting.h"
 
 #define BLOCK 1024u /* pages of a block */
@@ -246,7 +247,7 @@ static void *work_side(void *arg)
         work_fill(&w, set[0] + s->n * PART, PART, value);
         work_copy(&w, set[1], set[0] + s->n * PART, PART);
         ok(tern_context_set_residency(s->u.c, set, 2));
-        ok(tern_submit(s->u.c, w.w, w.size, "part", &fence));
+        ok(submit_packets(s->u.c, w.w, w.size, "part", &fence));
         ok(tern_wait(s->u.c, fence, PATIENCE));
         for (uint32_t at = 0; at < PART; at += 61 * 64) {
             ok(tern_allocation_read(k % 2 ? s->all : s->own, (k % 2 ? s->n * PART : 0) + at, got, 64));

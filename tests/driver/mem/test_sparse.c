@@ -6,6 +6,7 @@
 #include "actor.h"
 #include "device_memory.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 #define BLOCK (4 * MIB)
 #define BLOCK_PAGES (BLOCK / 4096)
@@ -128,7 +129,7 @@ static void test_fits(void **state)
     actor_open(&a, "fits", -1, code_stream, sizeof code_stream);
     sparse_open(&a, 16 * MIB, &s);
     const uint32_t before = committed(), at = tern_allocation_address(s);
-    ok(tern_submit_null(a.c, "null", &fence));
+    ok(submit_null(a.c, "null", &fence));
     ok(tern_wait(a.c, stream(&a, at + 5 * MIB, at + 6 * MIB, 1, 4), PATIENCE));
     assert_int_equal(committed(), before + BLOCK_PAGES);
     expect_words(s, 6 * MIB, true);
@@ -152,7 +153,7 @@ static void test_packets(void **state)
     sparse_open(&a, 1024 * MIB, &s);
     const uint32_t before = committed(), at = tern_allocation_address(s);
     actor_mix(&a, 20);
-    ok(tern_submit_null(a.c, "null", &fence));
+    ok(submit_null(a.c, "null", &fence));
     ok(tern_wait(a.c, fence, PATIENCE));
     expect_mixed(&a);
     assert_int_equal(committed(), before);
@@ -242,7 +243,7 @@ static void test_no_room(void **state)
         }
         for (uint32_t i = 0; fills && i < 100; i++) {
             work_fill(&dma, from + i * 5 * BLOCK, 4096, 1);
-            if (tern_submit(a.c, dma.w, dma.size, "fill", &fence)) {
+            if (submit_packets(a.c, dma.w, dma.size, "fill", &fence)) {
                 break; /* the process is in error already */
             }
             dma.size = 0;

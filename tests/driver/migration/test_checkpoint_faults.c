@@ -11,6 +11,7 @@
 #include "device_memory.h"
 #include "migration.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 
 static __thread bool watched;
 static long failing; /* allocations of the watched thread until one fails */
@@ -184,7 +185,7 @@ static void *live(void *arg)
         ok(tern_context_create(p, &d, &c));
         ok(tern_allocation_create(p, 8192, RW, 0, &x));
         work_fill(&own, tern_allocation_address(x), 8192, (uint8_t)i);
-        ok(tern_submit(c, own.w, own.size, "fill", &fence));
+        ok(submit_packets(c, own.w, own.size, "fill", &fence));
         own.size = 0;
         ok(tern_wait(c, fence, PATIENCE));
         ok(tern_allocation_read(x, 0, got, sizeof got));

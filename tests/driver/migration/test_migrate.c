@@ -7,6 +7,7 @@
  */
 #include "device_memory.h"
 #include "migration.h"
+#include "tests/lib/submit.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"
 
@@ -156,7 +157,7 @@ static void queue_up(struct tern_context *c, struct tern_allocation *a, const st
         work_copy(&dma, tern_allocation_address(a) + 4096 * (i + 1), tern_allocation_address(a) + 4096 * i, 2048);
         work_signal(&dma, tern_fence_address(done), i + 1);
         if (i % 5 == 4) {
-            ok(tern_submit_null(c, "null", NULL));
+            ok(submit_null(c, "null", NULL));
             i++;
             dma.size = 0;
             work_fill(&dma, tern_allocation_address(a) + 4096 * i, 4096, (uint8_t)(i + 1));
@@ -269,8 +270,8 @@ static void test_data(void **state)
         actor_dispatch(&a, MIX_ITEMS);
         dma.w[2] = 4;
         breakpoint_set(here, dev, a.p, 400 + 1500 * i);
-        ok(tern_submit_data(a.c, dma.w, dma.size, args, sizeof args, "first", &fence));
-        ok(tern_submit_data(a.c, dma.w, dma.size, args, sizeof args, "second", &fence));
+        ok(submit_data(a.c, dma.w, dma.size, args, sizeof args, "first", &fence));
+        ok(submit_data(a.c, dma.w, dma.size, args, sizeof args, "second", &fence));
         dma.size = 0;
         breakpoint_await(here, a.c);
         struct journey j = depart(&a.p, 1, NULL);
@@ -305,7 +306,7 @@ static void test_fault(void **state)
     const struct tern_fault is = fault_of(&trap);
     assert_memory_equal(&is, &was, sizeof is);
     assert_int_equal(tern_wait(trap.c, f, 0), -EIO);
-    assert_int_equal(tern_submit_null(trap.c, NULL, NULL), -EIO);
+    assert_int_equal(submit_null(trap.c, NULL, NULL), -EIO);
     actor_close(&trap);
     close_both();
 }

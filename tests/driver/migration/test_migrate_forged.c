@@ -8,6 +8,7 @@
 
 #include "migration/state/internal.h"
 #include "os/mem/box.h"
+#include "tests/lib/submit.h"
 
 static struct tern_image *im;
 
@@ -334,7 +335,7 @@ static void test_parts(void **state)
     ok(tern_pkt_copy_pack(&copy, work_add(&dma, 1)));
     struct tern_pkt_fill fill = {.dst_lo = tern_allocation_address(from), .width = BYTES, .rows = 1, .slices = 1};
     ok(tern_pkt_fill_pack(&fill, work_add(&dma, 2)));
-    ok(tern_submit(a.c, dma.w, dma.size, "copy, fill", NULL));
+    ok(submit_packets(a.c, dma.w, dma.size, "copy, fill", NULL));
     dma.size = 64;
     const uint64_t fence = work_submit(&dma, a.c, "copy");
     for (uint32_t i = 0; !n && tern_context_ended(a.c) < fence; i++) { /* until a part was preempted */

@@ -11,6 +11,7 @@
 #include "bench/preempt_case.h"
 #include "kmd/save.h"
 #include "os/proc/proc.h"
+#include "tests/lib/submit.h"
 
 #define CONFIG "small,mem=64M,timeout=2000000"
 #define CODE 0x00400000u
@@ -193,7 +194,7 @@ static void move_once(const struct preempt_case *c, uint64_t cycles, const uint8
     pages_scatter(there, &taken, next_random() % 2000);
     struct tern_process *before = o.p;
     breakpoint_set(here, dev, o.p, cut);
-    ok(tern_submit(o.c, packet, sizeof packet, c->kernel, NULL));
+    ok(submit_packets(o.c, packet, sizeof packet, c->kernel, NULL));
     breakpoint_await(here, o.c);
     struct journey j = depart(&o.p, 1, NULL);
     program_follow(&o, j.loading);
@@ -234,7 +235,7 @@ static void test_kernels(void **state)
             continue;
         }
         program_open(&alone, c, packet);
-        ok(tern_submit(alone.c, packet, sizeof packet, c->kernel, NULL));
+        ok(submit_packets(alone.c, packet, sizeof packet, c->kernel, NULL));
         uint8_t *want = program_end(&alone, &cycles);
         for (uint32_t k = 0; k < cuts; k++) {
             move_once(c, cycles, want, &m);

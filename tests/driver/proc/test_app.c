@@ -10,6 +10,7 @@
 
 #include "dut.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 #include "thread_signals.h"
 
 /** The driver's threads block all signals, and the caller's signal mask is unchanged. */
@@ -82,12 +83,12 @@ static void test_trace_without_a_reader(void **state)
     uint64_t fence = 0;
     alarm(250);
     for (int i = 0; i < 2000; i++) { /* far more than a pipe holds */
-        ok(tern_submit_null(c, "a label that makes the event longer than it would be without it", &fence));
+        ok(submit_null(c, "a label that makes the event longer than it would be without it", &fence));
     }
     ok(tern_wait(c, fence, -1));
     close(reader);
     for (int i = 0; i < 2000; i++) {
-        ok(tern_submit_null(c, "nobody reads", &fence));
+        ok(submit_null(c, "nobody reads", &fence));
     }
     ok(tern_wait(c, fence, -1));
     tern_context_destroy(c);

@@ -10,6 +10,7 @@
 
 #include "dut.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 
 static bool readable(const struct tern_completion_queue *q)
 {
@@ -39,7 +40,7 @@ static void test_order(void **state)
     assert_int_equal(tern_completion_queue_take(q, got, N + 1), 0);
     assert_false(readable(q));
     for (int i = 0; i < N; i++) {
-        ok(tern_submit_null(c, "null", NULL));
+        ok(submit_null(c, "null", NULL));
     }
     ok(tern_wait(c, N, -1));
     assert_true(readable(q));
@@ -105,7 +106,7 @@ static void test_threads(void **state)
     }
     for (unsigned n = 0; n < EACH; n++) {
         for (unsigned i = 0; i < CONTEXTS; i++) {
-            ok(tern_submit_null(c[i], "null", NULL));
+            ok(submit_null(c[i], "null", NULL));
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -130,7 +131,7 @@ static void test_ends(void **state)
     struct tern_completion got = {.size = sizeof got};
     ok(tern_completion_queue_create(dev, &q));
     struct tern_context *c = context_on(p, q, NULL);
-    ok(tern_submit_null(c, "null", NULL));
+    ok(submit_null(c, "null", NULL));
     assert_int_equal(tern_completion_queue_destroy(q), -EBUSY);
     tern_context_destroy(c);
     ok(tern_process_destroy(p));
@@ -140,7 +141,7 @@ static void test_ends(void **state)
     assert_int_equal(got.fence, 1);
     p = process("again");
     c = context_on(p, q, NULL);
-    ok(tern_submit_null(c, "null", NULL));
+    ok(submit_null(c, "null", NULL));
     tern_context_destroy(c);
     ok(tern_process_destroy(p));
     ok(tern_completion_queue_destroy(q)); /* a completion that was not taken is dropped */

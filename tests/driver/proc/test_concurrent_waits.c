@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "dut.h"
+#include "tests/lib/submit.h"
 
 /** A context and the completions that its callback has seen. */
 struct seen {
@@ -69,7 +70,7 @@ static void test_told_where_it_is_waited_for(void **state)
     seen_open(&s, p, true);
     s.kills = p;
     do {
-        ok(tern_submit_null(s.c, "null", &fence));
+        ok(submit_null(s.c, "null", &fence));
         ok(tern_wait(s.c, fence, -1));
         assert_int_equal(s.told, fence);
     } while (through_ternd() ? !s.by_main : fence < 100);
@@ -93,9 +94,9 @@ static void test_both_kinds(void **state)
     }
     for (unsigned i = 1; i <= N; i++) {
         for (int k = 0; k < KINDS; k++) {
-            ok(tern_submit_null(s[k].c, "null", NULL));
+            ok(submit_null(s[k].c, "null", NULL));
         }
-        ok(tern_submit_null(silent, "null", NULL));
+        ok(submit_null(silent, "null", NULL));
         if (i % 50 == 0) {
             ok(tern_wait(s[i / 50 % KINDS].c, i, -1));
             assert_true(s[i / 50 % KINDS].told >= i);
@@ -123,7 +124,7 @@ static void test_nobody_waits(void **state)
     }
     for (unsigned long i = 1; i <= 200; i++) {
         for (int k = 0; k < 2; k++) {
-            ok(tern_submit_null(s[k].c, "null", NULL));
+            ok(submit_null(s[k].c, "null", NULL));
         }
         if (i % 3 == 0) {
             ok(tern_wait(s[i % 2].c, i, -1)); /* the other context's completions are left for the next thread */
@@ -150,7 +151,7 @@ static void *wait_often(void *user)
     uint64_t fence = 0;
     for (unsigned i = 0; i < w->rounds; i++) {
         for (unsigned k = 0; k <= i % 4; k++) {
-            ok(tern_submit_null(w->s.c, "null", &fence));
+            ok(submit_null(w->s.c, "null", &fence));
         }
         ok(tern_wait(w->s.c, fence - i % 2 * (i % 4 > 0), i % 3 ? -1 : 60000));
     }
@@ -184,7 +185,7 @@ static void *wait_for_gate(void *user)
     uint64_t fence;
     work.size = 0;
     work_wait(&work, tern_fence_address(w->gate), 1);
-    ok(tern_submit(w->s.c, work.w, work.size, "gate", &fence));
+    ok(submit_packets(w->s.c, work.w, work.size, "gate", &fence));
     assert_int_equal(tern_wait(w->s.c, fence, 0), -ETIMEDOUT);
     assert_int_equal(tern_wait(w->s.c, fence, 30), -ETIMEDOUT);
     ok(tern_fence_signal(w->gate, 1));

@@ -12,6 +12,7 @@
 #include "dut.h"
 #include "open_device.h"
 #include "tern/tern_checkpoint.h"
+#include "tests/lib/submit.h"
 
 /** One object of each kind, with work that is queued behind a fence that is not signalled. */
 struct all {
@@ -48,7 +49,7 @@ static struct all make_all(void)
     dma.size = 0;
     work_wait(&dma, tern_fence_address(o.f), 1);
     work_fill(&dma, tern_allocation_address(o.a), 65536, 0x5a);
-    ok(tern_submit(o.c, dma.w, dma.size, "held", &o.last));
+    ok(submit_packets(o.c, dma.w, dma.size, "held", &o.last));
     o.k = getenv("TERND_SOCKET") ? NULL : loaded_again();
     return o;
 }
@@ -116,6 +117,7 @@ static void call_checkpoint(struct tern_checkpoint *k)
 static void call_everything(struct all *o)
 {
     struct tern_context_desc desc = {.size = sizeof desc, .engine = -1};
+    const struct tern_submission work = {.size = sizeof work, .packets = dma.w, .packet_bytes = dma.size};
     struct tern_engine_counters counters = {.size = sizeof counters};
     struct tern_context_stats stats = {.size = sizeof stats};
     struct tern_device_info info = {.size = sizeof info};
@@ -167,10 +169,10 @@ static void call_everything(struct all *o)
     REFUSED(tern_context_set_residency(o->c, &at, 1));
     REFUSED(tern_context_create(o->p, &desc, &c));
     REFUSED(tern_context_set_priority(o->c, TERN_BAND_IDLE, 0));
-    REFUSED(tern_submit(o->c, dma.w, dma.size, "child", &value));
-    REFUSED(tern_submit_null(o->c, "child", &value));
+    REFUSED(tern_submit(o->c, &work, &value));
+    REFUSED(submit_null(o->c, "child", &value));
     REFUSED(tern_context_take_data(o->c));
-    REFUSED(tern_submit_data(o->c, dma.w, dma.size, &value, sizeof value, "child", &value));
+    REFUSED(submit_data(o->c, dma.w, dma.size, &value, sizeof value, "child", &value));
     REFUSED(tern_wait(o->c, o->last, -1));
     REFUSED(tern_fence_create(o->p, 0, &f));
     REFUSED(tern_fence_value(o->f, &value));
@@ -284,7 +286,7 @@ static void *work_on(void *context)
 {
     uint64_t fence;
     while (!atomic_load(&over)) {
-        ok(tern_submit_null(context, "busy", &fence));
+        ok(submit_null(context, "busy", &fence));
         ok(tern_wait(context, fence, -1));
     }
     return NULL;

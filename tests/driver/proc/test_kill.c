@@ -11,6 +11,7 @@
 #include "device_memory.h"
 #include "kill_points.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 /* ------------------------------------------------------------- nothing is left */
 
@@ -40,9 +41,9 @@ static void expect_refusals(struct actor *a)
     struct tern_allocation *m;
     struct tern_context_desc d = {.size = sizeof d, .engine = -1};
     actor_dispatch(a, 1);
-    assert_int_equal(tern_submit(a->c, dma.w, dma.size, "late", &fence), -EIO);
+    assert_int_equal(submit_packets(a->c, dma.w, dma.size, "late", &fence), -EIO);
     dma.size = 0;
-    assert_int_equal(tern_submit_null(a->c, "late", &fence), -EIO);
+    assert_int_equal(submit_null(a->c, "late", &fence), -EIO);
     assert_int_equal(tern_context_take_data(a->c), -EIO);
     assert_int_equal(tern_allocation_read(a->args, 0, &v, sizeof v), -EIO);
     assert_int_equal(tern_allocation_write(a->args, 0, &v, sizeof v), -EIO);
@@ -208,7 +209,7 @@ static void test_callback(void **state)
     ok(tern_process_create(dev, "callback", &p));
     const struct tern_context_desc d = {.size = sizeof d, .engine = 0, .completed = kill_in_callback, .user = p};
     ok(tern_context_create(p, &d, &c));
-    ok(tern_submit_null(c, "one", &fence));
+    ok(submit_null(c, "one", &fence));
     ok(tern_wait(c, fence, PATIENCE));
     tern_context_destroy(c);
     ok(tern_process_destroy(p));
@@ -250,9 +251,9 @@ static int live(struct tern_process *p)
     if (!r) {
         work_fill(&w, tern_allocation_address(large), 4u << 20, 0x5a);
         work_wait(&w, tern_fence_address(f), 2);
-        r = tern_submit_data(c, w.w, w.size, data, sizeof data, "fill", &fence);
+        r = submit_data(c, w.w, w.size, data, sizeof data, "fill", &fence);
         if (r == 0) {
-            r = tern_submit_null(second, "null", NULL);
+            r = submit_null(second, "null", NULL);
         }
         if (r == 0) {
             r = tern_allocation_write(a, 0, data, sizeof data);
@@ -280,7 +281,7 @@ static int live(struct tern_process *p)
         tern_context_destroy(second);
         second = NULL;
         if (r == 0) {
-            r = tern_submit_null(c, "last", NULL);
+            r = submit_null(c, "last", NULL);
         }
         if (r == 0) {
             r = tern_wait(c, fence + 1, -1);

@@ -10,6 +10,7 @@
 #include "device_memory.h"
 #include "os/part/part.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 static const char *const small = "small,mem=64M,quantum=20000,timeout=200000";
 
@@ -56,7 +57,7 @@ static int fill(struct tern_context *c, struct tern_allocation *a, uint8_t value
     uint64_t fence = 0;
     ok(tern_context_set_residency(c, &at, 1));
     work_fill(&dma, at, (uint32_t)tern_allocation_size(a), value);
-    ok(tern_submit(c, dma.w, dma.size, "fill", &fence));
+    ok(submit_packets(c, dma.w, dma.size, "fill", &fence));
     dma.size = 0;
     return tern_wait(c, fence, PATIENCE);
 }
@@ -477,7 +478,7 @@ static void test_room_to_come_back(void **state)
     for (uint32_t i = 0; i < 10; i++) {
         work_fill(&dma, tern_allocation_address(m[0][i]), 4096, 0x55);
     }
-    ok(tern_submit(c[0], dma.w, dma.size, "all", &fence));
+    ok(submit_packets(c[0], dma.w, dma.size, "all", &fence));
     dma.size = 0;
     ok(tern_wait(c[0], fence, PATIENCE));
     ok(tern_process_kill(p[0]));

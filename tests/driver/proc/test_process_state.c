@@ -6,6 +6,7 @@
  */
 #include "actor.h"
 #include "rig.h"
+#include "tests/lib/submit.h"
 
 static void open_here(void)
 {
@@ -129,7 +130,7 @@ static void test_suspend(void **state)
     ok(tern_process_suspend(a.p));
     const uint32_t stood = actor_get(&a, 2);
     ok(tern_context_create(a.p, &d, &late));
-    ok(tern_submit_null(late, "late", NULL));
+    ok(submit_null(late, "late", NULL));
     run_mix(&works, 200);
     assert_int_equal(actor_get(&a, 2), stood);
     assert_int_equal(tern_wait(late, 1, 20), -ETIMEDOUT);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data in DMA buffers (tern_submit_data). Every kernel finds its own data, in every chunk, on both engines, while it is
- * preempted all the time. Kernels cannot write the data.
+ * Data in DMA buffers (struct tern_submission). Every kernel finds its own data, in every chunk, on both engines, while
+ * it is preempted all the time. Kernels cannot write the data.
  */
 #include "dut.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 
 /** Counts argument 0 down, then stores argument 2 to the address in argument 1. */
 static const uint32_t code_store[] = {
@@ -73,7 +74,7 @@ static void add(struct scene *s, uint32_t n, uint32_t word, uint32_t value)
 static uint64_t send(struct scene *s, struct tern_context *c)
 {
     uint64_t fence = 0;
-    ok(tern_submit_data(c, dma.w, dma.size, s->data, s->n * sizeof s->data[0], "store", &fence));
+    ok(submit_data(c, dma.w, dma.size, s->data, s->n * sizeof s->data[0], "store", &fence));
     memset(s->data, 0xee, sizeof s->data); /* the driver has copied them */
     dma.size = 0;
     s->n = 0;
@@ -178,15 +179,15 @@ static void test_errors(void **state)
     uint64_t fence = 77;
     load(&s, code_store, sizeof code_store);
     add(&s, 1, 0, 5);
-    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "not ready", &fence), -EINVAL);
+    assert_int_equal(submit_data(c, dma.w, dma.size, s.data, 12, "not ready", &fence), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "tern_context_take_data"));
     ok(tern_context_take_data(c));
-    assert_int_equal(tern_submit_data(c, dma.w, dma.size, big, sizeof big, "big", &fence), -EINVAL);
+    assert_int_equal(submit_data(c, dma.w, dma.size, big, sizeof big, "big", &fence), -EINVAL);
     dma.w[2] = 12;
-    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "beyond", &fence), -EINVAL);
+    assert_int_equal(submit_data(c, dma.w, dma.size, s.data, 12, "beyond", &fence), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "byte 12 of 12"));
     dma.w[2] = UINT32_MAX;
-    assert_int_equal(tern_submit_data(c, dma.w, dma.size, s.data, 12, "far beyond", &fence), -EINVAL);
+    assert_int_equal(submit_data(c, dma.w, dma.size, s.data, 12, "far beyond", &fence), -EINVAL);
     assert_int_equal(fence, 77);
     dma.w[2] = 0;
     ok(tern_wait(c, send(&s, c), -1));

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "open_device.h"
+#include "tests/lib/submit.h"
 #include "work.h"
 
 static struct tern_device *dev;
@@ -182,7 +183,7 @@ static void chained(void *user, const struct tern_completion *done)
                 done->begin >= done->submitted && tern_context_ended(k->c) == n - 1 && s.completed == n;
     k->last_end = done->end;
     if (n < 50) { /* the callback submits the next buffer */
-        fine = fine && tern_submit(k->c, k->b.w, k->b.size, "next", NULL) == 0;
+        fine = fine && submit_packets(k->c, k->b.w, k->b.size, "next", NULL) == 0;
     }
     atomic_fetch_add(&k->wrong, fine ? 0 : 1);
 }
@@ -198,7 +199,7 @@ static void test_callbacks(void **state)
     ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &a));
     k.c = context(p, -1, chained, &k);
     work_fill(&k.b, tern_allocation_address(a), 4096, 9);
-    ok(tern_submit(k.c, k.b.w, k.b.size, "first", NULL));
+    ok(submit_packets(k.c, k.b.w, k.b.size, "first", NULL));
     tern_context_destroy(k.c); /* also waits for buffers that callbacks submit */
     assert_int_equal(atomic_load(&k.told), 50);
     assert_int_equal(atomic_load(&k.wrong), 0);
@@ -249,7 +250,7 @@ static void *busy(void *arg)
         TRY(tern_allocation_create(p, 50000, TERN_MEM_WRITE, 0, &a));
         work_fill(&w->b, tern_allocation_address(a), 50000, value);
         work_copy(&w->b, tern_allocation_address(to), tern_allocation_address(a) + 40000, sizeof got);
-        TRY(tern_submit(c, w->b.w, w->b.size, "busy", &fence));
+        TRY(submit_packets(c, w->b.w, w->b.size, "busy", &fence));
         w->b.size = 0;
         tern_allocation_destroy(a);
         TRY(tern_wait(c, fence, -1));

@@ -3,6 +3,7 @@
 
 #include "device_memory.h"
 #include "migration.h"
+#include "tests/lib/submit.h"
 
 struct scene scene;
 
@@ -33,7 +34,7 @@ void scene_open(void)
     work_signal(&dma, tern_fence_address(s->gate), 2);
     work_submit(&dma, s->waits.c, "fills");
     ok(tern_context_set_residency(s->waits.c, NULL, 0));
-    ok(tern_submit_null(s->waits.c, NULL, NULL));
+    ok(submit_null(s->waits.c, NULL, NULL));
     s->last = actor_mix(&s->waits, 20);
     tern_allocation_destroy(s->gone);
     s->spin = actor_spin(&s->counts);

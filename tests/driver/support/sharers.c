@@ -2,6 +2,7 @@
 #include "sharers.h"
 
 #include "dut.h"
+#include "tests/lib/submit.h"
 #include "waiting.h"
 
 struct sharer sharer_open(const char *name)
@@ -32,7 +33,7 @@ int sharer_fill(const struct sharer *u, struct tern_allocation *a, uint32_t from
     uint64_t fence = 0;
     ok(tern_context_set_residency(u->c, &at, 1));
     work_fill(&dma, at + from, bytes, value);
-    ok(tern_submit(u->c, dma.w, dma.size, "fill", &fence));
+    ok(submit_packets(u->c, dma.w, dma.size, "fill", &fence));
     dma.size = 0;
     return tern_wait(u->c, fence, PATIENCE);
 }

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "tern/tern_spec.h"
+#include "tests/lib/submit.h"
 
 uint32_t *work_add(struct work *b, size_t lines)
 {
@@ -55,7 +56,7 @@ void work_dispatch(struct work *b, uint32_t entry, uint32_t stack)
 uint64_t work_submit(struct work *b, struct tern_context *c, const char *label)
 {
     uint64_t fence = 0;
-    ok(tern_submit(c, b->w, b->size, label, &fence));
+    ok(submit_packets(c, b->w, b->size, label, &fence));
     b->size = 0;
     return fence;
 }

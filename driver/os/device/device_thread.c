@@ -106,7 +106,7 @@ static TERN_LOCK_HANDED int wait_for(struct tern_device *dev, uint64_t cycles, u
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
-/** Cycles until the pager has to check whether a stay has ended. */
+/** Cycles until the pager has to check whether a lease has ended. */
 static uint64_t until_look(const struct tern_device *dev)
 {
     tern_assert_held(&dev->lock);

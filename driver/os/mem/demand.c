@@ -95,7 +95,7 @@ bool tern_demand_waits(const struct tern_context *c)
 static bool has_run(const struct tern_context *c)
 {
     return c->sched.stats.cycles != c->wanted.cycles ||
-           (c->wanted.ready && c->proc->dev->sched.now - c->wanted.ready >= tern_stay_bound(c));
+           (c->wanted.ready && c->proc->dev->sched.now - c->wanted.ready >= tern_lease_bound(c));
 }
 
 void tern_demand_look(struct tern_context *c)
@@ -113,7 +113,7 @@ void tern_demand_ready(struct tern_context *c)
         c->claim.ready = ready;
         c->claim.cycles = c->sched.stats.cycles;
     }
-    tern_stay_begin(c);
+    tern_lease_begin(c);
 }
 
 void tern_demand_claim(struct tern_context *c, uint64_t chunk)
@@ -135,7 +135,7 @@ static bool claims(const struct tern_context *c, const struct tern_allocation *a
     const struct tern_job *job = tern_list_empty(&c->sched.jobs)
                                      ? NULL : TERN_LIST_ENTRY(c->sched.jobs.next, struct tern_job, node);
     return job && job->needs && c->claim.ready && tern_demand_needs(job, a, b) &&
-           tern_stay_ran(c) == c->claim.cycles && c->proc->dev->sched.now - c->claim.ready < tern_stay_bound(c);
+           tern_lease_ran(c) == c->claim.cycles && c->proc->dev->sched.now - c->claim.ready < tern_lease_bound(c);
 }
 
 /** True: a context of this mapping's process keeps the block. */

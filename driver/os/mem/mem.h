@@ -23,11 +23,11 @@
  * Therefore no block is evicted while work on an engine may use it.
  *
  * Order. Partitions are served round robin, one move at a time. In a partition one context or call is served at a time,
- * in the order of stay.c. The victim is a block of the same partition:
+ * in the order of lease.c. The victim is a block of the same partition:
  *   1. a block that no runnable work uses: the lowest band first, then the least recently used; of one memory the block
  *      that was paged in first;
- *   2. else a block that runnable work uses which comes later in the order of stay.c.
- * Processes whose working sets do not fit together thus alternate, and each makes progress in its stay. The price of a
+ *   2. else a block that runnable work uses which comes later in the order of lease.c.
+ * Processes whose working sets do not fit together thus alternate, and each makes progress in its lease. The price of a
  * shared memory is its highest price in any process.
  *
  * Cost. A decision looks at the contexts of each process, at the allocations that their next jobs name, and at the
@@ -187,7 +187,7 @@ int tern_dirty_query(struct tern_device *dev, uint64_t address, uint32_t pages, 
 
 /* ------------------------------------------------------------------ residency */
 
-/** The place of a context or call that waits for memory, in the order of stay.c. */
+/** The place of a context or call that waits for memory, in the order of lease.c. */
 struct tern_precedence {
     uint32_t band;   /**< Its band; FOCUS for a NORMAL context that counts as FOCUS. */
     struct tern_ticket ticket;
@@ -276,43 +276,43 @@ bool tern_demand_waits(const struct tern_context *c);
 void tern_demand_look(struct tern_context *c);
 /** Begins the claim of the context's next chunk, unless it is the current claim. */
 void tern_demand_claim(struct tern_context *c, uint64_t chunk);
-/** Called when all blocks that the context waited for are resident: begins its claim and its stay. */
+/** Called when all blocks that the context waited for are resident: begins its claim and its lease. */
 void tern_demand_ready(struct tern_context *c);
 /** True: the block is not evicted now, because runnable work requested it, or claims it, and has not run since. */
 bool tern_demand_keeps(const struct tern_block *b);
 
-/* stay.c; requires dev->lock */
+/* lease.c; requires dev->lock */
 /** A new ticket of a context or call that wants `pages` pages. */
-struct tern_ticket tern_stay_ticket(const struct tern_process *proc, uint64_t pages);
-/** Puts the ticket before all tickets of contexts and calls that have no stay yet. Called when tickets that overtook
- *  it have had tern_stay_patience pages moved. */
-void tern_stay_come_first(struct tern_device *dev, struct tern_ticket *t);
+struct tern_ticket tern_lease_ticket(const struct tern_process *proc, uint64_t pages);
+/** Puts the ticket before all tickets of contexts and calls that have no lease yet. Called when tickets that overtook
+ *  it have had tern_lease_patience pages moved. */
+void tern_lease_come_first(struct tern_device *dev, struct tern_ticket *t);
 /** Pages that may be moved for tickets that overtake this one. */
-uint64_t tern_stay_patience(const struct tern_ticket *t);
+uint64_t tern_lease_patience(const struct tern_ticket *t);
 /** The context waits for memory of the job from now on, and takes a ticket if it has none. */
-void tern_stay_wait(struct tern_context *c, const struct tern_job *job);
+void tern_lease_wait(struct tern_context *c, const struct tern_job *job);
 /** A move of `pages` pages for the context has ended; 0: the context has to wait for a move. */
-void tern_stay_moved(struct tern_context *c, uint64_t pages);
-/** All blocks that the context waited for are resident: its stay begins, or goes on. */
-void tern_stay_begin(struct tern_context *c);
+void tern_lease_moved(struct tern_context *c, uint64_t pages);
+/** All blocks that the context waited for are resident: its lease begins, or goes on. */
+void tern_lease_begin(struct tern_context *c);
 /** Ends the ticket of a context that is neither runnable nor waits for memory. */
-void tern_stay_end(struct tern_context *c);
+void tern_lease_end(struct tern_context *c);
 /** The place in the order of a context that waits for memory. */
-struct tern_precedence tern_stay_precedence(const struct tern_context *c);
+struct tern_precedence tern_lease_precedence(const struct tern_context *c);
 /** True: `a` is served before `b`. */
-bool tern_stay_before(const struct tern_precedence *a, const struct tern_precedence *b);
+bool tern_lease_before(const struct tern_precedence *a, const struct tern_precedence *b);
 /** True: blocks that work of the context uses may not be evicted for a context or call that has this
  *  precedence. */
-bool tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
-/** Length of the context's stay, in cycles that it runs. */
-uint64_t tern_stay_length(const struct tern_context *c);
-/** Device time, in cycles, after which the stay ends although the context has not run for its length. */
-uint64_t tern_stay_bound(const struct tern_context *c);
+bool tern_lease_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
+/** Length of the context's lease, in cycles that it runs. */
+uint64_t tern_lease_length(const struct tern_context *c);
+/** Device time, in cycles, after which the lease ends although the context has not run for its length. */
+uint64_t tern_lease_bound(const struct tern_context *c);
 /** Cycles that the context has run, including its run on an engine now. */
-uint64_t tern_stay_ran(const struct tern_context *c);
-/** True: FOCUS has run for eight stays in the partition, and the next NORMAL context counts as FOCUS. The
+uint64_t tern_lease_ran(const struct tern_context *c);
+/** True: FOCUS has run for eight leases in the partition, and the next NORMAL context counts as FOCUS. The
  *  count of FOCUS then begins anew. */
-bool tern_stay_boost(struct tern_device *dev, struct tern_partition *part);
+bool tern_lease_boost(struct tern_device *dev, struct tern_partition *part);
 
 /* steps.c; requires dev->lock */
 /** For a job that runs in steps: chooses its next chunk (job->cut), unless a requeued chunk comes first, and sets

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The thread of the pager (mem.h), which makes one move at a time. dev->lock is released during a move, so after
- * each move the pager looks again at what contexts and calls want. If every block that could be evicted is in a stay,
- * the pager looks again after each round of the device thread. Such rounds come, because the work in the stay runs.
+ * each move the pager looks again at what contexts and calls want. If every block that could be evicted is leased, the
+ * pager looks again after each round of the device thread. Such rounds come, because the work with the lease runs.
  *
  * Locks: functions require dev->lock.
  */
@@ -77,7 +77,7 @@ static bool is_whole(const struct tern_allocation *a)
 
 static enum tern_outcome grant(struct tern_device *dev, struct reclaim_request *w)
 {
-    if (w->precedence.band != TERN_BAND_FOCUS && tern_stay_boost(dev, w->proc->partition)) {
+    if (w->precedence.band != TERN_BAND_FOCUS && tern_lease_boost(dev, w->proc->partition)) {
         w->precedence.band = TERN_BAND_FOCUS;
     }
     struct tern_search s = {.proc = w->proc, .precedence = w->precedence};
@@ -106,7 +106,7 @@ static int reclaim(struct tern_process *proc, struct tern_allocation *a, uint32_
     if (r) {
         return r;
     }
-    w.precedence = (struct tern_precedence){TERN_BAND_NORMAL, .ticket = tern_stay_ticket(proc, a ? a->pages : pages)};
+    w.precedence = (struct tern_precedence){TERN_BAND_NORMAL, .ticket = tern_lease_ticket(proc, a ? a->pages : pages)};
     tern_list_append(&proc->partition->reclaim_requests, &w.node);
     pthread_cond_signal(&dev->pager.wake);
     while (!w.done) {
@@ -140,13 +140,13 @@ static struct tern_job *held_for(const struct tern_context *c)
 
 static struct tern_context *earlier(struct tern_context *a, struct tern_context *b)
 {
-    const struct tern_precedence theirs = a ? tern_stay_precedence(a) : (struct tern_precedence){0};
-    const struct tern_precedence own = tern_stay_precedence(b);
-    return a && !tern_stay_before(&own, &theirs) ? a : b;
+    const struct tern_precedence theirs = a ? tern_lease_precedence(a) : (struct tern_precedence){0};
+    const struct tern_precedence own = tern_lease_precedence(b);
+    return a && !tern_lease_before(&own, &theirs) ? a : b;
 }
 
 /** Releases contexts whose memory is resident, and removes those that want none. Returns the first of the others in
- *  the order of stay.c, or NULL. */
+ *  the order of lease.c, or NULL. */
 static struct tern_context *first_waiting(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *first = NULL, *normal = NULL;
@@ -164,8 +164,8 @@ static struct tern_context *first_waiting(struct tern_device *dev, struct tern_p
             normal = c->sched.band == TERN_BAND_NORMAL ? earlier(normal, c) : normal;
         }
     }
-    if (normal && !normal->stay.boosted && tern_stay_boost(dev, part)) {
-        normal->stay.boosted = true;
+    if (normal && !normal->lease.boosted && tern_lease_boost(dev, part)) {
+        normal->lease.boosted = true;
         first = earlier(first, normal);
     }
     return first;
@@ -235,14 +235,14 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
     }
     struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
-    struct tern_search s = {.proc = proc, .job = &like, .precedence = tern_stay_precedence(c),
+    struct tern_search s = {.proc = proc, .job = &like, .precedence = tern_lease_precedence(c),
                             .wanted = c->wanted.page};
     int r = 0;
     const uint64_t before = pages_moved(dev);
     proc->making++; /* keeps the process while the lock is released */
     enum tern_outcome o = bring(dev, &s, b, &r);
     if (is_held(part, c)) {
-        tern_stay_moved(c, pages_moved(dev) - before);
+        tern_lease_moved(c, pages_moved(dev) - before);
     }
     tern_set_release(set);
     tern_process_leave(proc);
@@ -255,7 +255,7 @@ static enum tern_outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /* ------------------------------------------------------------------------ thread */
 
-/** The oldest ticket of a band whose holder has no stay yet, among the contexts and w, the first call; NULL: there is
+/** The oldest ticket of a band whose holder has no lease yet, among the contexts and w, the first call; NULL: there is
  *  none. */
 static struct tern_ticket *oldest(const struct tern_partition *part, struct reclaim_request *w, uint32_t band)
 {
@@ -264,13 +264,13 @@ static struct tern_ticket *oldest(const struct tern_partition *part, struct recl
     TERN_LIST_EACH(node, &part->absent)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
-        struct tern_ticket *t = &c->stay.ticket;
-        old = tern_stay_precedence(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
+        struct tern_ticket *t = &c->lease.ticket;
+        old = tern_lease_precedence(c).band == band && t->pages && (!old || t->number < old->number) ? t : old;
     }
     return old;
 }
 
-/** Makes one move for the first context or call of the partition in the order of stay.c. While a context waits, only
+/** Makes one move for the first context or call of the partition in the order of lease.c. While a context waits, only
  *  the first call is looked at besides: it may find pages that have become free. */
 static enum tern_outcome step(struct tern_device *dev, struct tern_partition *part)
 {
@@ -278,14 +278,14 @@ static enum tern_outcome step(struct tern_device *dev, struct tern_partition *pa
     struct tern_list *const requests = &part->reclaim_requests;
     struct reclaim_request *const w =
         tern_list_empty(requests) ? NULL : TERN_LIST_ENTRY(requests->next, struct reclaim_request, node);
-    const struct tern_precedence precedence = c ? tern_stay_precedence(c) : (struct tern_precedence){0};
-    const bool work = c && !dev->lost && (!w || tern_stay_before(&precedence, &w->precedence));
+    const struct tern_precedence precedence = c ? tern_lease_precedence(c) : (struct tern_precedence){0};
+    const bool work = c && !dev->lost && (!w || tern_lease_before(&precedence, &w->precedence));
     const struct tern_precedence first = work ? precedence : w ? w->precedence : (struct tern_precedence){0};
     struct tern_ticket *const old = first.ticket.pages ? oldest(part, w, first.band) : NULL;
     const bool overtakes = old && old->number < first.ticket.number;
-    if (overtakes && part->overtaken >= tern_stay_patience(old)) {
+    if (overtakes && part->overtaken >= tern_lease_patience(old)) {
         part->overtaken = 0;
-        tern_stay_come_first(dev, old);
+        tern_lease_come_first(dev, old);
         return TERN_AGAIN;
     }
     const uint64_t before = pages_moved(dev);

@@ -268,7 +268,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     }
     c->claim.ready = 0;
     if (tern_list_empty(&c->absent)) {
-        tern_stay_wait(c, job);
+        tern_lease_wait(c, job);
         tern_list_append(&proc->partition->absent, &c->absent);
         pthread_cond_signal(&proc->dev->pager.wake);
     }

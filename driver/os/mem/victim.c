@@ -13,8 +13,8 @@ static bool cheaper(const struct tern_price *a, const struct tern_price *b)
                                 : a->in_process < b->in_process;
 }
 
-/** Marks the memory of a job as used. stays: the context keeps it from the caller that wants room. */
-static void mark(struct tern_context *c, const struct tern_job *job, bool stays, struct tern_demand *d)
+/** Marks the memory of a job as used. leased: a residency lease keeps it from the caller that wants room. */
+static void mark(struct tern_context *c, const struct tern_job *job, bool leased, struct tern_demand *d)
 {
     struct tern_process *proc = c->proc;
     struct tern_device *dev = proc->dev;
@@ -24,7 +24,7 @@ static void mark(struct tern_context *c, const struct tern_job *job, bool stays,
         d->first = d->all && d->first < job->seq ? d->first : job->seq;
         d->last = d->all && d->last > job->seq ? d->last : job->seq;
         d->all_band = d->all && d->all_band > band ? d->all_band : band;
-        d->all_stays = d->all_stays || stays;
+        d->all_leased = d->all_leased || leased;
         d->all = true;
     }
     for (uint32_t i = 0; set && i < set->count; i++) {
@@ -32,7 +32,7 @@ static void mark(struct tern_context *c, const struct tern_job *job, bool stays,
         if (a && tern_residency_uses(job, a)) {
             const bool marked = a->wanted.decision == dev->pager.decisions;
             a->wanted.band = marked && a->wanted.band > band ? a->wanted.band : band;
-            a->wanted.stays = stays || (marked && a->wanted.stays);
+            a->wanted.leased = leased || (marked && a->wanted.leased);
             a->wanted.decision = dev->pager.decisions;
         }
         dev->pager.looked++;
@@ -51,16 +51,16 @@ static struct tern_demand demand_of(const struct tern_search *search, const stru
         const bool known = tern_list_empty(&s->update);
         const bool waits = !tern_list_empty(&c->absent), runs = s->state == TERN_SCHED_READY || s->inflight;
         if (tern_list_empty(&s->jobs) || (known && !runs && !waits)) {
-            tern_stay_end(c);
+            tern_lease_end(c);
         }
-        const bool stays = tern_stay_keeps(c, &search->precedence);
-        const bool idle = tern_list_empty(&s->jobs) || (known && !runs && !(waits && stays));
+        const bool leased = tern_lease_keeps(c, &search->precedence);
+        const bool idle = tern_list_empty(&s->jobs) || (known && !runs && !(waits && leased));
         const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
         d.band = s->band > d.band ? s->band : d.band;
         dev->pager.looked++;
         for (struct tern_list *n = s->jobs.next; !idle && n != &s->jobs; n = n->next) {
             const struct tern_job *job = TERN_LIST_ENTRY(n, struct tern_job, node);
-            mark(c, job, stays, &d);
+            mark(c, job, leased, &d);
             if (job == next) {
                 break;
             }
@@ -81,7 +81,7 @@ static struct tern_price price_of(const struct tern_allocation *a, const struct 
     if (p.in_use) {
         p.band = named ? a->wanted.band : 0;
         p.band = all && d->all_band > p.band ? d->all_band : p.band;
-        p.stays = (named && a->wanted.stays) || (all && d->all_stays);
+        p.leased = (named && a->wanted.leased) || (all && d->all_leased);
     }
     p.used = p.in_process > proc->used ? p.in_process : proc->used;
     return p;
@@ -111,10 +111,10 @@ static struct tern_block *oldest_of(struct tern_search *s, const struct tern_mem
     TERN_LIST_EACH(node, &m->here)
     {
         struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
-        const bool stays = tern_demand_keeps(b);
+        const bool kept = tern_demand_keeps(b);
         m->dev->pager.looked++;
-        s->later = s->later || stays;
-        if (!stays && !needed(s, m, b)) {
+        s->later = s->later || kept;
+        if (!kept && !needed(s, m, b)) {
             return b;
         }
     }
@@ -126,7 +126,7 @@ static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
 {
     struct tern_block *const b = oldest_of(s, m);
     struct tern_price dearest = {.in_use = !b};
-    bool stays = m->moving;
+    bool leased = m->moving;
     if (!b) {
         return dearest;
     }
@@ -135,10 +135,10 @@ static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
         const struct tern_price price = price_of(a, b);
         const bool own = a->proc == s->proc && s->job && s->job->needs;
-        stays = stays || (price.stays && !own);
+        leased = leased || (price.leased && !own);
         dearest = cheaper(&dearest, &price) ? price : dearest;
     }
-    if (stays) {
+    if (leased) {
         s->later = true;
     } else if (!s->best || cheaper(&dearest, &s->least)) {
         s->best = b;

@@ -14,8 +14,8 @@
 /** Price of a block in one process. Compared are, in this order: in_use, band, used, in_process. The lowest price is
  *  evicted first. */
 struct tern_price {
-    /* in_use: runnable work uses the block; stays: some of that work keeps it from the caller (tern_stay_keeps) */
-    bool in_use, stays;
+    /* in_use: runnable work uses the block; leased: some of that work keeps it from the caller (tern_lease_keeps) */
+    bool in_use, leased;
     uint32_t band;
     /* values of dev->pager.uses: in_process is the last use of the memory or block; used is that, or the last use of
      * all memory of the process if that is later */

@@ -116,7 +116,7 @@ struct tern_allocation {
     struct {       /**< How runnable work uses the allocation, valid for one decision of the pager (mem/victim.c). */
         uint64_t decision;
         uint32_t band;
-        bool stays; /**< Some of that work is in its stay (mem/stay.c). */
+        bool leased; /**< Some of that work has a lease (mem/lease.c). */
     } wanted;
     /* Freeing (mem/retire.c). The jobs are made with the allocation, so that a free cannot fail. */
     /** The free's proc->seq, and its numbers in dev->frees_asked and dev->frees_begun; 0: not asked, not begun. */

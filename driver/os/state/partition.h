@@ -52,9 +52,9 @@ struct tern_partition {
     struct tern_list retiring; /**< Frees that have begun (mem/retire.c). */
     /* State of the pager (mem/pager.c). */
     struct tern_list absent;      /**< Contexts that wait for absent memory, the longest wait first. */
-    /** The last boost, by which a NORMAL context counts as FOCUS for one stay (mem/stay.c): device time at its begin,
-     *  cycles that FOCUS had run by then, and length of the stay in cycles. */
-    uint64_t boost_at, boost_focus, boost_stay;
+    /** The last boost, by which a NORMAL context counts as FOCUS for one lease (mem/lease.c): device time at its begin,
+     *  cycles that FOCUS had run by then, and length of the lease in cycles. */
+    uint64_t boost_at, boost_focus, boost_lease;
     /** Pages moved for tickets other than the oldest. At a limit the oldest is served first, and this is 0 again. */
     uint64_t overtaken;
     struct tern_list reclaim_requests; /**< Requests of calls that wait for free pages or for an allocation. */

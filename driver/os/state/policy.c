@@ -13,7 +13,7 @@ static const struct tern_key keys[] = {
     TERN_KEY(struct tern_policy, preempt, true, 100, CYCLES_MAX),
     TERN_KEY(struct tern_policy, depth, false, 1, 2),
     TERN_KEY(struct tern_policy, realtime, false, 0, 1),
-    TERN_KEY(struct tern_policy, stay, true, 1, CYCLES_MAX),
+    TERN_KEY(struct tern_policy, lease, true, 1, CYCLES_MAX),
     TERN_KEY(struct tern_policy, host, true, 0, 1ull << 44),
 };
 

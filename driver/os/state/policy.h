@@ -21,7 +21,7 @@ struct tern_policy {
     uint64_t grace;   /**< Cycles in which preempted work may reach the end of its work-groups (S1). */
     uint64_t preempt; /**< For tests: cycles after which running work is preempted in any case; 0: never. */
     uint32_t depth;   /**< Number of HW-queue entries that are used, 1 or 2 (C6). */
-    uint64_t stay;    /**< Cycles that a context runs before others may evict its memory (mem/stay.c). */
+    uint64_t lease;   /**< Cycles that a context runs before others may evict its memory (mem/lease.c). */
     uint64_t host;    /**< Bytes of host memory that evicted device memory may take. */
     bool realtime;    /**< Contexts need no privilege for the band REALTIME. */
     bool quiet;       /**< Submissions may be quiet (TERN_SUBMISSION_QUIET). */

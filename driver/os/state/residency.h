@@ -14,7 +14,7 @@
  *  without one, which uses all that existed at its submission. */
 struct tern_demand {
     uint32_t band;        /**< The highest band of the process's contexts. */
-    bool all, all_stays;  /**< Some work uses all memory; some of that work is in its stay. */
+    bool all, all_leased;  /**< Some work uses all memory; some of that work has a lease. */
     uint32_t all_band;
     uint64_t first, last; /**< Least and greatest proc->seq of that work's submissions. */
 };
@@ -43,43 +43,43 @@ struct tern_wanted {
     /** Cycles that the context had run at the request. The block of the page stays resident until the context has
      *  run more. */
     uint64_t cycles;
-    /** Device time at which the context could go on, in cycles; 0: not yet. The block stays for tern_stay_bound from
+    /** Device time at which the context could go on, in cycles; 0: not yet. The block stays for tern_lease_bound from
      *  then on at most. */
     uint64_t ready;
 };
 
 /** The claim of a context on the blocks that its next chunk needs: when all are resident they stay so until the
- *  context has run, or for tern_stay_bound of device time. Guarded by `dev->lock`. */
+ *  context has run, or for tern_lease_bound of device time. Guarded by `dev->lock`. */
 struct tern_claim {
     uint64_t chunk;  /**< Number of the chunk within its context. */
     uint64_t cycles; /**< Cycles that the context had run when all blocks were resident. */
     uint64_t ready;  /**< Device time at which all blocks were resident, in cycles; 0: they are not. */
 };
 
-/** A place in the order in which memory is given (mem/stay.c). Tickets are compared by `pages`, then by `number`; the
+/** A place in the order in which memory is given (mem/lease.c). Tickets are compared by `pages`, then by `number`; the
  *  lower one is served first. */
 struct tern_ticket {
-    uint64_t pages;  /**< Pages that the holder wants; 0: the holder is in its stay, or is served as if it were. */
-    /** Value of dev->pager.tickets when the ticket was taken, or came first (tern_stay_come_first); 0: no ticket. */
+    uint64_t pages;  /**< Pages that the holder wants; 0: the holder has its lease, or is served as if it were. */
+    /** Value of dev->pager.tickets when the ticket was taken, or came first (tern_lease_come_first); 0: no ticket. */
     uint64_t number;
 };
 
-/** The ticket and stay of a context, from its first wait for memory to the end of its stay (mem/stay.c). Guarded by
+/** The ticket and lease of a context, from its first wait for memory to the end of its lease (mem/lease.c). Guarded by
  *  `dev->lock`. */
-struct tern_stay {
+struct tern_lease {
     struct tern_ticket ticket;
     bool boosted;    /**< The context is NORMAL and counts as FOCUS. */
-    /** Device time between the ends of consecutive moves for the context before its stay began, in cycles. */
+    /** Device time between the ends of consecutive moves for the context before its lease began, in cycles. */
     uint64_t cost;
     /** Device time at which the last move ended, if the context has not waited for one since; else 0. */
     uint64_t moved;
-    /** Device time at which the stay began, plus the time for which the context has been held since; 0: no stay yet. */
+    /** Device time at which the lease began, plus the time for which the context has been held since; 0: not yet. */
     uint64_t ready;
     uint64_t held;   /**< Device time since which the context has been held for memory; 0: it is not held. */
-    uint32_t stops;  /**< Times that the context was held for a page since its stay began. */
+    uint32_t stops;  /**< Times that the context was held for a page since its lease began. */
     uint64_t wanted; /**< Pages that the work used when the context took the ticket. */
-    uint64_t pages;  /**< Pages moved for the context since its stay began. */
-    uint64_t cycles; /**< Cycles that the context had run when its stay began. */
+    uint64_t pages;  /**< Pages moved for the context since its lease began. */
+    uint64_t cycles; /**< Cycles that the context had run when its lease began. */
 };
 
 /** State of the pager; the partitions have its queues. Guarded by `dev->lock`. */
@@ -89,12 +89,12 @@ struct tern_pager {
     bool started, stop;
     uint64_t rounds;           /**< Number of rounds in which the pager served the partitions. */
     uint64_t uses;             /**< Counter of uses of memory: the clock by which the least recently used is found. */
-    uint64_t tickets;          /**< Number of tickets taken (mem/stay.c). */
+    uint64_t tickets;          /**< Number of tickets taken (mem/lease.c). */
     uint64_t decisions;        /**< Number of searches for a victim. */
     uint64_t looked;           /**< Allocations, contexts and named addresses that these searches examined. */
     uint64_t evicted, brought; /**< Pages evicted and paged in since the device was opened. */
     uint64_t requests;         /**< Number of page requests of kernels. */
-    uint64_t look_at;          /**< Device time at which the pager expects the next end of a stay; UINT64_MAX: none. */
+    uint64_t look_at;          /**< Device time at which the pager expects the next end of a lease; UINT64_MAX: none. */
 };
 
 #endif

@@ -217,7 +217,7 @@ struct tern_context {
     struct tern_set *set;   /**< Working set of later submissions; NULL: all memory of the process. */
     struct tern_wanted wanted; /**< The page that its work has requested. */
     struct tern_claim claim;   /**< The claim on blocks that its next chunk names. */
-    struct tern_stay stay;     /**< The stay in which it keeps the memory that its work uses. */
+    struct tern_lease lease;   /**< The residency lease by which it keeps the memory that its work uses. */
     struct tern_list absent; /**< Node of partition->absent, while memory of its next work is absent. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;

@@ -8,8 +8,8 @@
 
 #define BLOCK (4u << 20)
 
-/** Only one of the blocks fits; no stay ends. */
-static const char *const tiny = "small,mem=8M,host=120M,stay=100000000000,timeout=200000";
+/** Only one of the blocks fits; no lease ends. */
+static const char *const tiny = "small,mem=8M,host=120M,lease=100000000000,timeout=200000";
 
 /** A kernel that stores its id to the address in argument 0. */
 static const uint32_t code_store[] = {0x00052303, 0xcd002f73, 0x01e32023, 0x0000100b};

@@ -274,13 +274,13 @@ static void test_packets(void **state)
     rig_done();
 }
 
-/** Two processes with more memory than the device has both end with right results. In a second run no stay ends, and
+/** Two processes with more memory than the device has both end with right results. In a second run no lease ends, and
  *  one process requests pages while the other waits for memory. */
 static void test_two(void **state)
 {
     (void)state;
     static const char *const config[] = {"small,mem=32M,host=112M,timeout=200000",
-                                         "small,mem=32M,host=112M,stay=100000000000,timeout=200000"};
+                                         "small,mem=32M,host=112M,lease=100000000000,timeout=200000"};
     const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
     for (int k = 0; k < 2; k++) {
         struct actor a[2];
@@ -321,16 +321,16 @@ static void until_waits(struct actor *a)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** A kernel that streams through more than the device's memory leaves it to other work after its stay, however often it
- * requests pages. */
-static void test_stay(void **state)
+/** A kernel that streams through more than the device's memory leaves it to other work after its lease, however often
+ *  it requests pages. */
+static void test_lease(void **state)
 {
     (void)state;
     struct actor a, other;
     struct arrays x;
     struct tern_allocation *set;
     struct snapshot at = {.other = {&a}};
-    open_device("small,mem=32M,host=224M,stay=1000000,timeout=200000");
+    open_device("small,mem=32M,host=224M,lease=1000000,timeout=200000");
     actor_open(&a, "streams", 0, code_stream, sizeof code_stream);
     open_mix(&other, "waits", 1);
     snapshot_at_end(&at, &other, 1);
@@ -550,7 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream),     cmocka_unit_test(test_gather),    cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_two),        cmocka_unit_test(test_stay),      cmocka_unit_test(test_violations),
+        cmocka_unit_test(test_two),        cmocka_unit_test(test_lease),     cmocka_unit_test(test_violations),
         cmocka_unit_test(test_meanwhile),  cmocka_unit_test(test_without),
         cmocka_unit_test(test_told),
     };

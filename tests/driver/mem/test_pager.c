@@ -4,7 +4,7 @@
  *
  * - progress: while a program has work, an engine runs or a block moves. Between two jobs that end at most four times
  *   as many blocks move as all programs and a ticket's stops for pages need (A6);
- * - no starvation: a job takes no longer than the stays, moves and work of all programs;
+ * - no starvation: a job takes no longer than the leases, moves and work of all programs;
  * - no block is evicted while work on an engine names it;
  * - mutants of the rule that decides which process keeps memory from which violate these.
  */
@@ -22,7 +22,7 @@ static struct figures many(uint32_t n, enum kind kind, uint32_t stride, uint64_t
     static const uint32_t four = 4 * MIB;
     program_count = n + 1;
     memset(programs, 0, sizeof programs);
-    programs_open("small,mem=16M,host=400M,stay=20000,quantum=20000,timeout=4000000");
+    programs_open("small,mem=16M,host=400M,lease=20000,quantum=20000,timeout=4000000");
     for (uint32_t i = 0; i < program_count; i++) {
         struct program *p = &programs[i];
         p->kind = i < n ? kind : ALL;
@@ -65,7 +65,7 @@ static void test_many(void **unused)
     }
 }
 
-/** Each job uses other buffers than the one before: within one stay, many jobs would each move all of their memory. */
+/** Each job uses other buffers than the one before: within one lease, many jobs would each move all of their memory. */
 static void test_strides(void **unused)
 {
     (void)unused;
@@ -86,9 +86,9 @@ static void mix(uint64_t seed)
     pick_state = seed;
     memset(programs, 0, sizeof programs);
     program_count = 2 + pick(PROGRAMS - 1);
-    const uint32_t stay = pick(2) ? STAY : 1 + pick(100000);
-    snprintf(config, sizeof config, "small,mem=%uM,host=900M,stay=%u,quantum=20000,timeout=400000000", 12 + pick(8),
-             stay);
+    const uint32_t lease = pick(2) ? LEASE : 1 + pick(100000);
+    snprintf(config, sizeof config, "small,mem=%uM,host=900M,lease=%u,quantum=20000,timeout=400000000", 12 + pick(8),
+             lease);
     programs_open(config);
     uint32_t blocks = 0;
     uint64_t work = 0;
@@ -123,9 +123,9 @@ static void mix(uint64_t seed)
         worst = programs[i].worst > worst ? programs[i].worst : worst;
         jobs += programs[i].jobs;
     }
-    const uint64_t bound = 8 * (stay > STAY ? stay : STAY) + 4 * there * move_cycles; /* cycles of a ticket */
+    const uint64_t bound = 8 * (lease > LEASE ? lease : LEASE) + 4 * there * move_cycles; /* cycles of a ticket */
     /* cycles of tickets that overtake a job's */
-    const uint64_t lower = (1 + work / program_count / stay) * 64 * there * move_cycles;
+    const uint64_t lower = (1 + work / program_count / lease) * 64 * there * move_cycles;
     expect(longest <= 4 * (blocks + 64), "blocks move, and no job ends");
     expect(worst <= work + program_count * bound + lower, "a job waits too long");
     print_message("seed %" PRIu64 ": %s, %u programs of %u blocks: %" PRIu64 " jobs, the worst %" PRIu64 " cycles; "

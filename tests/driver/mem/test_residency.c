@@ -99,8 +99,8 @@ static void test_alternate(void **state)
     (void)state;
     struct user u[2];
     uint64_t last[2] = {0};
-    const uint64_t stay = 1000000;
-    rig_open("small,mem=16M,stay=1000000", NULL);
+    const uint64_t lease = 1000000;
+    rig_open("small,mem=16M,lease=1000000", NULL);
     const uint32_t pages = free_pages(dev), size = 12 * MIB;
     user_open(&u[0], "one", 1, size);
     user_open(&u[1], "two", 1, size);
@@ -119,7 +119,7 @@ static void test_alternate(void **state)
     const uint64_t times = brought() * 4096 / size;
     print_message("%llu times brought in within %llu cycles\n", (unsigned long long)times,
                   (unsigned long long)tern_device_time(dev));
-    assert_true(times >= 4 && times <= tern_device_time(dev) / stay + 3);
+    assert_true(times >= 4 && times <= tern_device_time(dev) / lease + 3);
     user_close(&u[0]);
     user_close(&u[1]);
     assert_int_equal(free_pages(dev), pages);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes whose memory does not fit on the device together alternate, however short `stay` is (A6, os/mem/stay.c).
+ * Processes whose memory does not fit on the device together alternate, however short `lease` is (A6, os/mem/lease.c).
  * Two and three of them do so while other work keeps the engines busy. Moves and cycles are counted. NORMAL also gets
  * stays beside FOCUS (S1).
  */
@@ -144,8 +144,8 @@ static struct cost run(const char *config, uint32_t n, uint32_t mib)
 static void test_sets(void **state)
 {
     (void)state;
-    static const char *const config[] = {"small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000",
-                                         "small,mem=32M,host=224M,stay=1000,quantum=20000,timeout=200000"};
+    static const char *const config[] = {"small,mem=32M,host=224M,lease=1,quantum=20000,timeout=200000",
+                                         "small,mem=32M,host=224M,lease=1000,quantum=20000,timeout=200000"};
     const struct cost alone = run("small,mem=128M,quantum=20000,timeout=200000", 1, 20);
     assert_int_equal(alone.blocks, 0);
     for (uint32_t k = 0; k < 2; k++) {
@@ -161,7 +161,7 @@ static void test_sets(void **state)
 static void test_pages(void **state)
 {
     (void)state;
-    const struct cost c = run("small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000", 2, 40);
+    const struct cost c = run("small,mem=32M,host=224M,lease=1,quantum=20000,timeout=200000", 2, 40);
     assert_in_range(c.blocks, 6, 300);
 }
 
@@ -172,7 +172,7 @@ static void test_set_beside_pages(void **state)
     (void)state;
     struct streamer s[2], set;
     struct snapshot at = {.other = {&s[0].a, &s[1].a}};
-    rig_open("small,mem=32M,host=480M,stay=1,quantum=20000,timeout=200000", NULL);
+    rig_open("small,mem=32M,host=480M,lease=1,quantum=20000,timeout=200000", NULL);
     for (int i = 0; i < 2; i++) {
         streamer_open(&s[i], "asks", 128 * MIB);
     }
@@ -199,14 +199,14 @@ static void test_set_beside_pages(void **state)
 
 enum { CROWD = 24 };
 
-/** The alternating processes run although more work than there are quanta in eight stays was queued before theirs. */
+/** The alternating processes run although more work than there are quanta in eight leases was queued before theirs. */
 static void test_crowd(void **state)
 {
     (void)state;
     struct actor crowd[CROWD], a[2];
     struct tern_allocation *large[2];
     uint64_t spins_on[CROWD], fence[2];
-    rig_open("small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000", NULL);
+    rig_open("small,mem=32M,host=224M,lease=1,quantum=20000,timeout=200000", NULL);
     for (int i = 0; i < CROWD; i++) {
         open_pinned_spin(&crowd[i], i % 2);
         spins_on[i] = actor_spin(&crowd[i]);
@@ -238,18 +238,18 @@ static void test_crowd(void **state)
     rig_done();
 }
 
-static const uint64_t stay = 100000;
+static const uint64_t lease = 100000;
 
-/** Returns the length of the last boosted stay in cycles. */
-static uint64_t boost_stay(const struct actor *a)
+/** Returns the length of the last boosted lease in cycles. */
+static uint64_t boost_lease(const struct actor *a)
 {
     pthread_mutex_lock(&dev->lock);
-    const uint64_t last = a->p->partition->boost_stay;
+    const uint64_t last = a->p->partition->boost_lease;
     pthread_mutex_unlock(&dev->lock);
     return last;
 }
 
-/** An endless FOCUS process that uses most of the memory keeps NORMAL out for eight stays at a time, and not for
+/** An endless FOCUS process that uses most of the memory keeps NORMAL out for eight leases at a time, and not for
  * ever. */
 static void test_focus(void **state)
 {
@@ -257,7 +257,7 @@ static void test_focus(void **state)
     struct actor focus;
     struct tern_allocation *large;
     struct streamer normal;
-    rig_open("small,mem=32M,host=224M,stay=100000,quantum=20000,timeout=200000", NULL);
+    rig_open("small,mem=32M,host=224M,lease=100000,quantum=20000,timeout=200000", NULL);
     open_spin(&focus, "focus", 0);
     ok(tern_context_set_priority(focus.c, TERN_BAND_FOCUS, 0));
     ok(tern_allocation_create(focus.p, 20 * MIB, TERN_MEM_WRITE, 0, &large));
@@ -266,11 +266,11 @@ static void test_focus(void **state)
     streamer_open(&normal, "normal", 20 * MIB);
     streamer_begin(&normal);
     streamer_end(&normal);
-    const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = boost_stay(&normal.a);
-    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last stay had %" PRIu64 "\n", theirs, ours,
+    const uint64_t theirs = stats(&focus).cycles, ours = stats(&normal.a).cycles, last = boost_lease(&normal.a);
+    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last lease had %" PRIu64 "\n", theirs, ours,
                   last);
-    assert_true(last >= stay);
-    assert_true(theirs >= 8 * stay); /* NORMAL may run longer than its stay, since a thread takes its memory */
+    assert_true(last >= lease);
+    assert_true(theirs >= 8 * lease); /* NORMAL may run longer than its lease, since a thread takes its memory */
     assert_int_equal(tern_context_ended(focus.c), 0);
     spins(&focus);
     actor_set(&focus, 0, 1);
@@ -297,7 +297,7 @@ static void test_focus_pages(void **state)
     struct streamer focus;
     struct actor normal;
     struct tern_allocation *large;
-    rig_open("small,mem=32M,host=224M,stay=100000,quantum=20000,timeout=200000", NULL);
+    rig_open("small,mem=32M,host=224M,lease=100000,quantum=20000,timeout=200000", NULL);
     streamer_open(&focus, "focus", 128 * MIB);
     ok(tern_context_set_priority(focus.a.c, TERN_BAND_FOCUS, 0));
     open_mix(&normal, "normal", -1);
@@ -306,10 +306,10 @@ static void test_focus_pages(void **state)
     until(stats(&focus.a).page_requests > 4);
     const uint64_t fence = actor_mix(&normal, 2000);
     until(ends_beside(&focus, &normal, fence));
-    const uint64_t theirs = stats(&focus.a).cycles, ours = stats(&normal).cycles, last = boost_stay(&normal);
-    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last stay had %" PRIu64 "\n", theirs, ours,
+    const uint64_t theirs = stats(&focus.a).cycles, ours = stats(&normal).cycles, last = boost_lease(&normal);
+    print_message("FOCUS ran %" PRIu64 " cycles, NORMAL %" PRIu64 ", its last lease had %" PRIu64 "\n", theirs, ours,
                   last);
-    assert_true(last >= stay && theirs >= 8 * stay);
+    assert_true(last >= lease && theirs >= 8 * lease);
     expect_mixed(&normal);
     streamer_end(&focus);
     tern_allocation_destroy(large);
@@ -336,20 +336,20 @@ static void test_ticket(void **state)
         {{TERN_BAND_FOCUS, {OWN + 1, 9}}, false},
     };
     struct actor a;
-    rig_open("small,mem=32M,stay=100000,quantum=20000,timeout=200000", NULL);
+    rig_open("small,mem=32M,lease=100000,quantum=20000,timeout=200000", NULL);
     open_mix(&a, "waits", 0);
     pthread_mutex_lock(&dev->lock); /* nobody else sees these values */
-    const struct tern_stay before = a.c->stay;
-    a.c->stay = (struct tern_stay){0};
-    const bool nothing = tern_stay_keeps(a.c, &cases[3].precedence);
-    a.c->stay = (struct tern_stay){.ticket = {OWN, 5}, .held = 1};
+    const struct tern_lease before = a.c->lease;
+    a.c->lease = (struct tern_lease){0};
+    const bool nothing = tern_lease_keeps(a.c, &cases[3].precedence);
+    a.c->lease = (struct tern_lease){.ticket = {OWN, 5}, .held = 1};
     bool keeps[sizeof cases / sizeof *cases];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        keeps[i] = tern_stay_keeps(a.c, &cases[i].precedence);
+        keeps[i] = tern_lease_keeps(a.c, &cases[i].precedence);
     }
-    a.c->stay.boosted = true;
-    const bool boosted = tern_stay_keeps(a.c, &cases[6].precedence);
-    a.c->stay = before;
+    a.c->lease.boosted = true;
+    const bool boosted = tern_lease_keeps(a.c, &cases[6].precedence);
+    a.c->lease = before;
     pthread_mutex_unlock(&dev->lock);
     assert_false(nothing);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -156,10 +156,10 @@ int __real_tern_move_in(struct tern_block *block);
 int __wrap_tern_move_in(struct tern_block *block);
 int __real_tern_move_out(struct tern_block *block);
 int __wrap_tern_move_out(struct tern_block *block);
-void __real_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket);
-void __wrap_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket);
-bool __real_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
-bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
+void __real_tern_lease_come_first(struct tern_device *device, struct tern_ticket *ticket);
+void __wrap_tern_lease_come_first(struct tern_device *device, struct tern_ticket *ticket);
+bool __real_tern_lease_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
+bool __wrap_tern_lease_keeps(const struct tern_context *c, const struct tern_precedence *precedence);
 
 static void moves(const struct tern_block *block)
 {
@@ -221,27 +221,27 @@ int __wrap_tern_move_out(struct tern_block *block)
     return 0;
 }
 
-bool __wrap_tern_stay_keeps(const struct tern_context *c, const struct tern_precedence *precedence)
+bool __wrap_tern_lease_keeps(const struct tern_context *c, const struct tern_precedence *precedence)
 {
-    const bool keeps = __real_tern_stay_keeps(c, precedence);
+    const bool keeps = __real_tern_lease_keeps(c, precedence);
     return mutant == NOBODY_KEEPS ? false
-           : mutant == ALL_KEEP   ? c->stay.ticket.number != precedence->ticket.number
+           : mutant == ALL_KEEP   ? c->lease.ticket.number != precedence->ticket.number
                                   : keeps;
 }
 
-/** Wraps tern_stay_come_first and checks the new ticket: it is ahead of tickets without a stay, and behind the stays
+/** Wraps tern_lease_come_first and checks the new ticket: it is ahead of tickets without a lease, and behind the leases
  *  that have begun. */
-void __wrap_tern_stay_come_first(struct tern_device *device, struct tern_ticket *ticket)
+void __wrap_tern_lease_come_first(struct tern_device *device, struct tern_ticket *ticket)
 {
     const struct tern_precedence without = {TERN_BAND_NORMAL, {.pages = 1, .number = 1}};
-    __real_tern_stay_come_first(device, ticket);
+    __real_tern_lease_come_first(device, ticket);
     const struct tern_precedence first = {TERN_BAND_NORMAL, *ticket};
-    expect(tern_stay_before(&first, &without), "a ticket that comes first is behind one without a stay");
+    expect(tern_lease_before(&first, &without), "a ticket that comes first is behind one without a lease");
     for (uint32_t i = 0; i < program_count; i++) {
-        const struct tern_stay *stay = &programs[i].c->stay;
-        const struct tern_precedence in_stay = {TERN_BAND_NORMAL, stay->ticket};
-        expect(!stay->ready || !stay->ticket.number || tern_stay_before(&in_stay, &first),
-               "a ticket comes before a stay that has begun");
+        const struct tern_lease *lease = &programs[i].c->lease;
+        const struct tern_precedence in_lease = {TERN_BAND_NORMAL, lease->ticket};
+        expect(!lease->ready || !lease->ticket.number || tern_lease_before(&in_lease, &first),
+               "a ticket comes before a lease that has begun");
     }
 }
 

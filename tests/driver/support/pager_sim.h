@@ -13,7 +13,7 @@
 
 #define PROGRAMS 17
 #define BUFFERS 12
-#define STAY 20000u /* cycles; also the quantum */
+#define LEASE 20000u /* cycles; also the quantum */
 
 enum kind { NAMES, ASKS, ALL }; /* the memory that a job needs: a named set; pages on request; all memory */
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nightly tier: tests that are too long for every change, in parts that may run on several nights or machines.
 
+What has no end, such as all arguments of a function or all mutants, is shared out: each night takes the next share.
 """
 import re
 
@@ -24,17 +25,17 @@ def soaks():
     for harm in "kill", "stop":
         for backend, clients in ("model", "64"), ("rtl", "8"):
             yield Step(f"soak-{backend}-{harm}",
-                       f"{clients} clients of a ternd on {backend} for ten minutes, one harmed each second: {harm}",
+                       f"{clients} clients of a ternd on {backend} for five minutes, one harmed each second: {harm}",
                        ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
-                        str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
-                        "--harm", harm], whole, READY, cost=900)
+                        str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "300",
+                        "--harm", harm], whole, READY, cost=450)
 
 
 def fuzzers():
     """Returns a step for each fuzzer, since together they take hours."""
     for name in FUZZERS.findall((ROOT / "tests/fuzz/CMakeLists.txt").read_text()):
-        yield Step(f"fuzz-{name}", f"what reads foreign bytes, 20 minutes: {name}",
-                   ["tests/fuzz/run", "-j", "1", "--seconds", "1200", name], lines, ("build-sanitize",), cost=1200)
+        yield Step(f"fuzz-{name}", f"what reads foreign bytes, ten minutes: {name}",
+                   ["tests/fuzz/run", "-j", "1", "--seconds", "600", name], lines, ("build-sanitize",), cost=600)
 
 
 def verification(night):
@@ -54,9 +55,9 @@ def verification(night):
                [*VERIFY, "--mutants", "--geometry", "default", "--seeds", "2000"], mutants,
                (*READY, "build-mutants-default"), cost=2000)
     yield Step("mutate-auto", f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
-               ["tests/verify/mutate-auto", "run", "--night", night, "--count", "150", "--seeds", "500", "--preempt",
+               ["tests/verify/mutate-auto", "run", "--night", night, "--count", "75", "--seeds", "500", "--preempt",
                 "61", "--jobs", "{jobs}", "--least", "60"],
-               last_lines(whole, 1), READY, cost=3600)
+               last_lines(whole, 1), READY, cost=1800)
 
 
 def tools():
@@ -82,8 +83,8 @@ def programs(night):
     opencl = BUILD / "tests/opencl"
     yield ctest("sweep", "built-in functions: 20,000 random arguments each, all vector widths", opencl / "sweep",
                 ["-R", r"^sweep\."], env={**MODEL, "TERN_SWEEP": "20000"}, needs=READY, cost=1500)
-    for piece in range(16):  # These are parts of this night's sixteenth of all arguments.
-        n = int(night) % 16 * 16 + piece
+    for piece in range(4):  # These are parts of this night's 64th of all arguments.
+        n = int(night) % 64 * 4 + piece
         yield Step(f"ranges-{piece}", "functions of one argument of 32 bits, a 256th of all arguments: which is in "
                    "the log", ["tests/opencl/sweep/ranges", "--night", str(n), "--nights", "256", "--minutes", "25",
                                "-j", "{jobs}"], last_lines(lines, 2), READY, cost=1400)

@@ -43,6 +43,21 @@ uint32_t rt_coarse_user1(const struct tc_kernel *k, const struct rt_range *r, co
     return k->tile ? r->offset[1] + r->global[1] : hardware->global[0] * k->coarse;
 }
 
+/** Chooses as many rounds as it takes to run a row by one fill of the engine, which has `full` work-items, if most of
+ *  them have work. Several short rows fill the engine together. */
+static bool choose_one_fill(const struct tc_kernel *k, uint32_t full, uint64_t rows, const struct rt_range *r,
+                            struct rt_range *hardware)
+{
+    const uint64_t rounds = (r->global[0] + (uint64_t)full * k->coarse - 1) / ((uint64_t)full * k->coarse);
+    const uint64_t block = TC_COARSE_STRIDE * k->coarse * rounds;
+    const uint64_t x = (r->global[0] + block - 1) / block * TC_COARSE_STRIDE;
+    if (rounds == 1 || (rows > 1 && rounds <= ROUNDS_MAX) || x > full || 8 * x < 7 * (uint64_t)full) {
+        return false;
+    }
+    hardware->global[0] = (uint32_t)x;
+    return true;
+}
+
 bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max, const struct rt_range *r,
                       struct rt_range *hardware)
 {
@@ -53,6 +68,10 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     }
     if (k->tile) {
         return choose_tiles(k, lanes, warps, max, r, hardware);
+    }
+    if (choose_one_fill(k, lanes * warps, rows, r, hardware)) {
+        rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
+        return true;
     }
     for (uint32_t rounds = ROUNDS_MAX; rounds > 0; rounds /= 2) {
         const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;

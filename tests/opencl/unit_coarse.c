@@ -70,9 +70,17 @@ static void test_how_many(void **state)
         {{1792, 1, 1}, 0, 0},     /* Fewer than half of the lanes would have work. */
         {{8192, 1, 1}, 0, 256},   /* All lanes have work for two rounds. */
         {{65536, 1, 1}, 0, 256},  /* All lanes have work for 16 rounds. */
-        {{65536 + 4096, 1, 1}, 0, 4352}, /* More than the engine holds at once: one round. */
-        {{1 << 20, 1, 1}, 0, 65536},
+        {{65536 + 4096, 1, 1}, 0, 256}, /* One fill of the engine, with 17 rounds. */
+        {{65537, 1, 1}, 0, 256},
+        {{20480, 1, 1}, 0, 256},  /* 5 rounds. */
+        {{4352, 1, 1}, 0, 272},   /* In two rounds, nearly half of the lanes would have no work. */
+        {{6657, 1, 1}, 0, 224},   /* Seven of eight lanes have work for two rounds. */
+        {{6656, 1, 1}, 0, 416},   /* Fewer would. */
+        {{1 << 20, 1, 1}, 0, 256},
+        {{1 << 30, 1, 1}, 0, 256},
         {{1 << 16, 64, 1}, 0, 256}, /* The rounds are within a row. The next work-items run the next row. */
+        {{1 << 20, 64, 1}, 0, 256},
+        {{20480, 2, 1}, 0, 160},  /* Two rows are in the engine together, with 8 rounds. */
         {{256, 8, 1}, 0, 16},     /* Rows count. */
         {{255, 64, 1}, 0, 0},     /* A row does not fill a round. */
         {{4096, 65535, 65535}, 0, 16},

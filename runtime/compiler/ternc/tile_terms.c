@@ -2,15 +2,16 @@
 /**
  * Addresses as sums of terms. The copies of a tile load in[((z + c) * n + y + b) * n + x + a] for several a, b and c.
  * As written, each row (b, c) has a product and a sum, and each word another sum. Products of sums become sums of
- * products if there are fewer of these. The partial sum that most addresses have in common is then computed once for
- * them, and so on with what remains, in the greedy way (Paar 1997). For 6 rows of 3 planes and 3 columns that is
- * 3 + 9 + 54 sums and 9 products instead of 18 + 18 + 54 and 21.
+ * products if there are fewer of these. An address that is an earlier one plus a term is computed from that one. Of the
+ * others the partial sum that most have in common is computed once for them, and so on with what remains, in the greedy
+ * way (Paar 1997). For 6 rows of 3 planes and 3 columns that is 3 + 9 + 54 sums and 9 products instead of 18 + 18 + 54
+ * and 21.
  */
 #include "tile.h"
 
 #include <stdlib.h>
 
-#define MOST_TERMS 6u
+#define MOST_TERMS 8u
 #define MOST_ADDRESSES 128u
 
 /** An address and its terms: the first is a pointer, the others are indices of elements. */
@@ -177,10 +178,73 @@ static int has_both(const struct sum *s, LLVMValueRef a, LLVMValueRef b, unsigne
     return found == 3;
 }
 
-/** The two terms that most addresses have in common. Returns the number of these addresses. */
+/** The term that sum `more` has and `less` has not, if they have all others in common; else NULL. */
+static LLVMValueRef difference(const struct sum *more, const struct sum *less)
+{
+    LLVMValueRef found = NULL;
+    unsigned used = 0; /* bits of the terms of `less` that were found */
+    for (unsigned i = 0; i < more->n; i++) {
+        unsigned k = 0;
+        while (k < less->n && (used >> k & 1 || less->terms[k] != more->terms[i])) {
+            k++;
+        }
+        if (k < less->n) {
+            used |= 1u << k;
+        } else if (found) {
+            return NULL;
+        } else {
+            found = more->terms[i];
+        }
+    }
+    return more->n == less->n + 1 && LLVMGetTypeKind(LLVMTypeOf(found)) == LLVMIntegerTypeKind ? found : NULL;
+}
+
+/** Computes each address that is an earlier one plus a term from the last such address: one sum, and none is less. */
+static void derive(struct terms *t)
+{
+    for (unsigned i = t->n; i-- > 0;) {
+        LLVMTypeRef type = LLVMGetGEPSourceElementType(t->sums[i].address);
+        LLVMValueRef term = NULL;
+        unsigned k = i;
+        while (!term && k-- > 0) {
+            if (LLVMGetGEPSourceElementType(t->sums[k].address) == type) {
+                term = difference(&t->sums[i], &t->sums[k]);
+            }
+        }
+        if (term) {
+            LLVMPositionBuilderBefore(t->b, t->sums[i].address);
+            LLVMReplaceAllUsesWith(t->sums[i].address,
+                                   LLVMBuildGEP2(t->b, type, t->sums[k].address, &term, 1, ""));
+            for (unsigned j = i; j + 1 < t->n; j++) {
+                t->sums[j] = t->sums[j + 1];
+            }
+            t->n--;
+        }
+    }
+}
+
+/** True: v is a number that an instruction shifts while it adds it (sh1add to sh3add). */
+static int is_shifted(const struct terms *t, LLVMValueRef v)
+{
+    if (!is_here(t, v, LLVMShl) || !LLVMIsAConstantInt(LLVMGetOperand(v, 1))) {
+        return 0;
+    }
+    const uint64_t n = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 1));
+    return n >= 1 && n <= 3;
+}
+
+/** True: the sum of both terms takes one instruction, and the sum of either with a pointer takes two. */
+static int is_cheap(const struct terms *t, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMIntegerTypeKind &&
+        LLVMGetTypeKind(LLVMTypeOf(b)) == LLVMIntegerTypeKind && (is_shifted(t, a) || is_shifted(t, b));
+}
+
+/** The two terms that most addresses have in common, or of several such pairs one whose sum is cheap. Returns the
+ *  number of these addresses. */
 static unsigned most_common(const struct terms *t, LLVMTypeRef type, LLVMValueRef *a, LLVMValueRef *b)
 {
-    unsigned most = 0;
+    unsigned most = 0, most_rank = 0;
     for (unsigned i = 0; i < t->n; i++) {
         const struct sum *s = &t->sums[i];
         for (unsigned x = 0; x < s->n && LLVMGetGEPSourceElementType(s->address) == type; x++) {
@@ -190,8 +254,10 @@ static unsigned most_common(const struct terms *t, LLVMTypeRef type, LLVMValueRe
                     n += LLVMGetGEPSourceElementType(t->sums[k].address) == type &&
                         has_both(&t->sums[k], s->terms[x], s->terms[y], &at_x, &at_y);
                 }
-                if (n > most) {
+                const unsigned rank = n == 0 ? 0 : 2 * n + (is_cheap(t, s->terms[x], s->terms[y]) != 0);
+                if (rank > most_rank) {
                     most = n;
+                    most_rank = rank;
                     *a = s->terms[x];
                     *b = s->terms[y];
                 }
@@ -248,6 +314,7 @@ void tile_share_terms(struct cc1 *cc, LLVMValueRef f)
         }
         read_sums(t);
         expand_all(t);
+        derive(t);
         for (unsigned i = 0; i < t->n; i++) {
             LLVMTypeRef type = LLVMGetGEPSourceElementType(t->sums[i].address);
             while (t->sums[i].n > 1 && most_common(t, type, &a, &b)) {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/submission.h"
 #include "migration/state/internal.h"
-#include "os/mem/box.h"
+#include "os/job/job.h"
 #include "os/part/part.h"
 
 #define PINS_MAX 65536u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Jobs that run in steps. A job whose working set cannot be resident at once needs only the blocks that the packets of
- * its next chunk name. A copy or fill that names too many blocks is cut: a chunk then has a part of it (box.h). The
+ * its next chunk name. A copy or fill that names too many blocks is cut: a chunk then has a part of it (job.h). The
  * arguments of a user executor cannot be cut.
  *
  * Size of a chunk. Packets are added until they name half of the memory that can be resident; the other half is for
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "os/mem/box.h"
+#include "os/job/job.h"
 #include "os/mem/mem.h"
 
 #define REGION (TERN_PAGES_SPAN * TERN_PAGE)

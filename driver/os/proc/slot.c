@@ -6,7 +6,6 @@
  * other engines may have written memory before.
  */
 #include "os/job/job.h"
-#include "os/mem/box.h"
 #include "os/mem/mem.h"
 #include "os/proc/proc.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/space/pages.h"
+#include "os/space/space.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Virtual address ranges (vaspace.h). Positions and counts are in pages. */
-#include "os/space/vaspace.h"
+/** Virtual address ranges (space.h). Positions and counts are in pages. */
+#include "os/space/space.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@
 
 #include "base/list.h"
 #include "kmd/paging.h"
-#include "os/space/pages.h"
+#include "os/space/space.h"
 #include "os/sched/sched.h"
 
 struct tern_allocation;

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
-#include "os/space/pages.h"
+#include "os/space/space.h"
 #include "tern/tern.h"
 
 struct tern_context;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/space/pages.h"
+#include "os/space/space.h"
 
 /** How the runnable work of a process uses its memory: work that is on an engine or would be dispatched next. Work
  *  with a named working set marks those allocations (struct tern_allocation). The fields `all...` are about work

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/space/pages.h"
-#include "os/space/vaspace.h"
+#include "os/space/space.h"
 
 static unsigned seed(void)
 {

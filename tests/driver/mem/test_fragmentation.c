@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/space/pages.h"
+#include "os/space/space.h"
 
 #define CHUNK TERN_PAGES_SPAN
 #define PAGES (256u * CHUNK)

@@ -7,7 +7,7 @@
 #include "migration_scene.h"
 
 #include "migration/state/internal.h"
-#include "os/mem/box.h"
+#include "os/job/job.h"
 #include "tests/lib/submit.h"
 
 static struct tern_image *im;

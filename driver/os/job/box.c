@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Boxes of copy and fill packets, and their parts (box.h). */
-#include "os/mem/box.h"
+/** Boxes of copy and fill packets, and their parts (job.h). */
+#include "os/job/job.h"
 
 #include <string.h>
 

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** The spaces that memory is taken from: physical pages of a device, virtual addresses of a process. */
+#ifndef TERN_OS_SPACE_SPACE_H
+#define TERN_OS_SPACE_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* -------------------------------------------------------------------- pages.c */
+
 /**
  * Physical pages of a device, 4 KiB each: a binary buddy allocator (Knowlton 1965), as Linux's page allocator and
  * drm_buddy, with blocks of 1 to 1024 pages (4 MiB, a superpage). A block is merged with its buddy as soon as both are
@@ -15,11 +24,6 @@
  *
  * Locks: none; the caller serialises.
  */
-#ifndef TERN_OS_SPACE_PAGES_H
-#define TERN_OS_SPACE_PAGES_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct tern_pages;
 
@@ -45,5 +49,43 @@ int tern_pages_take_large(struct tern_pages *p, struct tern_run *out);
 int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out);
 /** Gives a run, or a part of one, back; run->dirty says whether its pages are dirty. */
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run);
+
+/* ------------------------------------------------------------------ vaspace.c */
+
+/**
+ * Virtual address ranges of one process, in pages, within [64 KiB, 3.5 GiB - 64 KiB). The guard below catches a null
+ * pointer with a small offset. The guard above catches negative indices into local memory, which with the other windows
+ * of kernels begins at 3.5 GiB. The ranges in use are a sorted array: a range is found by bisection, a gap by one pass.
+ * Locks: none; the caller serialises.
+ */
+
+#define TERN_VA_FIRST 0x10u     /**< The first page that may be used. */
+#define TERN_VA_END 0xdfff0u    /**< The page after the last one that may be used. */
+
+struct tern_range {
+    uint32_t first, count; /**< First page and number of pages. */
+    void *owner;
+};
+
+struct tern_vaspace {
+    struct tern_range *range;
+    uint32_t n, capacity;
+};
+
+enum tern_place { TERN_PLACE_LOW, TERN_PLACE_HIGH };
+
+void tern_vaspace_free(struct tern_vaspace *v);
+/** Takes `count` pages at the lowest or highest address that is a multiple of `align` pages, a power of two.
+ *  -ENOSPC, -ENOMEM. */
+int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner,
+                      uint32_t *first);
+/** As tern_vaspace_take with TERN_PLACE_LOW, but the first page is `offset` pages above a multiple of `align`. */
+int tern_vaspace_take_offset(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, void *owner,
+                             uint32_t *first);
+/** Takes exactly [first, first + count). -EEXIST: some page is taken; -ENOSPC: outside of the space; -ENOMEM. */
+int tern_vaspace_take_at(struct tern_vaspace *v, uint32_t first, uint32_t count, void *owner);
+void tern_vaspace_give(struct tern_vaspace *v, uint32_t first);
+/** The range that holds the page, else the nearest one below it, else NULL. */
+const struct tern_range *tern_vaspace_find(const struct tern_vaspace *v, uint32_t page);
 
 #endif

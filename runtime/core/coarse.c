@@ -43,25 +43,42 @@ uint32_t rt_coarse_user1(const struct tc_kernel *k, const struct rt_range *r, co
     return k->tile ? r->offset[1] + r->global[1] : hardware->global[0] * k->coarse;
 }
 
-/** Chooses as many rounds as it takes to run a row by one fill of the engine, which has `full` work-items, if most of
- *  them have work. Several short rows fill the engine together. */
-static bool choose_one_fill(const struct tc_kernel *k, uint32_t full, uint64_t rows, const struct rt_range *r,
-                            struct rt_range *hardware)
+/** Work-items of the hardware that run a row in so many rounds, in whole rows of TC_COARSE_STRIDE. */
+static uint32_t width(const struct tc_kernel *k, const struct rt_range *r, uint32_t rounds)
 {
-    const uint64_t rounds = (r->global[0] + (uint64_t)full * k->coarse - 1) / ((uint64_t)full * k->coarse);
-    const uint64_t block = TC_COARSE_STRIDE * k->coarse * rounds;
-    const uint64_t x = (r->global[0] + block - 1) / block * TC_COARSE_STRIDE;
-    if (rounds == 1 || (rows > 1 && rounds <= ROUNDS_MAX) || x > full || 8 * x < 7 * (uint64_t)full) {
-        return false;
+    const uint64_t block = (uint64_t)TC_COARSE_STRIDE * k->coarse * rounds;
+    return (uint32_t)((r->global[0] + block - 1) / block) * TC_COARSE_STRIDE;
+}
+
+/** Chooses the number of rounds for an engine of `full` work-items; 0: coarsening would not pay. */
+static uint32_t choose_rounds(const struct tc_kernel *k, uint32_t full, const struct rt_range *r)
+{
+    const uint64_t rows = (uint64_t)r->global[1] * r->global[2];
+    /* Several rounds only if one fill of the engine covers a row once, from begin to end. Otherwise each fill would
+     * access the whole row, and memory that is not all resident would be paged in once for each fill. Several short
+     * rows fill the engine together. */
+    const uint32_t one_fill = rt_group_count(r->global[0], full * k->coarse);
+    if (one_fill > 1 && (rows == 1 || one_fill > ROUNDS_MAX)) {
+        const uint64_t x = width(k, r, one_fill);
+        if (x <= full && 8 * x >= 7 * (uint64_t)full) { /* most lanes have work */
+            return one_fill;
+        }
     }
-    hardware->global[0] = (uint32_t)x;
-    return true;
+    for (uint32_t rounds = ROUNDS_MAX; rounds > 0; rounds /= 2) {
+        const uint32_t x = width(k, r, rounds);
+        /* further rounds pay if all lanes still have work */
+        const uint64_t least = rounds > 1 ? full : tc_coarse_least(k, full).hardware;
+        if ((rounds == 1 || x <= full) && r->global[0] >= TC_COARSE_STRIDE * k->coarse * rounds &&
+            (rows >= least || rows * x >= least)) {
+            return rounds;
+        }
+    }
+    return 0;
 }
 
 bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max, const struct rt_range *r,
                       struct rt_range *hardware)
 {
-    const uint64_t rows = (uint64_t)r->global[1] * r->global[2];
     *hardware = *r;
     if (k->coarse == 0 || (uint64_t)r->offset[0] + r->global[0] > TC_COARSE_END) {
         return false;
@@ -69,28 +86,13 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
     if (k->tile) {
         return choose_tiles(k, lanes, warps, max, r, hardware);
     }
-    if (choose_one_fill(k, lanes * warps, rows, r, hardware)) {
-        rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
-        return true;
+    const uint32_t rounds = choose_rounds(k, lanes * warps, r);
+    if (rounds == 0) {
+        return false;
     }
-    for (uint32_t rounds = ROUNDS_MAX; rounds > 0; rounds /= 2) {
-        const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
-        const uint32_t x = rt_group_count(r->global[0], block) * TC_COARSE_STRIDE;
-        /* further rounds pay if all lanes still have work */
-        const uint64_t full = (uint64_t)lanes * warps;
-        const uint64_t least = rounds > 1 ? full : tc_coarse_least(k, lanes * warps).hardware;
-        /* Several rounds only if one fill of the engine covers a row once, from begin to end. Otherwise each fill
-         * would access the whole row, and memory that is not all resident would be paged in once for each fill. */
-        if (rounds > 1 && x > full) {
-            continue;
-        }
-        if (r->global[0] >= block && (rows >= least || rows * x >= least)) {
-            hardware->global[0] = x;
-            rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
-            return true;
-        }
-    }
-    return false;
+    hardware->global[0] = width(k, r, rounds);
+    rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
+    return true;
 }
 
 /** Number of work-items of n, `apart` from each other, that begin at `first` and are below `end`. */

@@ -8,7 +8,7 @@
 
 enum { NO_ROOM_NAMES = 64 };
 
-/** What the driver was told. The test and its queue's thread take turns. */
+/** Counts the calls of the driver. The test reads it while its queue has no work. */
 struct no_room {
     bool on;          /**< The driver has no room for all memory of a process. */
     unsigned refused; /**< Submissions that were refused. */

@@ -504,6 +504,7 @@ TERN_API int tern_context_take_data(struct tern_context *ctx);
 TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
 /** Returns the fence id of the last buffer that has ended. A buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
+
 /**
  * Sets band and weight (0: TERN_WEIGHT_NORMAL) from now on, for running work as well. Does not block. -EINVAL: band or
  * weight; -EPERM: REALTIME, which can keep all others from an engine, without CAP_SYS_NICE or a device opened with the

@@ -126,7 +126,7 @@ static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
 {
     struct tern_block *const b = oldest_of(s, m);
     struct tern_price dearest = {.in_use = !b};
-    bool leased = m->moving;
+    bool kept = m->moving;
     if (!b) {
         return dearest;
     }
@@ -135,10 +135,10 @@ static struct tern_price consider(struct tern_search *s, struct tern_memory *m)
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
         const struct tern_price price = price_of(a, b);
         const bool own = a->proc == s->proc && s->job && s->job->needs;
-        leased = leased || (price.leased && !own);
+        kept = kept || (price.leased && !own);
         dearest = cheaper(&dearest, &price) ? price : dearest;
     }
-    if (leased) {
+    if (kept) {
         s->later = true;
     } else if (!s->best || cheaper(&dearest, &s->least)) {
         s->best = b;

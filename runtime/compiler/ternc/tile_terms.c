@@ -2,10 +2,10 @@
 /**
  * Addresses as sums of terms. The copies of a tile load in[((z + c) * n + y + b) * n + x + a] for several a, b and c.
  * As written, each row (b, c) has a product and a sum, and each word another sum. Products of sums become sums of
- * products if there are fewer of these. An address that is an earlier one plus a term is computed from that one. Of the
- * others the partial sum that most have in common is computed once for them, and so on with what remains, in the greedy
- * way (Paar 1997). For 6 rows of 3 planes and 3 columns that is 3 + 9 + 54 sums and 9 products instead of 18 + 18 + 54
- * and 21.
+ * products if there are fewer of these. An address that is an earlier one plus a term is computed from that one. The
+ * partial sum that most of the other addresses have in common is computed once for them, and so on with what remains,
+ * in the greedy way (Paar 1997). For 6 rows of 3 planes and 3 columns that is 3 + 9 + 54 sums and 9 products instead of
+ * 18 + 18 + 54 and 21.
  */
 #include "tile.h"
 
@@ -178,6 +178,11 @@ static int has_both(const struct sum *s, LLVMValueRef a, LLVMValueRef b, unsigne
     return found == 3;
 }
 
+static int is_number(LLVMValueRef v)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMIntegerTypeKind;
+}
+
 /** The term that sum `more` has and `less` has not, if they have all others in common; else NULL. */
 static LLVMValueRef difference(const struct sum *more, const struct sum *less)
 {
@@ -196,7 +201,7 @@ static LLVMValueRef difference(const struct sum *more, const struct sum *less)
             found = more->terms[i];
         }
     }
-    return more->n == less->n + 1 && LLVMGetTypeKind(LLVMTypeOf(found)) == LLVMIntegerTypeKind ? found : NULL;
+    return more->n == less->n + 1 && is_number(found) ? found : NULL;
 }
 
 /** Computes each address that is an earlier one plus a term from the last such address: one sum, and none is less. */
@@ -236,15 +241,14 @@ static int is_shifted(const struct terms *t, LLVMValueRef v)
 /** True: the sum of both terms takes one instruction, and the sum of either with a pointer takes two. */
 static int is_cheap(const struct terms *t, LLVMValueRef a, LLVMValueRef b)
 {
-    return LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMIntegerTypeKind &&
-        LLVMGetTypeKind(LLVMTypeOf(b)) == LLVMIntegerTypeKind && (is_shifted(t, a) || is_shifted(t, b));
+    return is_number(a) && is_number(b) && (is_shifted(t, a) || is_shifted(t, b));
 }
 
 /** The two terms that most addresses have in common, or of several such pairs one whose sum is cheap. Returns the
  *  number of these addresses. */
 static unsigned most_common(const struct terms *t, LLVMTypeRef type, LLVMValueRef *a, LLVMValueRef *b)
 {
-    unsigned most = 0, most_rank = 0;
+    unsigned best = 0; /* twice the number of addresses, and 1 if the sum is cheap */
     for (unsigned i = 0; i < t->n; i++) {
         const struct sum *s = &t->sums[i];
         for (unsigned x = 0; x < s->n && LLVMGetGEPSourceElementType(s->address) == type; x++) {
@@ -254,17 +258,16 @@ static unsigned most_common(const struct terms *t, LLVMTypeRef type, LLVMValueRe
                     n += LLVMGetGEPSourceElementType(t->sums[k].address) == type &&
                         has_both(&t->sums[k], s->terms[x], s->terms[y], &at_x, &at_y);
                 }
-                const unsigned rank = n == 0 ? 0 : 2 * n + (is_cheap(t, s->terms[x], s->terms[y]) != 0);
-                if (rank > most_rank) {
-                    most = n;
-                    most_rank = rank;
+                const unsigned rank = 2 * n + (is_cheap(t, s->terms[x], s->terms[y]) != 0);
+                if (rank > best) {
+                    best = rank;
                     *a = s->terms[x];
                     *b = s->terms[y];
                 }
             }
         }
     }
-    return most;
+    return best / 2;
 }
 
 /** Makes a + b once for all addresses that contain both; a may be a pointer. */

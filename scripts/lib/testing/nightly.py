@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nightly tier: tests that are too long for every change, in parts that may run on several nights or machines.
 
-What has no end, such as all arguments of a function or all mutants, is shared out: each night takes the next share.
+No night runs all arguments of a function, or all mutants: each takes the next share, by its date.
 """
 import re
 

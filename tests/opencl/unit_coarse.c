@@ -76,6 +76,7 @@ static void test_how_many(void **state)
         {{4352, 1, 1}, 0, 272},   /* In two rounds, nearly half of the lanes would have no work. */
         {{6657, 1, 1}, 0, 224},   /* Seven of eight lanes have work for two rounds. */
         {{6656, 1, 1}, 0, 416},   /* Fewer would. */
+        {{8602, 1, 1}, 0, 544},   /* Three rounds fill three of four lanes, and two take two fills: one round. */
         {{1 << 20, 1, 1}, 0, 256},
         {{1 << 30, 1, 1}, 0, 256},
         {{1 << 16, 64, 1}, 0, 256}, /* The rounds are within a row. The next work-items run the next row. */
@@ -97,6 +98,10 @@ static void test_how_many(void **state)
         }
         assert_false(rt_coarse_choose(&(struct tc_kernel){.coarse = 0}, LANES, WARPS, MAX, &r, &h));
     }
+    /* A row of the hardware has more work-items than this engine: several rounds would take two fills. */
+    struct rt_range r = {.dims = 1, .global = {1000, 1, 1}, .local = {1, 1, 1}}, h;
+    assert_true(rt_coarse_choose(&kernel, 4, 2, 8, &r, &h));
+    assert_int_equal(h.global[0], 64);
 }
 
 /** A kernel that gains less needs a larger range. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads, builds and runs a bench of tests/rtl and its mutants, and decides whether they pass. The hash of each recorded
-mutant includes this file, so code that does not affect mutants is in tests/rtl/run.
+result includes this file, so code that does not affect results is in tests/rtl/run.
 """
 import fcntl
 import hashlib
@@ -162,12 +162,14 @@ def tools():
 
 
 def digest(name, mutant, tools_used):
-    """Returns a hash of all files that determine whether the bench catches the mutant; None if one cannot be read."""
+    """Returns a hash of all that determines whether the bench passes, or, with a mutant, whether it catches the mutant;
+    None if a file cannot be read. The hash of a bench has the least number of comparisons in the place of a mutant."""
     try:
         listed = checks(name)
+        subject = listed["mutant"][mutant] if mutant else listed["compares"]
         rest = [f for f in files(name) if not f.endswith(("/bench.f", "/bench.checks"))]
         texts = [(f, record.code(ROOT / f)) for f in rest]
-        parts = [tools_used, words(name), listed["rule"], listed["mutant"][mutant], texts]
+        parts = [tools_used, words(name), listed["rule"], subject, texts]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
     except (BadBench, KeyError, OSError, ValueError):
         return None

@@ -53,7 +53,8 @@ end=$(cat $sources | sed -n 's,^ends ,,p')
 """
 COPIED = ("tests/rtl/run", "tests/rtl/bench.py", "tests/rtl/lib/report.sv", "tests/lib/jobs.py",
           "tests/formal/prover.py", "scripts/lib/record.py", "scripts/lib/rtl_files.py")
-RECORD = "tests/rtl/caught.json"
+RECORD = "tests/rtl/passed.json"
+KINDS = ("benches", "mutants")
 
 
 class Caught(unittest.TestCase):
@@ -99,7 +100,9 @@ class Caught(unittest.TestCase):
         return found[3]
 
     def recorded(self):
-        return list(record.read(self.root / RECORD, "record", ("mutants",), "run")["mutants"])
+        """Returns the names of the benches and mutants in the record, sorted."""
+        found = record.read(self.root / RECORD, "record", KINDS, "run")
+        return sorted(name for kind in KINDS for name in found[kind])
 
     def test_which_ends_pass(self):
         for word in ENDS:
@@ -128,9 +131,10 @@ class Caught(unittest.TestCase):
         self.expect(0, ["PASS a", "PASS a:bad", "PASS a_2", "PASS a_2:other"], "--record", "a", "a_2")
         used = [re.findall(r"-GN=\d", call) for call in (self.root / "calls").read_text().splitlines()]
         self.assertEqual(used, [["-GN=1"], ["-GN=1"], ["-GN=2"], ["-GN=2"]])
-        self.assertEqual(self.recorded(), ["a:bad", "a_2:other"])
+        self.assertEqual(self.recorded(), ["a", "a:bad", "a_2", "a_2:other"])
         self.variant("-GN=3")
-        self.expect(0, ["PASS a:bad (recorded)", "PASS a_2:other"], "--new", "a:bad", "a_2:other")
+        new = ["PASS a_2", "PASS a_2:other"]
+        self.expect(0, ["PASS a (recorded)", "PASS a:bad (recorded)", *new], "--new", "a", "a_2")
 
     def test_bad_variant(self):
         """The checks of a variant that does not exist, a variant without checks, and a name given twice are errors."""
@@ -175,14 +179,21 @@ class Caught(unittest.TestCase):
         self.expect(0, ["PASS a"], "a", "+count=9")
         self.assertEqual(self.run_benches("a")[:2], (1, ["FAIL a", "PASS a:bad"]))
 
+    def test_plusargs_leave_the_record_out(self):
+        """A bench with other random numbers is not what the record is about: it runs, and is not recorded."""
+        self.expect(0, ["PASS a"], "--record", "a", "+seed=2")
+        self.assertFalse((self.root / RECORD).exists())
+        self.expect(0, ["PASS a", "PASS a:bad"], "--record", "a")
+        self.assertEqual(self.expect(0, ["PASS a"], "--new", "a", "+seed=2"), 1)
+
     def test_not_run_twice(self):
         everything = ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"]
         self.assertEqual(self.expect(0, everything), 4)
         self.assertFalse((self.root / RECORD).exists())
         self.expect(0, everything, "--record")
-        self.assertEqual(self.recorded(), ["a:bad", "b:bad"])
-        known = ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"]
-        self.assertEqual(self.expect(0, known, "--new"), 2)  # benches always run
+        self.assertEqual(self.recorded(), ["a", "a:bad", "b", "b:bad"])
+        known = [f"{line} (recorded)" for line in everything]
+        self.assertEqual(self.expect(0, known, "--new"), 0)
         self.assertEqual(self.expect(0, ["PASS b:bad (recorded)"], "--new", "b:bad"), 0)
         self.assertEqual(self.expect(0, everything), 4)
 
@@ -195,7 +206,7 @@ class Caught(unittest.TestCase):
         self.write("rtl/a.sv", "module a;\n  part u_part ();\nends GOOD\nendmodule\n")
         self.write("tests/rtl/a/bench.f", "# a comment\nrtl/lint.vlt -y rtl rtl/a_pkg.sv rtl/a.sv tests/rtl/a/tb.sv\n")
         self.expect(0, ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"], "--record")
-        one = ["PASS b:bad (recorded)", "PASS a", "PASS a:bad", "PASS b"]
+        one = ["PASS b (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS a:bad"]
         both = ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"]
         for name, lines in (("rtl/a.sv", one), ("rtl/part.sv", one), ("rtl/a_pkg.sv", one), ("rtl/lint.vlt", one),
                             ("tests/rtl/a/tb.sv", one), ("tests/rtl/a/bench.f", one), ("tests/rtl/a/kernel.c", one),
@@ -207,16 +218,23 @@ class Caught(unittest.TestCase):
                 self.expect(0, lines, "--new", "--record")
         checks = (self.root / "tests/rtl/a/bench.checks").read_text()
         self.write("tests/rtl/a/bench.checks", checks.replace("FOUND", "STOPPED"))
+        rest = ["PASS a (recorded)", "PASS b (recorded)", "PASS b:bad (recorded)"]
+        self.expect(0, [*rest, "PASS a:bad"], "--new", "--record")
+        self.write("tests/rtl/a/bench.checks", checks.replace("10", "11"))
         self.expect(0, one, "--new", "--record")
+        self.write("tests/rtl/a/bench.checks", checks.replace("10", "101"))
+        self.expect(1, ["PASS a:bad (recorded)", *rest[1:], "FAIL a"], "--new")
+        self.write("tests/rtl/a/bench.checks", checks)
+        self.expect(0, ["PASS a:bad (recorded)", *rest[1:], "PASS a"], "--new", "--record")
         self.env["VERILATOR"] += ".1"
         self.expect(0, both, "--new", "--record")
         self.write("tests/rtl/run", (self.root / "tests/rtl/run").read_text() + "# what is around the benches\n")
-        self.expect(0, ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"], "--new")
+        self.expect(0, [f"{line} (recorded)" for line in both], "--new")
 
     def test_comments(self):
         """A record does not depend on comments and docstrings. A string that is no docstring counts."""
         both = ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"]
-        recorded = ["PASS a:bad (recorded)", "PASS b:bad (recorded)", "PASS a", "PASS b"]
+        recorded = [f"{line} (recorded)" for line in both]
         self.write("rtl/lint.vlt", "`verilator_config\n")
         self.write("tests/rtl/a/bench.f", "rtl/lint.vlt rtl/a.sv tests/rtl/a/tb.sv\n")
         self.expect(0, both, "--record")
@@ -236,13 +254,17 @@ class Caught(unittest.TestCase):
 
     def test_failure_is_not_hidden(self):
         self.expect(0, ["PASS a", "PASS a:bad", "PASS b", "PASS b:bad"], "--record")
+        rest = ["PASS b (recorded)", "PASS b:bad (recorded)"]
         self.write_bench("a", mutant="QUIET")
-        self.expect(1, ["PASS b:bad (recorded)", "PASS a", "FAIL a:bad", "PASS b"], "--new", "--record")
-        self.assertEqual(self.recorded(), ["b:bad"])
+        self.expect(1, ["PASS a (recorded)", *rest, "FAIL a:bad"], "--new", "--record")
+        self.assertEqual(self.recorded(), ["a", "b", "b:bad"])
+        self.write_bench("a", "STATUS")
+        self.expect(1, [*rest, "FAIL a", "PASS a:bad"], "--new", "--record")
+        self.assertEqual(self.recorded(), ["a:bad", "b", "b:bad"])
         (self.root / "tests/rtl/b/bench.checks").unlink()
         self.write_bench("a")
         self.expect(0, ["PASS a", "PASS a:bad"], "--record", "a")
-        self.assertEqual(self.recorded(), ["a:bad"])
+        self.assertEqual(self.recorded(), ["a", "a:bad", "b"])
 
     def test_edited_record(self):
         self.expect(0, ["PASS a:bad"], "--record", "a:bad")
@@ -257,10 +279,11 @@ class Caught(unittest.TestCase):
         self.assertEqual((status, lines, said), (2, [], "run: no such bench or mutant: a:worse c\n"))
 
     def test_record_of_the_tree(self):
-        """The record was not edited by hand, and its mutants exist."""
-        found = record.read(ROOT / RECORD, "record of mutants", ("mutants",), "tests/rtl/run --record")["mutants"]
+        """The record was not edited by hand, and its benches and mutants exist."""
+        found = record.read(ROOT / RECORD, "record of benches", KINDS, "tests/rtl/run --record")
+        self.assertEqual(set(found["benches"]) - set(bench.names()), set())
         names = {f"{name}:{mutant}" for name in bench.names() for mutant in bench.checks(name)["mutant"]}
-        self.assertEqual(set(found) - names, set())
+        self.assertEqual(set(found["mutants"]) - names, set())
 
     def test_every_bench_of_the_tree_has_mutants(self):
         for name in bench.names():

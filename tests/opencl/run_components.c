@@ -139,25 +139,26 @@ static void write_body(FILE *f, const struct partition *p, const char *type, enu
     fprintf(f, how == 1 && space != PRIVATE ? "}\n" : "");
 }
 
-/** Writes the kernel k<id>. */
-static void write_kernel(FILE *f, const struct partition *p, unsigned id, const char *type, enum space space)
+/** Writes the kernel k<id>, which writes vectors of `size` components. */
+static void write_kernel(FILE *f, const struct partition *p, unsigned id, const char *type, unsigned size,
+                         enum space space)
 {
     const unsigned how = clt_random(&seed) % 3;
     const bool is_volatile = clt_random(&seed) % 2 == 0;
     static const char *const names[SPACES] = {"global", "local", "private"};
     char pointer[64];
-    snprintf(pointer, sizeof pointer, "%s %s S", names[space], is_volatile ? "volatile" : "");
+    snprintf(pointer, sizeof pointer, "%s %s S%u", names[space], is_volatile ? "volatile" : "", size);
     for (unsigned i = 0; how == 2 && i < p->n; i++) {
         fprintf(f, "void f%u_%u(%s *p, int z) { ", id, i, pointer);
         write_part(f, &p->parts[i], type);
         fprintf(f, " }\n");
     }
-    fprintf(f, "kernel void k%u(global S *g, int stride, int z) {\n"
-            "int c = get_local_id(0) %% stride ? -1 : get_local_id(0) / stride;\n", id);
+    fprintf(f, "kernel void k%u(global S%u *g, int stride, int z) {\n"
+            "int c = get_local_id(0) %% stride ? -1 : get_local_id(0) / stride;\n", id, size);
     if (space == GLOBAL) {
         fprintf(f, "%s *p = g;\n", pointer);
     } else {
-        fprintf(f, "%s %s S own[%d]; %s *p = own;\n", names[space], is_volatile ? "volatile" : "", VECTORS, pointer);
+        fprintf(f, "%s own[%d]; %s *p = own;\n", pointer, VECTORS, pointer);
         fprintf(f, "if (get_local_id(0) == 0) for (int r = 0; r < %d; r++) p[r].s.v[1] = g[r].s.v[1];\n", VECTORS);
         fprintf(f, "barrier(CLK_LOCAL_MEM_FENCE);\n");
     }
@@ -194,9 +195,10 @@ static double read_as(const char *at, size_t t)
 }
 
 /** Runs the kernel with the work-items 0, stride, 2 * stride ... and compares every component. */
-static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size, unsigned stride, const char *source)
+static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size, unsigned stride, const char *name,
+                const char *source)
 {
-    /* `whole` is the size of S: c and three vectors. */
+    /* `whole` is the size of S<size>: c and three vectors. */
     const size_t vector = (size == 3 ? 4 : size) * types[t].size, whole = 4 * vector;
     static char data[VECTORS * 4 * MOST * 8];
     const int z = 0;
@@ -213,7 +215,7 @@ static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size,
             } else if (in % types[t].size == 0 && in / types[t].size < size) {
                 const unsigned c = (unsigned)(in / types[t].size);
                 if (read_as(&data[at], t) != value_of(v, c)) {
-                    fail_msg("stride %u, vector %u: component %u is %g instead of %d in\n%s", stride, v, c,
+                    fail_msg("%s, stride %u, vector %u: component %u is %g instead of %d in\n%s", name, stride, v, c,
                              read_as(&data[at], t), value_of(v, c), source);
                 }
             }
@@ -222,32 +224,37 @@ static void run(cl_kernel k, const struct partition *p, size_t t, unsigned size,
     OK(clReleaseMemObject(m));
 }
 
-/** Builds one program with a kernel for each kind of partition. */
-static void test_vector(size_t t, unsigned size, enum space space)
+/** Builds one program with a kernel for each size of vector and each kind of partition, because a build takes longer
+ *  than the kernels do. */
+static void test_type(size_t t, enum space space)
 {
     static const char *const options[] = {"", "-cl-opt-disable", "-tern-no-coarsen", "-cl-std=CL3.0"};
-    static struct partition partitions[PARTITIONS];
+    static struct partition partitions[LENGTH(sizes) * PARTITIONS];
     char *source = NULL, name[8];
     size_t length = 0, lanes, most;
     FILE *f = open_memstream(&source, &length);
     assert_non_null(f);
-    fprintf(f, "typedef struct { short c; struct { %s%u v[3]; } s; } S;\n", types[t].name, size);
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        make_partition(&partitions[i], size, i);
-        write_kernel(f, &partitions[i], i, types[t].name, space);
+    for (unsigned i = 0; i < LENGTH(sizes); i++) {
+        fprintf(f, "typedef struct { short c; struct { %s%u v[3]; } s; } S%u;\n", types[t].name, sizes[i], sizes[i]);
+    }
+    for (unsigned i = 0; i < LENGTH(partitions); i++) {
+        const unsigned size = sizes[i / PARTITIONS];
+        make_partition(&partitions[i], size, i % PARTITIONS);
+        write_kernel(f, &partitions[i], i, types[t].name, size, space);
     }
     assert_int_equal(fclose(f), 0);
     cl_program program = clt_build(source, options[clt_random(&seed) % LENGTH(options)]);
-    for (unsigned i = 0; i < PARTITIONS; i++) {
+    for (unsigned i = 0; i < LENGTH(partitions); i++) {
+        const unsigned size = sizes[i / PARTITIONS];
         snprintf(name, sizeof name, "k%u", i);
         cl_kernel k = clCreateKernel(program, name, &clt_error);
         MADE(k);
         OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof lanes, &lanes,
                                     NULL));
         OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
-        run(k, &partitions[i], t, size, 1, source);
+        run(k, &partitions[i], t, size, 1, name, source);
         if (partitions[i].n * lanes <= most) {
-            run(k, &partitions[i], t, size, (unsigned)lanes, source);
+            run(k, &partitions[i], t, size, (unsigned)lanes, name, source);
         }
         OK(clReleaseKernel(k));
     }
@@ -258,9 +265,7 @@ static void test_vector(size_t t, unsigned size, enum space space)
 static void test_space(enum space space)
 {
     for (size_t t = 0; t < LENGTH(types); t++) {
-        for (size_t i = 0; i < LENGTH(sizes); i++) {
-            test_vector(t, sizes[i], space);
-        }
+        test_type(t, space);
     }
 }
 

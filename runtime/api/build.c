@@ -50,7 +50,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint n, 
             return CL_INVALID_VALUE;
         }
     }
-    if (program->source == NULL) {
+    if (!rt_program_compiles(program)) {
         return CL_INVALID_OPERATION;
     }
     const struct rt_build_request request = {

@@ -57,14 +57,29 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length,
                                                           cl_int *errcode_ret)
 {
-    cl_int error = CL_INVALID_OPERATION; /* the device supports no intermediate language */
+    cl_program p = NULL;
+    cl_int error;
     if (!rt_object_is(context, RT_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
     } else if (il == NULL || length == 0) {
         error = CL_INVALID_VALUE;
+    } else {
+        error = rt_program_create_il(context, il, length, &p);
     }
     rt_error_set(errcode_ret, error);
-    return NULL;
+    return p;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t size,
+                                                                   const void *value)
+{
+    if (!rt_object_is(program, RT_PROGRAM)) {
+        return CL_INVALID_PROGRAM;
+    }
+    if (!tc_il_present()) {
+        return CL_INVALID_OPERATION;
+    }
+    return value == NULL ? CL_INVALID_VALUE : rt_program_set_constant(program, id, size, value);
 }
 
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,

@@ -3,7 +3,8 @@
  * The compiler: from OpenCL C to code for the SIMT executor in three steps. Each step is a child process, so that a
  * crash of a compiler does not end the application (docs/compiler.md):
  *
- *   tc_compile  source -> module   LLVM bitcode with kernel metadata, the result of clCompileProgram
+ *   tc_compile  source -> module   LLVM bitcode with kernel metadata, the result of clCompileProgram; tc_il_compile
+ *                                  makes the same of SPIR-V
  *   tc_link     modules -> library, or object: relocatable RISC-V ELF with the section .tern.kernels (JSON)
  *   tc_load     object -> image    linked for a device address, with kernel entries
  *
@@ -43,6 +44,28 @@ struct tc_header {
  *  time or output (log); -ENOMEM. Files that the source names are regular ones of at most 64 MiB. */
 int tc_compile(const char *source, size_t size, const char *options, const struct tc_header *headers, size_t n_headers,
                struct tc_blob *module, char **log);
+
+/** Versions of SPIR-V that tc_il_compile takes, as CL_DEVICE_IL_VERSION lists them. */
+#define TC_IL_VERSIONS "SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0"
+
+/** A specialization constant of a SPIR-V module. */
+struct tc_constant {
+    uint32_t id;    /**< Its SpecId. */
+    uint32_t size;  /**< Bytes of its value: 1, also for a bool, 2, 4 or 8. */
+    int given;      /**< The value replaces the one in the module. */
+    uint64_t value; /**< The bytes of the value, little-endian; the others are 0. */
+};
+
+/** True: the tools that read SPIR-V are installed. */
+int tc_il_present(void);
+
+/** Checks a module in SPIR-V and finds its specialization constants; the caller frees the array. -EBADMSG: it is no
+ *  module that this device can run (log says why); -ENOENT, -EIO, -ENOMEM: as tc_compile. */
+int tc_il_read(const void *il, size_t size, struct tc_constant **constants, size_t *n_constants, char **log);
+
+/** Compiles a module in SPIR-V that tc_il_read has checked. Errors of tc_compile. */
+int tc_il_compile(const void *il, size_t size, const struct tc_constant *constants, size_t n_constants,
+                  const char *options, struct tc_blob *module, char **log);
 
 /** Links modules and libraries to a library (to_library) or an object. Errors of tc_compile; -EBADMSG also for
  *  unresolved or duplicate symbols, -EINVAL also for a blob of the wrong kind. */

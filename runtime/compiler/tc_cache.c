@@ -56,7 +56,7 @@ static void add_file(struct tc_key *key, const char *path)
     tc_key_add(key, id, sizeof id);
 }
 
-static void add_tool(struct tc_key *key, const char *name)
+void tc_key_add_tool(struct tc_key *key, const char *name)
 {
     char path[4200];
     struct tc_text log = {0};
@@ -80,8 +80,8 @@ void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)
         snprintf(path, sizeof path, "%s/%s", lib_dir, *file);
         add_file(key, path);
     }
-    add_tool(key, "clang-19");
-    add_tool(key, "ld.lld-19");
+    tc_key_add_tool(key, "clang-19");
+    tc_key_add_tool(key, "ld.lld-19");
 }
 
 void tc_key_add(struct tc_key *key, const void *data, size_t size)

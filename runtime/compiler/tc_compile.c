@@ -193,7 +193,7 @@ static void rename_source(struct tc_text *log, const struct tc_text *raw)
     }
 }
 
-static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *out)
+int tc_module_make(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *module)
 {
     struct tc_module_header header = {.version = TC_MODULE_VERSION, .flags = flags, .size = bitcode->size};
     memcpy(header.magic, "TERN.MOD", sizeof header.magic);
@@ -203,8 +203,14 @@ static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *o
     }
     memcpy(data, &header, sizeof header);
     memcpy(data + sizeof header, bitcode->data, bitcode->size);
-    *out = (struct tc_blob){data, sizeof header + bitcode->size};
-    return 0;
+    struct tc_blob made = {data, sizeof header + bitcode->size};
+    int result = tc_seal(&made);
+    if (result) {
+        free(made.data);
+    } else {
+        *module = made;
+    }
+    return result;
 }
 
 /** Input of the front end: source, overlay, headers, and a file for the list of opened files. */
@@ -242,16 +248,7 @@ static int run_front_end(const struct front_end *f, uint32_t flags, struct tc_bl
         result = -EIO;
     }
     if (!result) {
-        struct tc_blob made = {0};
-        result = wrap(&bitcode, flags, &made);
-        if (result == 0) {
-            result = tc_seal(&made);
-        }
-        if (result) {
-            free(made.data);
-        } else {
-            *module = made;
-        }
+        result = tc_module_make(&bitcode, flags, module);
     }
     free(bitcode.data);
     free(raw.data);

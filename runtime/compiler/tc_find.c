@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Finds the tools. The device library and tern-cc1 are beside this library, or where $TERN_LIB_DIR says. LLVM's tools
- * are in $TERN_LLVM_DIR if it is set, else in PATH or in the folders of Debian's packages, because services often run
- * with a shorter PATH. Programs with another user's rights (setuid) take no folder from the environment.
+ * are in $TERN_LLVM_DIR if it is set, those for SPIR-V in $TERN_SPIRV_DIR, else in PATH or in the folders of Debian's
+ * packages, because services often run with a shorter PATH. Programs with another user's rights (setuid) take no folder
+ * from the environment.
  */
 #include "tc_internal.h"
 
@@ -91,25 +92,38 @@ static int find_in(const char *list, const char *name, char *path, size_t size)
     return -ENOENT;
 }
 
+/** The tools: name in Debian's packages, name in an installation of another origin, package, and the variable that
+ *  names the folder of such an installation. */
+static const struct tool {
+    const char *name, *plain, *package, *variable, *what;
+} tools[] = {
+    {"clang-19", "clang", "clang-19", "TERN_LLVM_DIR", "LLVM 19"},
+    {"ld.lld-19", "ld.lld", "lld-19", "TERN_LLVM_DIR", "LLVM 19"},
+    {"llvm-spirv-15", "llvm-spirv", "llvm-spirv-15", "TERN_SPIRV_DIR", "translator of SPIR-V"},
+    {"spirv-val", "spirv-val", "spirv-tools", "TERN_SPIRV_DIR", "translator of SPIR-V"},
+};
+
 int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log)
 {
-    const char *set = secure_getenv("TERN_LLVM_DIR"), *search = secure_getenv("PATH");
-    /* the name in an LLVM that was not installed from a package */
-    const char *plain = !strncmp(name, "ld.lld", 6) ? "ld.lld" : "clang";
+    const struct tool *t = tools;
+    while (strcmp(t->name, name)) {
+        t++;
+    }
+    const char *set = secure_getenv(t->variable), *search = secure_getenv("PATH");
     if (set && *set) {
-        if (!find_in(set, name, path, size) || !find_in(set, plain, path, size)) {
+        if (!find_in(set, name, path, size) || !find_in(set, t->plain, path, size)) {
             return 0;
         }
-        tc_text_print(log, "error: there is neither %s nor %s in %s (TERN_LLVM_DIR)\n", name, plain, set);
+        tc_text_print(log, "error: there is neither %s nor %s in %s (%s)\n", name, t->plain, set, t->variable);
         return -ENOENT;
     }
     if (!find_in(search ? search : "", name, path, size) || !find_in(LLVM_DIRS, name, path, size) ||
-        !find_in("/usr/lib/llvm-19/bin", plain, path, size)) {
+        !find_in("/usr/lib/llvm-19/bin", t->plain, path, size)) {
         return 0;
     }
     tc_text_print(log,
                   "error: %s is not installed: it is not in PATH (%s), nor in %s; run: apt install %s\n"
-                  "(or name the folder of another LLVM 19 in TERN_LLVM_DIR)\n",
-                  name, search ? search : "not set", LLVM_DIRS, *plain == 'c' ? "clang-19" : "lld-19");
+                  "(or name the folder of another %s in %s)\n",
+                  name, search ? search : "not set", LLVM_DIRS, t->package, t->what, t->variable);
     return -ENOENT;
 }

@@ -54,7 +54,7 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log);
 /** Names of the files in it; NULL is the last. */
 extern const char *const tc_lib_files[];
 
-/** Path of an LLVM tool, "clang-19" or "ld.lld-19". 0, or -ENOENT (log says where it was looked for). */
+/** Path of a tool that tc_find.c lists, as "clang-19". 0, or -ENOENT (log says where it was looked for). */
 int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log);
 
 struct tc_child {
@@ -92,6 +92,8 @@ struct tc_key {
 /** Begins the key of a step ("compile", ...), with the versions of all tools and files in lib_dir. */
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir);
 void tc_key_add(struct tc_key *key, const void *data, size_t size);
+/** Adds the version of one more tool. */
+void tc_key_add_tool(struct tc_key *key, const char *name);
 
 /** Opens the cache's folder for reading, and makes it if `create`. -ENOENT: there is no cache. */
 int tc_cachedir_open(int create);
@@ -145,6 +147,9 @@ struct tc_module_header {
 /** Flag of a module: the arguments of its kernels may be queried (-cl-kernel-arg-info). Names are kept in any case,
  *  for messages about faults. */
 #define TC_MODULE_ARG_INFO 1u
+
+/** Makes a sealed module of bitcode. *module is unchanged on failure: -ENOMEM. */
+int tc_module_make(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *module);
 
 /** Runs tern-cc1 with an input, unless the cache has its result. *out is the sealed library or object. -EBADMSG: the
  *  input is invalid (log); -EIO: the output is not complete (log); errors of tc_child_run. */

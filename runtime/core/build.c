@@ -14,7 +14,8 @@ struct job {
     cl_program program; /**< Held. */
     enum rt_build_step step;
     char *options;
-    struct rt_binary *from; /**< The binary from which a program without source is built, held. */
+    struct tc_constant *constants; /**< Specialization constants of a program in SPIR-V. */
+    struct rt_binary *from; /**< The binary from which a program that compiles nothing is built, held. */
     cl_uint n_inputs;
     cl_program *headers;       /**< RT_COMPILE: headers, held. */
     struct rt_binary **inputs; /**< RT_LINK: binaries, held. */
@@ -34,6 +35,7 @@ static void job_free(struct job *j)
     free(j->inputs);
     free(j->names);
     free(j->options);
+    free(j->constants);
     rt_object_drop(j->from);
     rt_object_drop(j->program);
     free(j);
@@ -67,7 +69,8 @@ static cl_int job_create(cl_program p, const struct rt_build_request *r, struct 
     j->headers = calloc(r->n_inputs + (size_t)1, sizeof(cl_program));
     j->inputs = calloc(r->n_inputs + (size_t)1, sizeof(struct rt_binary *));
     j->names = calloc(r->n_inputs + (size_t)1, sizeof(char *));
-    if (j->options == NULL || j->headers == NULL || j->inputs == NULL || j->names == NULL) {
+    j->constants = calloc(p->n_constants + 1, sizeof *j->constants);
+    if (j->constants == NULL || j->options == NULL || j->headers == NULL || j->inputs == NULL || j->names == NULL) {
         goto fail;
     }
     j->n_inputs = r->n_inputs;
@@ -102,6 +105,9 @@ static void add_log(char **log, char *more)
 static int compile(const struct job *j, struct tc_blob *out, char **log)
 {
     const cl_program p = j->program;
+    if (p->il != NULL) { /* which has included its headers */
+        return tc_il_compile(p->il, p->il_size, j->constants, p->n_constants, j->options, out, log);
+    }
     struct tc_header *headers = calloc(j->n_inputs + (size_t)1, sizeof *headers);
     if (headers == NULL) {
         return -ENOMEM;
@@ -114,7 +120,7 @@ static int compile(const struct job *j, struct tc_blob *out, char **log)
     return r;
 }
 
-/** Compiles the source and links it, or links the binary of a program without source. */
+/** Compiles the source or module and links it, or links the binary of a program that has neither. */
 static int build(const struct job *j, struct tc_blob *out, char **log)
 {
     if (j->from != NULL) {
@@ -173,7 +179,7 @@ static void forget_locked(cl_program p)
 {
     tern_assert_held(&p->lock);
     p->executable = false;
-    if (p->source != NULL) { /* a program without source keeps the binary from which it was made */
+    if (rt_program_compiles(p)) { /* others keep the binary from which they were made */
         rt_object_drop(p->binary);
         p->binary = NULL;
     }
@@ -225,10 +231,13 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
         return CL_INVALID_OPERATION;
     }
     forget_locked(p);
+    if (p->n_constants != 0) {
+        memcpy(j->constants, p->constants, p->n_constants * sizeof *p->constants);
+    }
     free(p->options);
     p->options = strdup(j->options);
     p->status = CL_BUILD_IN_PROGRESS;
-    if (p->binary != NULL) { /* kept by forget_locked, because the program has no source */
+    if (p->binary != NULL) { /* kept by forget_locked, because the program has nothing to compile */
         rt_object_hold(p->binary);
         j->from = p->binary;
     }

@@ -85,7 +85,7 @@ static const struct constant {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 0},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 0},
     {CL_DEVICE_MAX_SAMPLERS, UINT, 0},
-    /* on-device queues, pipes, sub-groups, collective functions and IL are not supported */
+    /* on-device queues, pipes, sub-groups and collective functions are not supported */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, 0},
@@ -99,7 +99,6 @@ static const struct constant {
     {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, 0},
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_FALSE},
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_FALSE},
-    {CL_DEVICE_ILS_WITH_VERSION, NOTHING, 0},
 };
 
 /** Extensions of the API, listed after those of the compiler. */
@@ -132,7 +131,7 @@ static bool has(const char *feature)
 static cl_int answer_extensions(const struct rt_answer *a, bool versions)
 {
     char text[1024];
-    snprintf(text, sizeof text, "%s" OWN_EXTENSIONS, tc_extensions());
+    snprintf(text, sizeof text, "%s" OWN_EXTENSIONS "%s", tc_extensions(), tc_il_present() ? " cl_khr_il_program" : "");
     return versions ? rt_answer_names(a, text, 1) : rt_answer_string(a, text);
 }
 
@@ -164,6 +163,17 @@ static cl_int answer_c_versions(const struct rt_answer *a)
         rt_name_version("OpenCL C", 3, 0, 0),
     };
     return rt_answer_bytes(a, v, sizeof v);
+}
+
+/** Programs in SPIR-V are optional: the tools that read it may be absent. */
+static cl_int answer_il_versions(const struct rt_answer *a)
+{
+    const cl_name_version v[] = {
+        rt_name_version("SPIR-V", 1, 2, 0),
+        rt_name_version("SPIR-V", 1, 1, 0),
+        rt_name_version("SPIR-V", 1, 0, 0),
+    };
+    return rt_answer_bytes(a, v, tc_il_present() ? sizeof v : 0);
 }
 
 /** Geometry and backend, which programs show and distinguish devices by. */
@@ -251,7 +261,9 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
         return rt_answer_string(a, "v0000-00-00-00"); /* no conformance test was passed */
     case CL_DEVICE_IL_VERSION:
-        return rt_answer_string(a, "");
+        return rt_answer_string(a, tc_il_present() ? TC_IL_VERSIONS : "");
+    case CL_DEVICE_ILS_WITH_VERSION:
+        return answer_il_versions(a);
     case CL_DEVICE_BUILT_IN_KERNELS:
         return rt_builtin_names(d, a);
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:

@@ -320,7 +320,7 @@ cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, 
         return CL_INVALID_ARG_INDEX;
     }
     const struct tc_arg *t = &k->code->args[index];
-    if (!k->code->arg_info || t->name == NULL) {
+    if (!k->code->arg_info || (name == CL_KERNEL_ARG_NAME && t->name == NULL)) {
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     }
     switch (name) {

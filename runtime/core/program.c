@@ -11,6 +11,8 @@ static void program_destroy(void *object)
     cl_program p = object;
     rt_object_drop(p->binary);
     free(p->source);
+    free(p->il);
+    free(p->constants);
     free(p->options);
     free(p->log);
     rt_object_drop(p->context);
@@ -68,6 +70,69 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
     p->source[size] = '\0';
     *out = p;
     return CL_SUCCESS;
+}
+
+cl_int rt_program_create_il(cl_context ctx, const void *il, size_t size, cl_program *out)
+{
+    struct tc_constant *constants = NULL;
+    size_t n = 0;
+    char *log = NULL;
+    cl_program p;
+    if (!tc_il_present()) {
+        return CL_INVALID_OPERATION;
+    }
+    const int r = tc_il_read(il, size, &constants, &n, &log);
+    if (r != 0 && r != -ENOMEM && log != NULL) {
+        const char *sentence = strncmp(log, "error: ", 7) == 0 ? log + 7 : log;
+        rt_context_refuse(ctx, RT_REFUSED_IL, "clCreateProgramWithIL: %.*s", (int)strcspn(sentence, "\n"), sentence);
+    }
+    free(log);
+    if (r != 0) {
+        return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_VALUE;
+    }
+    const cl_int error = create_empty(ctx, &p);
+    if (error != CL_SUCCESS) {
+        free(constants);
+        return error;
+    }
+    p->constants = constants;
+    p->n_constants = n;
+    p->il = malloc(size);
+    if (p->il == NULL) {
+        rt_object_release(p);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(p->il, il, size);
+    p->il_size = size;
+    *out = p;
+    return CL_SUCCESS;
+}
+
+cl_int rt_program_set_constant(cl_program p, cl_uint id, size_t size, const void *value)
+{
+    cl_int error = p->il == NULL ? CL_INVALID_PROGRAM : CL_INVALID_SPEC_ID;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->n_constants; i++) {
+        struct tc_constant *c = &p->constants[i];
+        if (c->id != id) {
+            continue;
+        }
+        if (size != c->size) {
+            error = CL_INVALID_VALUE;
+            break;
+        }
+        c->value = 0;
+        memcpy(&c->value, value, size); /* the host is little-endian */
+        c->given = 1;
+        error = CL_SUCCESS;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return error;
+}
+
+bool rt_program_compiles(cl_program p)
+{
+    return p->source != NULL || p->il != NULL;
 }
 
 cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size, cl_program *out)
@@ -174,7 +239,7 @@ static cl_int query_locked(cl_program p, cl_program_info name, const struct rt_a
     case CL_PROGRAM_SOURCE:
         return rt_answer_string(a, p->source);
     case CL_PROGRAM_IL:
-        return rt_answer_bytes(a, NULL, 0);
+        return rt_answer_bytes(a, p->il, p->il_size);
     case CL_PROGRAM_BINARY_SIZES:
         return rt_answer_size(a, p->binary == NULL ? 0 : p->binary->blob.size);
     case CL_PROGRAM_BINARIES:

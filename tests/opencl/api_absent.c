@@ -92,5 +92,6 @@ int main(void)
         cmocka_unit_test(test_programs_and_queues),
     };
     setenv("TERN_CL_SVM", "0", 1);
+    setenv("TERN_SPIRV_DIR", "/nowhere", 1);
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -97,6 +97,10 @@ void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
+/* spir.c: a module of the target spir as one of the front end, with which it is replaced; others are returned as they
+ * are. */
+LLVMModuleRef cc1_spir(struct cc1 *cc, LLVMModuleRef module);
+
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
 void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);
 

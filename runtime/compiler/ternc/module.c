@@ -88,6 +88,7 @@ LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, co
     if (LLVMParseBitcodeInContext2(cc->context, buffer, &module)) {
         cc1_die(CC1_BAD_INPUT, "not a module: %s", message);
     }
+    module = cc1_spir(cc, module);
     cc1_module_retarget(cc, module);
     return module;
 }

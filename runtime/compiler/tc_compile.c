@@ -88,11 +88,13 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     add(a, "-include");
     add(a, declarations);
     if (o->version >= 300) {
-        add(a, "-D__opencl_c_atomic_scope_device=1"); /* clang has no name for this feature */
+        add(a, "-D__opencl_c_atomic_scope_device=1"); /* clang has no names for these features */
+        add(a, "-D__opencl_c_work_group_collective_functions=1");
     }
     add(a, o->version == 100   ? "-cl-std=CL1.0"
            : o->version == 110 ? "-cl-std=CL1.1"
            : o->version == 120 ? "-cl-std=CL1.2"
+           : o->version == 200 ? "-cl-std=CL2.0"
                                : "-cl-std=CL3.0");
     if (o->lines || o->explain) { /* explanations name lines */
         add(a, "-gline-tables-only");

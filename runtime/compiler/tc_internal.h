@@ -25,7 +25,7 @@ void tc_text_print(struct tc_text *text, const char *format, ...) __attribute__(
 struct tc_options {
     char **arguments; /**< Arguments for clang, not NULL-terminated. */
     size_t n;
-    int version;      /**< Version of OpenCL C: 100, 110, 120, 300. */
+    int version;      /**< Version of OpenCL C: 100, 110, 120, 200, 300. */
     int optimize;
     int coarsen;      /**< Kernels may get a second entry for several work-items. */
     int explain;      /**< The object says why its kernels run as they do. */

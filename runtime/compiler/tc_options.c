@@ -44,10 +44,10 @@ static const struct {
 static const struct {
     const char *name;
     int version;
-} standards[] = {{"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL3.0", 300}};
+} standards[] = {{"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL2.0", 200}, {"CL3.0", 300}};
 
 /** Valid versions of the language that a device need not support: the option is valid, and the build fails. */
-static const char *const other_standards[] = {"CL2.0", "CLC++", "CLC++1.0", "CLC++2021"};
+static const char *const other_standards[] = {"CLC++", "CLC++1.0", "CLC++2021"};
 
 /** The next token, malloc'ed; advances *text. 0; -ENOENT: there is none; -EINVAL: an open quote; -ENOMEM. */
 static int next_token(const char **text, char **out)
@@ -102,7 +102,7 @@ static int set_standard(struct tc_options *o, const char *name, struct tc_text *
             return 0;
         }
     }
-    tc_text_print(log, "error: -cl-std=%s is not supported; CL1.0, CL1.1, CL1.2 and CL3.0 are\n", name);
+    tc_text_print(log, "error: -cl-std=%s is not supported; CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0 are\n", name);
     for (size_t i = 0; i < sizeof other_standards / sizeof *other_standards; i++) {
         if (!strcmp(name, other_standards[i])) {
             return -EBADMSG;

@@ -85,7 +85,7 @@ static const struct constant {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 0},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 0},
     {CL_DEVICE_MAX_SAMPLERS, UINT, 0},
-    /* on-device queues, pipes, sub-groups and collective functions are not supported */
+    /* on-device queues, pipes and sub-groups are not supported */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, 0},
@@ -98,7 +98,7 @@ static const struct constant {
     {CL_DEVICE_PIPE_MAX_PACKET_SIZE, UINT, 0},
     {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, 0},
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_FALSE},
-    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_FALSE},
+    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_TRUE},
 };
 
 /** Extensions of the API, listed after those of the compiler. */

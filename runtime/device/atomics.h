@@ -45,9 +45,9 @@ float __tern_good atomic_xchg(volatile __global float *, float);
 float __tern_good atomic_xchg(volatile __local float *, float);
 #endif
 
-/* ---------------------------------------------------------------- OpenCL C 3.0, on generic pointers */
+/* ---------------------------------------------------------------- OpenCL C 2.0 and 3.0, on generic pointers */
 
-#if __OPENCL_C_VERSION__ >= 300
+#if __OPENCL_C_VERSION__ >= 200
 
 #define __tern_atomic "atomic_int and atomic_uint"
 #define __tern_access __tern_atomic ", and to load, store or exchange on atomic_float"

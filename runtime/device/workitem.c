@@ -47,6 +47,11 @@ PURE unsigned _Z19get_local_linear_idv(void)
 
 /* For other sources of the device library. */
 
+PURE unsigned __tern_items(void)
+{
+    return CSR(LOCAL_SIZE_X) * CSR(LOCAL_SIZE_Y) * CSR(LOCAL_SIZE_Z);
+}
+
 PURE unsigned __tern_user0(void)
 {
     return CSR(USER0);

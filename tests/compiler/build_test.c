@@ -40,6 +40,22 @@ static void test_images(void **state)
     free(object.data);
 }
 
+/** The front end of OpenCL C 2.0 knows pipes, kernels that enqueue kernels, and images that are read and written. */
+static void test_absent_of_2(void **state)
+{
+    (void)state;
+    static const char std[] = "-cl-std=CL2.0";
+    expect_failure("kernel void f(read_only pipe int p, global int *o) { int x; if (!read_pipe(p, &x)) o[0] = x; }",
+                   std, -EBADMSG, "the device has no pipes");
+    expect_failure("kernel void f(global int *o) { enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT,\n"
+                   "ndrange_1D(8), ^{ o[0] = 1; }); }", std, -EBADMSG, "the device has no enqueue_kernel");
+    expect_failure("kernel void f(read_write image2d_t i, global int *o) { o[0] = read_imagei(i, (int2)(0)).x; }", std,
+                   -EBADMSG, "the device has no images");
+    free(object_of("int f(int *p) { return *p; } global int g = 3;\n"
+                   "kernel void k(global int *a) { int x = 1; a[0] = f(a + 1) + f(&x) + g + work_group_any(a[2]); }",
+                   std).data);
+}
+
 static void test_recursion(void **state)
 {
     (void)state;
@@ -409,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors), cmocka_unit_test(test_images), cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_absent_of_2),
         cmocka_unit_test(test_empty), cmocka_unit_test(test_headers), cmocka_unit_test(test_relative_names),
         cmocka_unit_test(test_host_headers),
         cmocka_unit_test(test_given_names), cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),

@@ -19,7 +19,7 @@ SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sample
                         r"atomic_(long|ulong|double|half)|cl_profiling|mem_fence.*image")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
                         r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
-                        r"work_group_(all|any|broadcast|reduce|scan|commit|reserve)|amd_|arm_|__)")
+                        r"work_group_(commit|reserve)|amd_|arm_|__)")
 
 
 def extensions(version):
@@ -34,7 +34,8 @@ def declarations(clang, version):
     text = subprocess.run(
         [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
          "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions(version), "-I" + os.path.dirname(header), "-E",
-         *(["-D__opencl_c_atomic_scope_device=1"] if version == "CL3.0" else []), "-P",
+         *(["-D__opencl_c_atomic_scope_device=1", "-D__opencl_c_work_group_collective_functions=1"]
+           if version == "CL3.0" else []), "-P",
          "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\(\(.*?\)\)(?=[ ;])", " ", text)
     text = re.sub(r"#.*", "", text)

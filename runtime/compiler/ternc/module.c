@@ -210,6 +210,28 @@ static void print_name(char *out, size_t size, const char *symbol)
     }
 }
 
+/** What a function belongs to that the device does not have; NULL: it may be one of the program's that is missing. */
+static const char *absent(const char *name)
+{
+    static const struct {
+        const char *prefix, *what;
+    } features[] = {
+        {"read_image", "images"},         {"write_image", "images"},         {"get_image_", "images"},
+        {"__read_pipe", "pipes"},         {"__write_pipe", "pipes"},         {"__reserve_", "pipes"},
+        {"__commit_", "pipes"},           {"__get_pipe_", "pipes"},          {"__work_group_reserve_", "pipes"},
+        {"__work_group_commit_", "pipes"}, {"__sub_group_", "sub-groups"},   {"sub_group_", "sub-groups"},
+        {"get_sub_group_", "sub-groups"}, {"ndrange_", "enqueue_kernel"},    {"get_default_queue", "enqueue_kernel"},
+        {"__enqueue_kernel", "enqueue_kernel"}, {"__get_kernel_", "enqueue_kernel"},
+        {"enqueue_marker", "enqueue_kernel"},   {"create_user_event", "enqueue_kernel"},
+    };
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        if (!strncmp(name, features[i].prefix, strlen(features[i].prefix))) {
+            return features[i].what;
+        }
+    }
+    return NULL;
+}
+
 void cc1_module_check_undefined(struct cc1 *cc)
 {
     int errors = 0;
@@ -218,9 +240,9 @@ void cc1_module_check_undefined(struct cc1 *cc)
         size_t length;
         char name[256];
         print_name(name, sizeof name, LLVMGetValueName2(f, &length));
-        int image = !strncmp(name, "read_image", 10) || !strncmp(name, "write_image", 11) ||
-            !strncmp(name, "get_image_", 10);
-        fprintf(stderr, "error: undefined function '%s'%s\n", name, image ? ": the device has no images" : "");
+        const char *what = absent(name);
+        fprintf(stderr, "error: undefined function '%s'%s%s\n", name, what ? ": the device has no " : "",
+                what ? what : "");
         errors++;
     }
     for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {

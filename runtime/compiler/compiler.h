@@ -224,6 +224,10 @@ void tc_image_free(struct tc_image *image);
  *  the text is cut to `size`. 1: the program has line tables; 0: it has none. */
 int tc_locate(const struct tc_image *image, uint32_t address, char *text, size_t size);
 
+/** Eight hexadecimal digits, which change with each change of the compiler or of the device library. A binary of
+ *  another version may differ, or be refused. */
+const char *tc_version(void);
+
 /** CL_DEVICE_EXTENSIONS of the compiler, and the feature macros of OpenCL C 3.0 that it defines, separated by
  *  spaces. */
 const char *tc_extensions(void);

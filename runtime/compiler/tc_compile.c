@@ -5,6 +5,7 @@
  * (tc_depend.c). Programs with unknown dependences are not cached, but the link, which takes longer, still is.
  */
 #include "guard.h"
+#include "tc_digest.h"
 #include "tc_internal.h"
 
 #include <cjson/cJSON.h>
@@ -36,6 +37,11 @@ static const char enable[] = "-cl-ext=-all"
 static const char enable_3[] = "-cl-ext=-all"
 #include "tc_extensions.def"
     ;
+
+const char *tc_version(void)
+{
+    return TC_DIGEST;
+}
 
 const char *tc_extensions(void)
 {

@@ -184,12 +184,13 @@ static cl_int answer_name(cl_device_id d, const struct rt_answer *a)
     return rt_answer_string(a, text);
 }
 
-/** The version, and the configuration if it has keys. */
+/** The versions of runtime and compiler, and the configuration if it has keys. Applications that keep binaries tell by
+ *  this string whether they may use them. */
 static cl_int answer_driver(cl_device_id d, const struct rt_answer *a)
 {
     char text[128];
     const bool keys = strchr(d->info.config, ',') != NULL;
-    snprintf(text, sizeof text, RT_VERSION_STRING "%s%s", keys ? " " : "", keys ? d->info.config : "");
+    snprintf(text, sizeof text, RT_VERSION_STRING "+%s%s%s", tc_version(), keys ? " " : "", keys ? d->info.config : "");
     return rt_answer_string(a, text);
 }
 

@@ -79,7 +79,7 @@ static void test_no_device(void **state)
 
 static const char *wanted_name, *wanted_driver;
 
-/** Prints the device's name, and the rest of its driver's version after the number. */
+/** Compares the device's name, and the rest of its driver's version behind the versions of runtime and compiler. */
 static int look_at_names(void)
 {
     cl_platform_id p;
@@ -91,8 +91,11 @@ static int look_at_names(void)
         clGetPlatformInfo(p, CL_PLATFORM_VERSION, sizeof version, version, NULL)) {
         return 100;
     }
-    const size_t number = strspn(driver, "0123456789.");
-    return strcmp(name, wanted_name) ? 101 : !number || strcmp(driver + number, wanted_driver) ? 102 : 0;
+    const size_t number = strspn(driver, "0123456789."), compiler = number + 1;
+    if (!number || driver[number] != '+' || strspn(driver + compiler, "0123456789abcdef") != 8) {
+        return 103;
+    }
+    return strcmp(name, wanted_name) ? 101 : strcmp(driver + compiler + 8, wanted_driver) ? 102 : 0;
 }
 
 /** The device's name contains the geometry and the backend. Keys of the configuration are in the driver's version,

@@ -12,6 +12,7 @@ int run_build(struct run *r)
 {
     struct run_options *o = &r->options;
     static const char elf[] = "\177ELF"; /* first bytes of a program binary */
+    static const char spirv[] = "\x03\x02\x23\x07";
     void *code;
     size_t size;
     int status = file_read("run", o->file, MAX_FILE, "256 MiB, the most that a program may have", &code, &size);
@@ -20,18 +21,21 @@ int run_build(struct run *r)
     }
     const char *nul = memchr(code, '\0', size);
     const bool binary = size >= sizeof elf - 1 && !memcmp(code, elf, sizeof elf - 1);
+    const bool il = size >= sizeof spirv - 1 && !memcmp(code, spirv, sizeof spirv - 1);
     if (binary && o->build_given) {
         status = usage_error("run", "%s is a program binary, which is built already: options of the build "
                              "have no meaning", o->file);
+    } else if (il) {
+        r->program = session_build(&r->session, code, size, SESSION_SPIRV, o->build);
     } else if (nul && !binary) {
         unsigned line = 1;
         for (const char *p = code; (p = memchr(p, '\n', (size_t)(nul - p))); p++) {
             line++;
         }
-        fprintf(stderr, "tern run: %s:%u: there is a NUL byte, which no source text has; and it is no program binary "
-                "of this version of Tern, which begins as an ELF file\n", o->file, line);
+        fprintf(stderr, "tern run: %s:%u: there is a NUL byte, which no source text has; and it is neither SPIR-V nor "
+                "a program binary of this version of Tern, which begins as an ELF file\n", o->file, line);
     } else if (binary) {
-        r->program = session_build(&r->session, code, size, true, "");
+        r->program = session_build(&r->session, code, size, SESSION_BINARY, "");
     } else if (size == 0) {
         fprintf(stderr, "tern run: %s: is empty\n", o->file);
     } else {
@@ -45,7 +49,7 @@ int run_build(struct run *r)
             }
             p = stpcpy(p, "\"\n");
             memcpy(p, code, size);
-            r->program = session_build(&r->session, text, (size_t)(p - text) + size, false, o->build);
+            r->program = session_build(&r->session, text, (size_t)(p - text) + size, SESSION_SOURCE, o->build);
         }
         free(text);
     }
@@ -93,6 +97,10 @@ static int ask_argument(struct run *r, cl_uint i)
     }
     if (err == CL_SUCCESS) {
         err = clGetKernelArgInfo(r->kernel, i, CL_KERNEL_ARG_NAME, sizeof a->name, a->name, NULL);
+        if (err == CL_KERNEL_ARG_INFO_NOT_AVAILABLE || (err == CL_SUCCESS && !*a->name)) {
+            snprintf(a->name, sizeof a->name, "%u", a->number); /* SPIR-V need not have names */
+            err = CL_SUCCESS;
+        }
     }
     if (session_failed(&r->session, err, "asking what an argument of the kernel is")) {
         return EXIT_FAILED;

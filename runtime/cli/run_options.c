@@ -10,9 +10,8 @@
 static void help(void)
 {
     puts("usage: tern run FILE [options] [--] ARG...\n\n"
-         "Builds FILE, OpenCL C or a program binary, runs a kernel of it on the device (TERN_BACKEND, "
-         "TERN_CONFIG), and\n"
-         "prints what is then in the buffers that the kernel can write.\n\n"
+         "Builds FILE, OpenCL C, SPIR-V or a program binary, runs a kernel of it on the device (TERN_BACKEND,\n"
+         "TERN_CONFIG), and prints what is then in the buffers that the kernel can write.\n\n"
          "  --kernel NAME        which kernel (needed if the file has several); --list prints them\n"
          "  --global X[,Y[,Z]]   work-items\n"
          "  --local X[,Y[,Z]]    work-items of a group (default: the runtime's choice)\n"

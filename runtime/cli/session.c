@@ -123,15 +123,21 @@ static void print_log(const struct session *s, cl_program program)
     free(log);
 }
 
-cl_program session_build(struct session *s, const void *code, size_t size, bool binary, const char *options)
+cl_program session_build(struct session *s, const void *code, size_t size, enum session_code kind, const char *options)
 {
+    static const char *const failed[] = {
+        [SESSION_SOURCE] = "clCreateProgramWithSource",
+        [SESSION_SPIRV] = "this is no SPIR-V that the device takes",
+        [SESSION_BINARY] = "this is no program binary of this version of Tern",
+    };
     cl_int err, status = CL_SUCCESS;
     const unsigned char *bytes = code;
     const char *text = code;
-    cl_program p = binary ? clCreateProgramWithBinary(s->context, 1, &s->device, &size, &bytes, &status, &err)
-                          : clCreateProgramWithSource(s->context, 1, &text, &size, &err);
-    if (session_failed(s, err, binary ? "this is no program binary of this "
-                       "version of Tern" : "clCreateProgramWithSource")) {
+    cl_program p = kind == SESSION_BINARY
+        ? clCreateProgramWithBinary(s->context, 1, &s->device, &size, &bytes, &status, &err)
+        : kind == SESSION_SPIRV ? clCreateProgramWithIL(s->context, code, size, &err)
+                                : clCreateProgramWithSource(s->context, 1, &text, &size, &err);
+    if (session_failed(s, err, failed[kind])) {
         return NULL;
     }
     err = clBuildProgram(p, 1, &s->device, options, NULL, NULL);

@@ -26,8 +26,10 @@ struct session {
 bool session_open(struct session *s, const char *command);
 void session_close(struct session *s);
 
-/** Builds from OpenCL C source, or from a program binary. NULL: the build failed, and the log is on stderr. */
-cl_program session_build(struct session *s, const void *code, size_t size, bool binary, const char *options);
+enum session_code { SESSION_SOURCE, SESSION_SPIRV, SESSION_BINARY };
+
+/** Builds a program of this kind of code. NULL: the build failed, and the log is on stderr. */
+cl_program session_build(struct session *s, const void *code, size_t size, enum session_code kind, const char *options);
 
 /** Sums of the counters of all engines; time, geometry and names of the device. */
 void session_counters(struct session *s, cl_tern_counters *sum);

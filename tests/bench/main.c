@@ -235,7 +235,7 @@ static void measure_here(const struct bench *b, struct report *out)
         const char *text = bench_text(b->source, &size);
         m.env.context = m.session.context;
         m.env.queue = m.session.queue;
-        m.env.program = session_build(&m.session, text, size, false, "");
+        m.env.program = session_build(&m.session, text, size, SESSION_SOURCE, "");
         out->config = m.session.config;
         out->opened = m.env.program != NULL;
     }

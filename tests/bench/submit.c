@@ -58,7 +58,7 @@ static bool rig_open(struct rig *r)
     if (!session_open(&r->session, "bench submit")) {
         return false;
     }
-    r->program = session_build(&r->session, source, strlen(source), false, "");
+    r->program = session_build(&r->session, source, strlen(source), SESSION_SOURCE, "");
     if (!r->program) {
         return false;
     }

@@ -393,7 +393,8 @@ class Runs(Case):
         self.fails(1, "tern run: absent.cl: No such file or directory", "run", "absent.cl")
         self.fails(1, "is a directory", "run", self.folder)
         self.fails(1, "is empty", "run", self.file("empty.cl", ""))
-        self.fails(1, "no program binary of this version of Tern", "run", self.file("noise.bin", b"\0\1\2\3" * 100))
+        self.fails(1, "neither SPIR-V nor a program binary of this version of Tern", "run",
+                   self.file("noise.bin", b"\0\1\2\3" * 100))
         for text, line in ((b"\0", 1), (SHIFT.encode() + b"\0", SHIFT.count("\n") + 1), (b"// a\n\n/* \0 */\n", 3)):
             self.fails(1, f"tern run: nul.cl:{line}: there is a NUL byte, which no source text has", "run",
                        self.file("nul.cl", text).name)
@@ -407,6 +408,17 @@ class Runs(Case):
         binary = (self.folder / "shift.bin").read_bytes()
         self.fails(1, "tern run: ", "run", self.file("cut.bin", binary[:len(binary) // 2]), "--list")
         self.fails(1, "No such file", "run", "shift.cl", "--save-binary", "no/such")
+
+    def test_spirv(self):
+        """A module runs as a source does. Its arguments have numbers, because this one has no names."""
+        text = pathlib.Path(__file__).resolve().parents[1] / "opencl/il/constants.spvasm"
+        module = self.folder / "constants.spv"
+        subprocess.run(["spirv-as", "--target-env", "spv1.0", text, "-o", module], check=True)
+        self.assertEqual(self.works("run", module, "--list"), "values(global int *1)\n")
+        self.assertEqual(self.works("run", module, "--global", 1, "zeros:8"),
+                         "1: int[8] = 5 1075838976 1 200 50000 -1698898192 305419896 6\n")
+        self.fails(1, "this is no SPIR-V that the device takes", "run",
+                   self.file("cut.spv", module.read_bytes()[:200]), "--list")
 
     def test_asm(self):
         """The listing has the same instructions as LLVM's tool finds, and the names that this tool does not know."""

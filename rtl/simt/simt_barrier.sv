@@ -12,7 +12,7 @@
 //
 // State saved at preemption: live_q and waiting_q (look_*); for each group slot any_q, parted_q, pc_q, first_q. put_*
 // writes them back, before or after the launches with restoring_i, which give the remaining state. Such a launch
-// changes nothing of a warp with launch_live_i, and marks one with launch_ended_i as ended.
+// changes nothing of a warp that is live, and marks one that has ended as ended.
 //
 // Only the group of the warp that has just stopped can open, so the logic examines one group in a cycle. A barrier that
 // cannot open (a work-item has ended, or two wait at different pcs) stays so, because no work-item leaves a barrier
@@ -26,12 +26,8 @@ module simt_barrier #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
-    input  logic             launch_i,
-    input  logic [WW-1:0]    launch_warp_i,
-    input  logic [WW-1:0]    launch_slot_i,
-    input  logic [LANES-1:0] launch_mask_i,
-    input  logic             launch_first_i,     // the first warp of its group
-    input  logic [WW:0]      launch_nwarps_i,    // warps of the group
+    input  logic             launch_now_i,       // launch_i takes place
+    input  simt_core_pkg::launch_t launch_i,
     input  logic             arrive_i,
     input  logic             exit_i,
     input  logic [WW-1:0]    warp_i,
@@ -51,8 +47,6 @@ module simt_barrier #(
     output logic [LANES-1:0] res_elig_o,
     // save and restore
     input  logic             restoring_i,
-    input  logic             launch_live_i,
-    input  logic             launch_ended_i,
     output logic [WARPS-1:0] blocked_o,          // warps without a lane that can run
     input  logic [WW-1:0]    look_index_i,      // warp, or for look_any_o to look_first_o the slot
     output logic [LANES-1:0] look_live_o,
@@ -85,6 +79,10 @@ module simt_barrier #(
   logic [31:0]      pc_q [0:WARPS-1];        // lowest pc at which a work-item waits
   logic [WW+LW-1:0] first_q [0:WARPS-1];     // {warp, lane} of the first work-item that waits at pc_q
 
+  logic [WW-1:0]    launch_warp, launch_slot;
+  assign launch_warp = launch_i.warp[WW-1:0];
+  assign launch_slot = launch_i.slot[WW-1:0];
+
   assign work_elig_o = live_q[work_warp_i] & ~waiting_q[work_warp_i];
   assign res_elig_o  = live_q[res_warp_i] & ~waiting_q[res_warp_i];
 
@@ -104,7 +102,7 @@ module simt_barrier #(
     parted = parted_q[at_q] || exit_q || (arrive_q && any_q[at_q] && arrive_pc_q != pc_q[at_q]);
     open_o = '0;
     if (quiet && !parted) open_o = group & some_q;
-    fresh = ~({WARPS{1'b1}} << launch_nwarps_i) << launch_warp_i;
+    fresh = ~({WARPS{1'b1}} << launch_i.nwarps[WW:0]) << launch_warp;
   end
 
   assign stuck_o                      = stuck_q;
@@ -155,21 +153,21 @@ module simt_barrier #(
     end
     if (exit_i) live_q[warp_i] <= live_q[warp_i] & ~mask_i;
     if ((arrive_i || exit_i) && whole_i) blocked_q[warp_i] <= 1'b1;
-    if (launch_i) begin
-      if (launch_first_i) begin
-        member_q[launch_slot_i] <= fresh;
+    if (launch_now_i) begin
+      if (launch_i.first) begin
+        member_q[launch_slot] <= fresh;
         if (!restoring_i) begin
-          any_q[launch_slot_i]    <= 1'b0;
-          parted_q[launch_slot_i] <= 1'b0;
+          any_q[launch_slot]    <= 1'b0;
+          parted_q[launch_slot] <= 1'b0;
           for (int w = 0; w < WARPS; w++) if (fresh[w]) blocked_q[w] <= 1'b0;
         end
       end
-      slot_q[launch_warp_i] <= launch_slot_i;
-      if (!launch_live_i) begin
-        live_q[launch_warp_i]    <= launch_mask_i;
-        waiting_q[launch_warp_i] <= '0;
-        some_q[launch_warp_i]    <= 1'b0;
-        if (restoring_i) blocked_q[launch_warp_i] <= launch_ended_i;
+      slot_q[launch_warp] <= launch_slot;
+      if (!launch_i.live) begin
+        live_q[launch_warp]    <= launch_i.mask[LANES-1:0];
+        waiting_q[launch_warp] <= '0;
+        some_q[launch_warp]    <= 1'b0;
+        if (restoring_i) blocked_q[launch_warp] <= launch_i.ended;
       end
     end
     if (put_lanes_i) begin

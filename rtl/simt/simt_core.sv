@@ -31,14 +31,8 @@ module simt_core #(
     // launches and ends of warps
     input  logic                launch_valid_i,
     output logic                launch_ready_o,
-    input  logic [WW-1:0]       launch_warp_i, launch_slot_i,
-    input  logic [LANES-1:0]    launch_mask_i,
+    input  simt_core_pkg::launch_t launch_i,
     input  logic [LANES*30-1:0] launch_lid_i,    // local ids {z, y, x} of each lane, 10 bits each
-    input  logic [16:0]         launch_lbase_i,  // first byte of the group's local memory
-    input  logic                launch_first_i,  // the first warp of its group
-    input  logic [95:0]         launch_group_i, launch_base_i,  // {z, y, x}: group; global id of its first work-item
-    input  logic [32:0]         launch_size_i,   // size {z, y, x} of the group, 11 bits each
-    input  logic [WW:0]         launch_nwarps_i,  // warps of the group
     output logic                done_valid_o,
     output logic [WW-1:0]       done_warp_o,
     // instruction cache
@@ -79,8 +73,6 @@ module simt_core #(
     input  logic                halt_i,
     output logic                busy_o,
     input  logic                restoring_i, launch_ok_i,
-    input  logic                launch_live_i,    // with restoring_i: the warp's lanes are restored by put_*
-    input  logic                launch_ended_i,   // with restoring_i: the warp has ended
     input  logic                select_i,
     input  logic [WARPS-1:0]    select_warps_i,
     output logic [WARPS-1:0]    present_o,       // warps that have been launched and have not ended
@@ -207,8 +199,8 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_written (
       .clk_i,
-      .clear_i(launch && !launch_live_i),
-      .clear_warp_i(launch_warp_i),
+      .clear_i(launch && !launch_i.live),
+      .clear_warp_i(launch_warp),
       .write_i(wb_write),
       .rd_i({wb_warp, wb_rd}),
       .run_rd_i({ends_warp, ends_rd}),
@@ -292,10 +284,10 @@ module simt_core #(
       .shared_o(r_shared),
       .part_o(r_part),
       .launch_i(launch_valid_i),
-      .launch_slot_i,
-      .launch_group_i,
-      .launch_base_i,
-      .launch_size_i,
+      .launch_slot_i(launch_i.slot[WW-1:0]),
+      .launch_group_i(launch_i.group),
+      .launch_base_i(launch_i.base),
+      .launch_size_i(launch_i.size),
       .group_o(look_group),
       .base_o(look_base),
       .put_slot_i(put_slot),
@@ -538,17 +530,16 @@ module simt_core #(
 
   // ---------------------------------------------------------------------------------------------- launch
   logic          launch, launch_free, launch_wb, launch_taken, launch_new;
-  logic [LANES-1:0] launch_mask;
-  logic [WW-1:0] launch_warp_q;
+  logic [WW-1:0] launch_warp, launch_warp_q;
   logic [4:0]    launch_rd;
   logic [31:0]   stack_top, wb_scalar;
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
 
-  assign launch_new     = !launch_live_i && !launch_ended_i;
-  assign launch_mask    = launch_ended_i ? '0 : launch_mask_i;
+  assign launch_warp    = launch_i.warp[WW-1:0];
+  assign launch_new     = !launch_i.live && !launch_i.ended;
   assign launch_ready_o = launch_ok_i && launch_free
-                          && !(launch_new && (holds[launch_warp_i] || lsu_launch_hold_i[launch_warp_i]));
+                          && !(launch_new && (holds[launch_warp] || lsu_launch_hold_i[launch_warp]));
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
@@ -563,7 +554,7 @@ module simt_core #(
       .stack_top_i(stack_top),
       .launch_i(launch && launch_new),
       .ready_o(launch_free),
-      .launch_warp_i,
+      .launch_warp_i(launch_warp),
       .wb_valid_o(launch_wb),
       .wb_ready_i(launch_taken),
       .wb_warp_o(launch_warp_q),
@@ -574,8 +565,8 @@ module simt_core #(
 
   always_ff @(posedge clk_i)
     if (launch) begin
-      slot_q[launch_warp_i]  <= launch_slot_i;
-      lbase_q[launch_warp_i] <= launch_lbase_i;
+      slot_q[launch_warp]  <= launch_i.slot[WW-1:0];
+      lbase_q[launch_warp] <= launch_i.lbase;
     end
 
   // ------------------------------------------------------------------------------------------ write-back
@@ -711,7 +702,7 @@ module simt_core #(
           .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
           .scalar_data_i(wb_scalar),
           .launch_i(launch),
-          .launch_warp_i,
+          .launch_warp_i(launch_warp),
           .launch_lid_i(launch_lid_i[30*i +: 30])
       );
     end
@@ -732,13 +723,9 @@ module simt_core #(
   ) u_warps (
       .clk_i,
       .rst_i,
-      .launch_i(launch),
+      .launch_now_i(launch),
       .launch_valid_i,
-      .launch_warp_i,
-      .launch_slot_i,
-      .launch_mask_i(launch_mask),
-      .launch_first_i,
-      .launch_nwarps_i,
+      .launch_i,
       .launch_pc_i(packet_i.entry),
       .done_o(done_valid_o),
       .done_warp_o,
@@ -778,8 +765,6 @@ module simt_core #(
       .wake_o(flow_wake),
       .busy_o(flow_busy),
       .restoring_i,
-      .launch_live_i,
-      .launch_ended_i,
       .select_i(select_i ? select_warps_i : '0),
       .look_i,
       .look_index_i,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codes inside the SIMT core: execution units, control flow, sources of operands and of register writes, and kinds of
-// lines in the state of a stopped executor.
+// lines in the state of a stopped executor. Structs of signals that go through the executor together.
+// A member of a struct that names a warp, or has a bit for each lane or warp, has the width of the largest geometry (32
+// lanes, 32 warps); upper bits are zero where there are fewer. Words and local ids of all lanes are ports of their own.
 
 package simt_core_pkg;
 
@@ -75,6 +77,21 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_DATA = 4'd10;
   localparam logic [3:0] LINE_CMP = 4'd11;
   localparam logic [3:0] LINE_END = 4'd12;     // no line is left
+
+  // The launch of a warp. It comes from simt_dispatch; simt_executor adds what a resume makes of it.
+  typedef struct packed {
+    logic [4:0]  warp;
+    logic [4:0]  slot;    // group slot
+    logic [31:0] mask;    // lanes that have a work-item; none if the warp has ended
+    logic [5:0]  nwarps;  // warps of the group
+    logic        first;   // the first warp of its group
+    logic        live;    // in a resume: the state of its lanes is restored too
+    logic        ended;   // in a resume: it had ended
+    logic [16:0] lbase;   // first byte of the group's local memory
+    logic [32:0] size;    // of the group, {z, y, x}, 11 bits each
+    logic [95:0] base;    // {z, y, x}: global id of the group's first work-item
+    logic [95:0] group;   // {z, y, x}
+  } launch_t;
 
   /* verilator lint_on UNUSEDPARAM */
 

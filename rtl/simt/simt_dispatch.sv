@@ -51,16 +51,8 @@ module simt_dispatch #(
 
     output logic                         launch_valid_o,
     input  logic                         launch_ready_i,
-    output logic [WW-1:0]                launch_warp_o,
-    output logic [WW-1:0]                launch_slot_o,
-    output logic [L-1:0]                 launch_mask_o,
+    output simt_core_pkg::launch_t       launch_o,         // live and ended are zero
     output logic [L*30-1:0]              launch_lid_o,     // local ids {z, y, x} of each lane, 10 bits each
-    output logic [16:0]                  launch_lbase_o,   // first byte of the group's local memory
-    output logic                         launch_first_o,   // the first warp of its group
-    output logic [95:0]                  launch_group_o,   // {z, y, x}
-    output logic [95:0]                  launch_base_o,    // {z, y, x}: global id of the group's first work-item
-    output logic [32:0]                  launch_size_o,    // {z, y, x}, 11 bits each
-    output logic [WW:0]                  launch_nwarps_o,  // warps of the group
 
     input  logic                         warp_done_valid_i,
     input  logic [WW-1:0]                warp_done_warp_i
@@ -156,6 +148,14 @@ module simt_dispatch #(
   logic [WW-1:0] ending_slot_q;
   logic [W*WW-1:0] slot_of_q;       // slot of each warp
   logic [W-1:0]    fresh_q;         // warps of the current group that have not been launched
+  // The launch.
+  logic [WW-1:0]   launch_warp_q, launch_slot_q;
+  logic [WW:0]     launch_nwarps_q;
+  logic            launch_first_q;
+  logic [16:0]     launch_lbase_q;
+  logic [32:0]     launch_size_q;
+  logic [95:0]     launch_group_q, launch_base_q;
+  logic [L-1:0]    launch_mask;
 
   always_comb begin
     take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy &&
@@ -177,6 +177,18 @@ module simt_dispatch #(
   assign next_base_o  = next_base_q;
   assign fresh_o      = fresh_q;
 
+  assign launch_o.warp   = 5'(launch_warp_q);
+  assign launch_o.slot   = 5'(launch_slot_q);
+  assign launch_o.mask   = 32'(launch_mask);
+  assign launch_o.nwarps = 6'(launch_nwarps_q);
+  assign launch_o.first  = launch_first_q;
+  assign launch_o.live   = 1'b0;
+  assign launch_o.ended  = 1'b0;
+  assign launch_o.lbase  = launch_lbase_q;
+  assign launch_o.size   = launch_size_q;
+  assign launch_o.base   = launch_base_q;
+  assign launch_o.group  = launch_group_q;
+
   always_ff @(posedge clk_i) begin
     done_o <= 1'b0;
     if (clear) state_q <= IDLE;
@@ -188,7 +200,7 @@ module simt_dispatch #(
         PLACE:   state_q <= shape_same_q ? COUNT : SHAPE;
         SHAPE:   if (shape_ready) state_q <= COUNT;
         COUNT:   state_q <= LAUNCH;
-        LAUNCH:  if (advance && sent_q + (WW+1)'(1) == launch_nwarps_o) state_q <= WAIT;
+        LAUNCH:  if (advance && sent_q + (WW+1)'(1) == launch_nwarps_q) state_q <= WAIT;
         default: if (slots_idle && !ending_q && !warp_done_valid_i) begin
                    state_q <= IDLE;
                    done_o  <= 1'b1;
@@ -199,55 +211,55 @@ module simt_dispatch #(
   always_ff @(posedge clk_i) begin
     if (start_i) shape_known_q <= 1'b0;
     if (take) begin
-      launch_group_o <= next_group_q;
-      launch_base_o  <= next_base_q;
-      launch_size_o  <= next_size_q;
-      launch_slot_o  <= slot;
-      shape_same_q   <= shape_known_q && launch_size_o == next_size_q;
+      launch_group_q <= next_group_q;
+      launch_base_q  <= next_base_q;
+      launch_size_q  <= next_size_q;
+      launch_slot_q  <= slot;
+      shape_same_q   <= shape_known_q && launch_size_q == next_size_q;
       shape_known_q  <= 1'b1;
       sent_q         <= '0;
-      launch_first_o <= 1'b1;
+      launch_first_q <= 1'b1;
     end
     // First warp and local memory of the slot; number of warps of the group.
     if (state_q == PLACE) begin
-      launch_warp_o  <= launch_slot_o * group_warps_q;
-      launch_lbase_o <= 17'(launch_slot_o) * local_bytes_q;
-      items_xy_q     <= launch_size_o[10:0] * launch_size_o[21:11];
+      launch_warp_q  <= launch_slot_q * group_warps_q;
+      launch_lbase_q <= 17'(launch_slot_q) * local_bytes_q;
+      items_xy_q     <= launch_size_q[10:0] * launch_size_q[21:11];
     end
     if (state_q == SHAPE) begin
-      items_q         <= items_xy_q * launch_size_o[32:22];
-      launch_nwarps_o <= (WW+1)'((items_q + 11'(L - 1)) >> LW);
+      items_q         <= items_xy_q * launch_size_q[32:22];
+      launch_nwarps_q <= (WW+1)'((items_q + 11'(L - 1)) >> LW);
     end
     if (in_valid && advance) sent_q <= sent_q + (WW+1)'(1);
     if (launched) begin
-      launch_warp_o  <= launch_warp_o + WW'(1);
-      launch_first_o <= 1'b0;
+      launch_warp_q  <= launch_warp_q + WW'(1);
+      launch_first_q <= 1'b0;
     end
     if (start_i) fresh_q <= '0;
-    else if (state_q == COUNT) fresh_q <= ~({W{1'b1}} << launch_nwarps_o) << launch_warp_o;
-    else if (launched) fresh_q[launch_warp_o] <= 1'b0;
+    else if (state_q == COUNT) fresh_q <= ~({W{1'b1}} << launch_nwarps_q) << launch_warp_q;
+    else if (launched) fresh_q[launch_warp_q] <= 1'b0;
   end
 
   simt_dispatch_ids #(.L(L)) u_ids (
       .clk_i(clk_i),
       .rst_i(clear),
       .shape_valid_i(state_q == PLACE && !shape_same_q),
-      .size_i(launch_size_o),
+      .size_i(launch_size_q),
       .shape_ready_o(shape_ready),
       .advance_i(advance),
       .in_valid_i(in_valid),
       .in_first_i(first_warp),
       .busy_o(ids_busy),
       .out_valid_o(launch_valid_o),
-      .mask_o(launch_mask_o),
+      .mask_o(launch_mask),
       .lid_o(launch_lid_o)
   );
 
   // An ended warp is reported to its slot one cycle later.
   always_ff @(posedge clk_i) begin
     ending_q <= (warp_done_valid_i || (launched && launch_ended_i)) && !clear;
-    ending_slot_q <= warp_done_valid_i ? slot_of_q[WW*warp_done_warp_i +: WW] : launch_slot_o;
-    if (launched) slot_of_q[WW*launch_warp_o +: WW] <= launch_slot_o;
+    ending_slot_q <= warp_done_valid_i ? slot_of_q[WW*warp_done_warp_i +: WW] : launch_slot_q;
+    if (launched) slot_of_q[WW*launch_warp_q +: WW] <= launch_slot_q;
   end
 
   simt_dispatch_slots #(.W(W)) u_slots (
@@ -258,8 +270,8 @@ module simt_dispatch #(
       .take_valid_i(take),
       .take_slot_i(slot),
       .start_valid_i(state_q == COUNT),
-      .start_slot_i(launch_slot_o),
-      .start_warps_i(launch_nwarps_o),
+      .start_slot_i(launch_slot_q),
+      .start_warps_i(launch_nwarps_q),
       .done_valid_i(ending_q),
       .done_slot_i(ending_slot_q),
       .free_valid_o(free_valid),

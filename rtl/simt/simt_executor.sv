@@ -257,26 +257,26 @@ module simt_executor #(
     end
 
   // ------------------------------------------------------------------------------------------ dispatch
-  logic                launch_valid, launch_ready, launch_first, warp_done;
-  logic [WW-1:0]       launch_warp, launch_slot, done_warp;
-  logic [LANES-1:0]    launch_mask;
+  logic                launch_valid, launch_ready, warp_done;
+  simt_core_pkg::launch_t dispatched, launch;
+  logic [WW-1:0]       launch_warp, done_warp;
   logic [LANES*30-1:0] launch_lid;
-  logic [16:0]         launch_lbase;
-  logic [95:0]         launch_group, launch_base;
-  logic [32:0]         launch_size;
-  logic [WW:0]         launch_nwarps;
-  logic                check_q, launch_live, launch_ended, ended, back_valid, back_ready, back_last,
-    back_ended, rep_put;
+  logic                check_q, ended, back_valid, back_ready, back_last, back_ended, rep_put;
   logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
   logic [WW-1:0]       back_slot;
   logic [95:0]         next_group, next_base, back_group, back_base;
   logic [255:0]        look_slot;
   tern_spec_pkg::ctx_simt_pending_t rep_record, pend_record;
 
-  // A launch during a resume is one of three kinds: the warp's lanes are restored too (launch_live), the warp has ended
-  // (launch_ended), or the warp had not been launched before the stop.
-  assign launch_live  = restoring && back_live[launch_warp];
-  assign launch_ended = restoring && !back_live[launch_warp] && !back_fresh[launch_warp];
+  // A launch during a resume is one of three kinds: the warp's lanes are restored too (live), the warp has ended, or
+  // the warp had not been launched before the stop.
+  assign launch_warp = dispatched.warp[WW-1:0];
+  always_comb begin
+    launch       = dispatched;
+    launch.live  = restoring && back_live[launch_warp];
+    launch.ended = restoring && !back_live[launch_warp] && !back_fresh[launch_warp];
+    if (launch.ended) launch.mask = '0;
+  end
 
   always_ff @(posedge clk_i) check_q <= start && !rst_i;
 
@@ -319,19 +319,11 @@ module simt_executor #(
       .load_slot_i(back_slot),
       .load_group_i(back_last ? back_group : look_slot[95:0]),
       .load_base_i(back_last ? back_base : look_slot[191:96]),
-      .launch_ended_i(launch_ended),
+      .launch_ended_i(launch.ended),
       .launch_valid_o(launch_valid),
       .launch_ready_i(launch_ready),
-      .launch_warp_o(launch_warp),
-      .launch_slot_o(launch_slot),
-      .launch_mask_o(launch_mask),
+      .launch_o(dispatched),
       .launch_lid_o(launch_lid),
-      .launch_lbase_o(launch_lbase),
-      .launch_first_o(launch_first),
-      .launch_group_o(launch_group),
-      .launch_base_o(launch_base),
-      .launch_size_o(launch_size),
-      .launch_nwarps_o(launch_nwarps),
       .warp_done_valid_i(warp_done),
       .warp_done_warp_i(done_warp)
   );
@@ -342,10 +334,10 @@ module simt_executor #(
       .clk_i,
       .rst_i,
       .launch_i(launch_valid && launch_ready),
-      .launch_first_i(launch_first),
+      .launch_first_i(launch.first),
       .launch_warp_i(launch_warp),
-      .launch_keep_i(launch_live || launch_ended),
-      .launch_group_i(launch_group),
+      .launch_keep_i(launch.live || launch.ended),
+      .launch_group_i(launch.group),
       .put_i(rep_put),
       .put_warp_i(rep_record.warp[WW-1:0]),
       .put_group_i({rep_record.group_z, rep_record.group_y, rep_record.group_x}),
@@ -542,8 +534,6 @@ module simt_executor #(
       .busy_o(core_busy),
       .restoring_i(restoring),
       .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt),
-      .launch_live_i(launch_live),
-      .launch_ended_i(launch_ended),
       .select_i(restoring && all_back),
       .select_warps_i(back_live),
       .present_o(present),
@@ -574,16 +564,8 @@ module simt_executor #(
       .idle_o(core_idle),
       .launch_valid_i(launch_valid),
       .launch_ready_o(launch_ready),
-      .launch_warp_i(launch_warp),
-      .launch_slot_i(launch_slot),
-      .launch_mask_i(launch_mask),
+      .launch_i(launch),
       .launch_lid_i(launch_lid),
-      .launch_lbase_i(launch_lbase),
-      .launch_first_i(launch_first),
-      .launch_group_i(launch_group),
-      .launch_base_i(launch_base),
-      .launch_size_i(launch_size),
-      .launch_nwarps_i(launch_nwarps),
       .done_valid_o(warp_done),
       .done_warp_o(done_warp),
       .ic_valid_o(ic_lookup),

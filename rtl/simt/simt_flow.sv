@@ -27,9 +27,8 @@ module simt_flow #(
     input  logic                clk_i,
     input  logic                rst_i,
     // launch of a warp
-    input  logic                launch_i,
-    input  logic [WW-1:0]       launch_warp_i,
-    input  logic [LANES-1:0]    launch_mask_i,
+    input  logic                launch_now_i,
+    input  simt_core_pkg::launch_t launch_i,
     input  logic [31:0]         launch_pc_i,
     // F, D, R
     input  logic [WW-1:0]       f_warp_i,
@@ -105,6 +104,9 @@ module simt_flow #(
   logic [5:0]       quantum_q [0:WARPS-1];  // instructions left in the quantum of a rotation
   logic [3:0]       back_q [0:WARPS-1];     // backward jumps since the last rotation
   logic [WARPS-1:0] hot_q;                  // atomic operation executed since the last rotation
+
+  logic [WW-1:0]    launch_warp;
+  assign launch_warp = launch_i.warp[WW-1:0];
 
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
@@ -280,15 +282,15 @@ module simt_flow #(
       full_q[res_warp_o]    <= res_mask == res_elig_i;
       quantum_q[res_warp_o] <= res_rotate ? ROTATE_QUANTUM : 6'd0;
     end
-    if (launch_i) begin
-      pc_q[launch_warp_i]      <= launch_pc_i;
-      depth_q[launch_warp_i]   <= 8'd0;
-      mask_q[launch_warp_i]    <= launch_mask_i;
-      merge_q[launch_warp_i]   <= NONE;
-      full_q[launch_warp_i]    <= 1'b1;
-      quantum_q[launch_warp_i] <= 6'd0;
-      back_q[launch_warp_i]    <= 4'd0;
-      hot_q[launch_warp_i]     <= 1'b0;
+    if (launch_now_i) begin
+      pc_q[launch_warp]      <= launch_pc_i;
+      depth_q[launch_warp]   <= 8'd0;
+      mask_q[launch_warp]    <= launch_i.mask[LANES-1:0];
+      merge_q[launch_warp]   <= NONE;
+      full_q[launch_warp]    <= 1'b1;
+      quantum_q[launch_warp] <= 6'd0;
+      back_q[launch_warp]    <= 4'd0;
+      hot_q[launch_warp]     <= 1'b0;
     end
   end
 

@@ -17,13 +17,9 @@ module simt_warps #(
     input  logic                clk_i,
     input  logic                rst_i,
     // launches and ends of warps
-    input  logic                launch_i,
-    input  logic                launch_valid_i,   // the launch that comes next
-    input  logic [WW-1:0]       launch_warp_i,
-    input  logic [WW-1:0]       launch_slot_i,
-    input  logic [LANES-1:0]    launch_mask_i,
-    input  logic                launch_first_i,
-    input  logic [WW:0]         launch_nwarps_i,
+    input  logic                launch_now_i,     // launch_i takes place
+    input  logic                launch_valid_i,   // launch_i is the launch that comes next
+    input  simt_core_pkg::launch_t launch_i,
     input  logic [31:0]         launch_pc_i,
     output logic                done_o,
     output logic [WW-1:0]       done_warp_o,
@@ -67,8 +63,6 @@ module simt_warps #(
     output logic                busy_o,
     // save and restore
     input  logic                restoring_i,
-    input  logic                launch_live_i,
-    input  logic                launch_ended_i,
     input  logic [WARPS-1:0]    select_i,
     input  logic                look_i,
     input  logic [WW-1:0]       look_index_i,
@@ -106,9 +100,8 @@ module simt_warps #(
   ) u_flow (
       .clk_i,
       .rst_i,
+      .launch_now_i,
       .launch_i,
-      .launch_warp_i,
-      .launch_mask_i,
       .launch_pc_i,
       .f_warp_i,
       .f_pc_o,
@@ -171,12 +164,8 @@ module simt_warps #(
   ) u_barrier (
       .clk_i,
       .rst_i,
+      .launch_now_i,
       .launch_i,
-      .launch_warp_i,
-      .launch_slot_i,
-      .launch_mask_i,
-      .launch_first_i,
-      .launch_nwarps_i,
       .arrive_i(b_barrier),
       .exit_i(b_exit),
       .warp_i(b_warp),
@@ -195,8 +184,6 @@ module simt_warps #(
       .res_warp_i(res_warp),
       .res_elig_o(res_elig),
       .restoring_i,
-      .launch_live_i,
-      .launch_ended_i,
       .blocked_o(blocked),
       .look_index_i,
       .look_live_o(look_live),
@@ -236,7 +223,7 @@ module simt_warps #(
 
   always_ff @(posedge clk_i) begin
     if (done_o) present_o[done_warp_o] <= 1'b0;
-    if (launch_i && !launch_ended_i) present_o[launch_warp_i] <= 1'b1;
+    if (launch_now_i && !launch_i.ended) present_o[launch_i.warp[WW-1:0]] <= 1'b1;
     if (rst_i) present_o <= '0;
   end
 
@@ -244,8 +231,8 @@ module simt_warps #(
 
   // A slot whose group has no launched warp yet holds the barrier state of an earlier group.
   always_comb begin
-    look_waits  = look_any && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);
-    look_parts  = look_parted && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);
+    look_waits  = look_any && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index_i);
+    look_parts  = look_parted && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index_i);
     look_slot_o = {64'd0, look_base_i, look_group_i};
     look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]    = look_waits;
     look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB] = look_parts;

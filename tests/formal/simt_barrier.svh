@@ -22,14 +22,14 @@ always_ff @(posedge clk_i) f_started_q <= 1'b1;
 
 always_comb begin
   assume (rst_i == !f_started_q);
-  assume (!restoring_i && !launch_live_i && !put_lanes_i && !put_slot_i && !look_i);  // no resume
+  assume (!restoring_i && !launch_i.live && !put_lanes_i && !put_slot_i && !look_i);  // no resume
   assume (!(arrive_i && exit_i));
   assume (!f_event || (mask_i != '0 && (mask_i & ~f_elig) == '0 && whole_i == ((f_elig & ~mask_i) == '0)));
   assume (!f_event || member_q[slot_q[warp_i]][warp_i]);
-  if (rst_i) assume (!f_event && !launch_i);
+  if (rst_i) assume (!f_event && !launch_now_i);
   assume (f_a != f_b);
   for (int t = 0; t < WARPS; t++)
-    assume (!(launch_i && launch_first_i) || launch_slot_i == WW'(t) || (fresh & member_q[t]) == '0);
+    assume (!(launch_now_i && launch_i.first) || launch_slot == WW'(t) || (fresh & member_q[t]) == '0);
 end
 
 for (genvar x = 0; x < 2; x++) begin : g_item
@@ -37,8 +37,8 @@ for (genvar x = 0; x < 2; x++) begin : g_item
   logic [LW-1:0] lane;
   logic anew, here;  // a new group takes its slot or warp; takes both
   assign {warp, lane} = (x == 0) ? f_a : f_b;
-  assign anew = launch_i && launch_first_i && (launch_slot_i == f_slot || fresh[warp]);
-  assign here = anew && launch_slot_i == f_slot && fresh[warp];
+  assign anew = launch_now_i && launch_i.first && (launch_slot == f_slot || fresh[warp]);
+  assign here = anew && launch_slot == f_slot && fresh[warp];
 
   always_ff @(posedge clk_i) begin
     f_new_q[x] <= 1'b0;
@@ -58,18 +58,18 @@ for (genvar x = 0; x < 2; x++) begin : g_item
       f_ended_q[x] <= 1'b0;
       f_waits_q[x] <= 1'b0;
     end
-    if (launch_i && launch_warp_i == warp && (here || (f_in_q[x] && !anew))) begin
+    if (launch_now_i && launch_warp == warp && (here || (f_in_q[x] && !anew))) begin
       f_sent_q[x] <= 1'b1;
-      f_live_q[x] <= launch_mask_i[lane];
+      f_live_q[x] <= launch_i.mask[lane];
     end
   end
 
   always_comb begin
     // launches: each warp once, of its own group, whose slot and warps are free
     if (f_in_q[x]) assume (!anew || (f_sent_q[x] && (f_ended_q[x] || !f_live_q[x])));
-    if (launch_i && launch_first_i) assume (fresh[launch_warp_i]);
-    if (launch_i && !launch_first_i && launch_warp_i == warp)
-      assume (f_in_q[x] ? !f_sent_q[x] && launch_slot_i == f_slot : launch_slot_i != f_slot);
+    if (launch_now_i && launch_i.first) assume (fresh[launch_warp]);
+    if (launch_now_i && !launch_i.first && launch_warp == warp)
+      assume (f_in_q[x] ? !f_sent_q[x] && launch_slot == f_slot : launch_slot != f_slot);
     // events: of launched warps
     if (f_in_q[x] && f_event && warp_i == warp) assume (f_sent_q[x]);
     if (f_started_q && !rst_i) begin

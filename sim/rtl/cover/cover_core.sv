@@ -43,8 +43,7 @@ module cover_core #(
     input logic [WARPS-1:0] present_o,
     input logic             halt_i,
     input logic             restoring_i,
-    input logic             launch_live_i,
-    input logic             launch_ended_i,
+    input simt_core_pkg::launch_t launch_i,
     input logic             wb_write,
     input logic             wb_first,
     input logic             mark_i
@@ -86,9 +85,10 @@ module cover_core #(
   first_write:           cover property (@(posedge clk_i) wb_write && wb_first);
   halt_during_issue:     cover property (@(posedge clk_i) halt_i && r_issue);
   halt_during_lsu_hold:  cover property (@(posedge clk_i) halt_i && hold_lsu);
-  live_warp_restored:    cover property (@(posedge clk_i) launch && launch_live_i);
-  ended_warp_restored:   cover property (@(posedge clk_i) launch && launch_ended_i);
-  launch_in_restore:     cover property (@(posedge clk_i) launch && restoring_i && !launch_live_i && !launch_ended_i);
+  live_warp_restored:    cover property (@(posedge clk_i) launch && launch_i.live);
+  ended_warp_restored:   cover property (@(posedge clk_i) launch && launch_i.ended);
+  launch_in_restore:     cover property (@(posedge clk_i) launch && restoring_i && !launch_i.live &&
+                                         !launch_i.ended);
   load_restored:         cover property (@(posedge clk_i) mark_i);
   no_warp_ready:         cover property (@(posedge clk_i) present_o != '0 && !pick_valid);
 

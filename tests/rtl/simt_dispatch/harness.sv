@@ -28,6 +28,10 @@ module harness #(
   logic [95:0]     group, base;
   logic [32:0]     size;
   logic [WW:0]     nwarps;
+  simt_core_pkg::launch_t launch;
+  assign {warp, slot, mask} = {launch.warp[WW-1:0], launch.slot[WW-1:0], launch.mask[L-1:0]};
+  assign {lbase, first, group, base} = {launch.lbase, launch.first, launch.group, launch.base};
+  assign {size, nwarps} = {launch.size, launch.nwarps[WW:0]};
   logic            hold, settled, empty, next_ended, resume, load_valid, load_ready, load_last;
   logic [WW-1:0]   load_slot;
   logic [W-1:0]    slots, fresh;
@@ -41,9 +45,7 @@ module harness #(
       .load_group_i(load_last ? cut_group : slot_group[load_slot]),
       .load_base_i(load_last ? cut_base : slot_base[load_slot]),
       .launch_ended_i(back && !live[warp] && !cut_fresh[warp]), .launch_valid_o(valid), .launch_ready_i(ready),
-      .launch_warp_o(warp), .launch_slot_o(slot), .launch_mask_o(mask), .launch_lid_o(lid), .launch_lbase_o(lbase),
-      .launch_first_o(first), .launch_group_o(group), .launch_base_o(base), .launch_size_o(size),
-      .launch_nwarps_o(nwarps), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
+      .launch_o(launch), .launch_lid_o(lid), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
   );
 
   simt_dispatch_check #(.L(L), .W(W), .LMEM_KIB(LMEM_KIB)) u_check (

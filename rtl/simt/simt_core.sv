@@ -8,9 +8,9 @@
 //    X  execute            simt_lane, div_unit; memory instructions to simt_memport
 //    B  branch decision    simt_warps; ALU results to the registers
 //
-// Contract: launch_* launches warps, done_* reports their ends; ic_* and lsu_* are the channels of simt_icache and
-// simt_lsu. fault_o is a pulse per faulting instruction. rst_i also ends a dispatch after a fault. idle_o: no memory
-// instruction here.
+// Contract: launch_* launches warps, done_* reports their ends; fetch_*, fetched_i and ic_wake_i are the channel of
+// simt_icache, lsu_* that of simt_lsu. fault_valid_o is a pulse per faulting instruction; fault_o has the warp's
+// number in the core; its group is zero. rst_i also ends a dispatch after a fault. idle_o: no memory instruction here.
 // Save: halt_i stops picking. Once busy_o is low and simt_lsu has settled, look_* shows warp or slot look_index_i and,
 // one cycle after look_read_i, register look_rd_i or (look_own_i) the scalars from it on.
 // Resume: put_* writes state back in the order of simt_walk, launches with restoring_i give the rest, and then select_i
@@ -36,17 +36,10 @@ module simt_core #(
     output logic                done_valid_o,
     output logic [WW-1:0]       done_warp_o,
     // instruction cache
-    output logic                ic_valid_o,
-    output logic [31:0]         ic_pc_o,
-    output logic [WW-1:0]       ic_warp_o,
-    input  logic                ic_hit_i,
-    input  logic [31:0]         ic_instr_i,
-    input  logic [31:0]         ic_next_i,       // the instruction behind it, or zero if unknown
+    output simt_core_pkg::fetch_t fetch_o,
+    input  simt_core_pkg::fetched_t fetched_i,
+    input  simt_core_pkg::fetch_fault_t fetch_fault_i,
     input  logic [WARPS-1:0]    ic_wake_i,
-    input  logic                ic_fault_i,
-    input  logic [7:0]          ic_fault_code_i,
-    input  logic [31:0]         ic_fault_pc_i,
-    input  logic [WW-1:0]       ic_fault_warp_i,
     // load/store unit
     output logic                lsu_valid_o,
     input  logic                lsu_ready_i,
@@ -56,19 +49,13 @@ module simt_core #(
     output logic [LANES*32-1:0] lsu_addr_o, lsu_data_o, lsu_cmp_o,
     input  logic                lsu_wb_valid_i,
     output logic                lsu_wb_ready_o,
-    input  logic [WW-1:0]       lsu_wb_warp_i,
-    input  logic [4:0]          lsu_wb_rd_i,
-    input  logic [LANES-1:0]    lsu_wb_mask_i,
+    input  simt_core_pkg::result_t lsu_wb_i,
     input  logic [LANES*32-1:0] lsu_wb_data_i,
-    input  logic                lsu_wb_last_i,
     input  logic [WARPS-1:0]    lsu_busy_i, lsu_launch_hold_i,
     output logic                lsu_inv_o,
     // faults of instructions
-    output logic                fault_o,
-    output logic [7:0]          fault_code_o,
-    output logic [31:0]         fault_va_o, fault_pc_o,
-    output logic [WW-1:0]       fault_warp_o,
-    output logic [LW-1:0]       fault_lane_o,
+    output logic                fault_valid_o,
+    output tern_pkg::fault_t    fault_o,
     // save and restore
     input  logic                halt_i,
     output logic                busy_o,
@@ -147,14 +134,14 @@ module simt_core #(
     f_warp_q  <= pick_warp;
   end
 
-  assign ic_valid_o = f_valid_q;
-  assign ic_pc_o    = f_pc;
-  assign ic_warp_o  = f_warp_q;
+  assign fetch_o.valid = f_valid_q;
+  assign fetch_o.warp  = 5'(f_warp_q);
+  assign fetch_o.pc    = f_pc;
 
   // ------------------------------------------------------------------------------------------------- D
   logic             d_valid_q, d_hit, d_atomic, d_third, d_step_slow, d_quantum_end;
   logic [WW-1:0]    d_warp_q;
-  logic [31:0]      d_pc_q, d_pc4;
+  logic [31:0]      d_pc_q, d_pc4, d_instr;
   logic [LANES-1:0] d_mask;
   logic [WW+4:0]    d_rs1, d_rs2, d_rs3;
   always_ff @(posedge clk_i) begin
@@ -164,13 +151,14 @@ module simt_core #(
   end
 
   always_comb begin
-    d_hit    = d_valid_q && ic_hit_i;
+    d_instr  = fetched_i.instr;
+    d_hit    = d_valid_q && fetched_i.hit;
     d_pc4    = d_pc_q + 32'd4;
-    d_atomic = ic_instr_i[6:0] == 7'h2f;
-    d_third  = d_hit && (d_atomic || ic_instr_i[6:4] == 3'b100);
-    d_rs1    = {d_warp_q, ic_instr_i[19:15]};
-    d_rs2    = {d_warp_q, ic_instr_i[24:20]};
-    d_rs3    = {d_warp_q, d_atomic ? ic_instr_i[11:7] : ic_instr_i[31:27]};
+    d_atomic = d_instr[6:0] == 7'h2f;
+    d_third  = d_hit && (d_atomic || d_instr[6:4] == 3'b100);
+    d_rs1    = {d_warp_q, d_instr[19:15]};
+    d_rs2    = {d_warp_q, d_instr[24:20]};
+    d_rs3    = {d_warp_q, d_atomic ? d_instr[11:7] : d_instr[31:27]};
   end
 
   // ------------------------------------------------------------------------------------------------- R
@@ -186,8 +174,8 @@ module simt_core #(
       r_warp_q        <= d_warp_q;
       r_pc_q          <= d_pc_q;
       r_pc4_q         <= d_pc4;
-      r_instr_q       <= ic_instr_i;
-      r_after_q       <= ic_next_i;
+      r_instr_q       <= d_instr;
+      r_after_q       <= fetched_i.next;
       r_mask_q        <= d_mask;
       r_step_slow_q   <= d_step_slow;
       r_quantum_end_q <= d_quantum_end;
@@ -605,10 +593,10 @@ module simt_core #(
       .div_mask_i(div_mask),
       .lsu_valid_i(lsu_wb_valid_i),
       .lsu_ready_o(lsu_wb_ready_o),
-      .lsu_warp_i(lsu_wb_warp_i),
-      .lsu_rd_i(lsu_wb_rd_i),
-      .lsu_mask_i(lsu_wb_mask_i),
-      .lsu_last_i(lsu_wb_last_i),
+      .lsu_warp_i(lsu_wb_i.warp[WW-1:0]),
+      .lsu_rd_i(lsu_wb_i.rd),
+      .lsu_mask_i(lsu_wb_i.mask[LANES-1:0]),
+      .lsu_last_i(lsu_wb_i.last),
       .put_i(put_reg),
       .put_state_i(put_lanes),
       .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}),
@@ -732,7 +720,7 @@ module simt_core #(
       .present_o,
       .f_warp_i(f_warp_q),
       .f_pc_o(f_pc),
-      .fetch_warp_i(ic_fault_warp_i),
+      .fetch_warp_i(fetch_fault_i.warp[WW-1:0]),
       .fetch_mask_o(fetch_mask),
       .d_warp_i(d_warp_q),
       .d_pc4_i(d_pc4),
@@ -798,21 +786,14 @@ module simt_core #(
       .x_bad_rm_i(x_bad_rm),
       .b_misaligned_i(b_misaligned),
       .b_misaligned_va_i(b_misaligned_va),
-      .fetch_i(ic_fault_i),
-      .fetch_code_i(ic_fault_code_i),
-      .fetch_pc_i(ic_fault_pc_i),
-      .fetch_warp_i(ic_fault_warp_i),
+      .fetch_i(fetch_fault_i),
       .fetch_mask_i(fetch_mask),
       .barrier_i(stuck),
       .barrier_pc_i(stuck_pc),
       .barrier_warp_i(stuck_warp),
       .barrier_lane_i(stuck_lane),
-      .fault_o,
-      .code_o(fault_code_o),
-      .va_o(fault_va_o),
-      .pc_o(fault_pc_o),
-      .warp_o(fault_warp_o),
-      .lane_o(fault_lane_o)
+      .fault_valid_o,
+      .fault_o
   );
 
   // -------------------------------------------------------------------------------------------- events

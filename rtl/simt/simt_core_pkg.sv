@@ -78,6 +78,36 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_CMP = 4'd11;
   localparam logic [3:0] LINE_END = 4'd12;     // no line is left
 
+  // To the instruction cache: a warp looks up its pc.
+  typedef struct packed {
+    logic        valid;
+    logic [4:0]  warp;
+    logic [31:0] pc;
+  } fetch_t;
+
+  // The answer of the instruction cache, one cycle later.
+  typedef struct packed {
+    logic        hit;
+    logic [31:0] instr;
+    logic [31:0] next;   // the instruction behind it, or zero if unknown
+  } fetched_t;
+
+  // A fetch has failed.
+  typedef struct packed {
+    logic        valid;
+    logic [7:0]  code;   // FAULT_*
+    logic [31:0] pc;
+    logic [4:0]  warp;
+  } fetch_fault_t;
+
+  // A result, or a part of it, that is written to a register when a slot is free. Its data go beside it.
+  typedef struct packed {
+    logic [4:0]  warp;
+    logic [4:0]  rd;
+    logic [31:0] mask;   // lanes that are written
+    logic        last;   // the result is complete
+  } result_t;
+
   // The launch of a warp. It comes from simt_dispatch; simt_executor adds what a resume makes of it.
   typedef struct packed {
     logic [4:0]  warp;

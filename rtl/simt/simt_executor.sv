@@ -196,12 +196,13 @@ module simt_executor #(
   end
 
   // The first fault.
-  logic [31:0]   ic_fault_pc, lsu_fault_va, lsu_fault_pc, core_fault_va, core_fault_pc;
-  logic          ic_fault, lsu_fault, core_fault;
-  logic [7:0]    ic_fault_code, lsu_fault_code, core_fault_code;
+  logic [31:0]   lsu_fault_va, lsu_fault_pc;
+  logic          lsu_fault, core_faults;
+  tern_pkg::fault_t core_fault;
+  logic [7:0]    lsu_fault_code;
   logic [1:0]    lsu_fault_access;
-  logic [WW-1:0] ic_fault_warp, lsu_fault_warp, core_fault_warp;
-  logic [LW-1:0] lsu_fault_lane, core_fault_lane;
+  logic [WW-1:0] lsu_fault_warp;
+  logic [LW-1:0] lsu_fault_lane;
   logic          fault_named_q;            // the fault is of a work-item, not of the packet
   logic          lsu_fault_gen, fault_gen_q;
   logic [WARPS-1:0] warp_gen;
@@ -212,12 +213,12 @@ module simt_executor #(
   logic [31:0]   fault_va_q, fault_pc_q;
   logic [5:0]    fault_lane_q;
 
-  assign fault   = lsu_fault || (core_fault && core_fault_code != tern_spec_pkg::FAULT_PAGE_ABSENT);
+  assign fault   = lsu_fault || (core_faults && core_fault.code != tern_spec_pkg::FAULT_PAGE_ABSENT);
   // The page to report is that of the access which the MMU refused first; accesses refused after it may have other
   // pages. A fetch reports later than the LSU does, so the tag of the first refused response decides which of the two
   // was first.
   logic absent, first_fetch_q, refused_q;
-  assign request = !first_fetch_q ? absent : core_fault && core_fault_code == tern_spec_pkg::FAULT_PAGE_ABSENT;
+  assign request = !first_fetch_q ? absent : core_faults && core_fault.code == tern_spec_pkg::FAULT_PAGE_ABSENT;
   always_ff @(posedge clk_i) begin
     refused_q <= state_q != CHECK && (refused_q || (rsp_valid_i && rsp_i.fault == tern_spec_pkg::FAULT_PAGE_ABSENT));
     if (!refused_q) first_fetch_q <= rsp_tag_i[7];
@@ -246,13 +247,13 @@ module simt_executor #(
         fault_warp_q   <= lsu_fault_warp;
         fault_lane_q   <= 6'(lsu_fault_lane);
       end else begin
-        fault_code_q   <= core_fault_code;
-        fault_access_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
-        fault_va_q     <= core_fault_va;
-        fault_pc_q     <= core_fault_pc;
-        fault_gen_q    <= warp_gen[core_fault_warp];
-        fault_warp_q   <= core_fault_warp;
-        fault_lane_q   <= 6'(core_fault_lane);
+        fault_code_q   <= core_fault.code;
+        fault_access_q <= core_fault.access;
+        fault_va_q     <= core_fault.va;
+        fault_pc_q     <= core_fault.pc;
+        fault_gen_q    <= warp_gen[core_fault.warp[WW-1:0]];
+        fault_warp_q   <= core_fault.warp[WW-1:0];
+        fault_lane_q   <= core_fault.lane;
       end
     end
 
@@ -362,14 +363,15 @@ module simt_executor #(
   assign status_o.fault.lane   = fault_lane_q;
 
   // ---------------------------------------------------------------------------------------------- core
-  logic                ic_lookup, ic_hit, ic_miss;
-  logic [31:0]         ic_pc, ic_instr, ic_next;
-  logic [WW-1:0]       ic_warp;
+  logic                ic_miss;
+  simt_core_pkg::fetch_t fetch;
+  simt_core_pkg::fetched_t fetched;
+  simt_core_pkg::fetch_fault_t fetch_fault;
   logic [WARPS-1:0]    ic_wake, lsu_busy, lsu_launch_hold;
-  logic                iss_valid, iss_ready, wb_valid, wb_ready, wb_last, inv;
+  logic                iss_valid, iss_ready, wb_valid, wb_ready, inv;
+  simt_core_pkg::result_t wb;
   simt_op_pkg::lsu_req_t core_req, iss, pend;
   logic [WW-1:0]       iss_warp, wb_warp;
-  logic [4:0]          wb_rd;
   logic [LANES-1:0]    iss_mask, wb_mask;
   logic [LANES*32-1:0] iss_addr, iss_data, iss_cmp, wb_data;
 
@@ -568,17 +570,10 @@ module simt_executor #(
       .launch_lid_i(launch_lid),
       .done_valid_o(warp_done),
       .done_warp_o(done_warp),
-      .ic_valid_o(ic_lookup),
-      .ic_pc_o(ic_pc),
-      .ic_warp_o(ic_warp),
-      .ic_hit_i(ic_hit),
-      .ic_instr_i(ic_instr),
-      .ic_next_i(ic_next),
+      .fetch_o(fetch),
+      .fetched_i(fetched),
+      .fetch_fault_i(fetch_fault),
       .ic_wake_i(ic_wake),
-      .ic_fault_i(ic_fault),
-      .ic_fault_code_i(ic_fault_code),
-      .ic_fault_pc_i(ic_fault_pc),
-      .ic_fault_warp_i(ic_fault_warp),
       .lsu_valid_o(iss_valid),
       .lsu_ready_i(iss_ready && !rep_valid),
       .lsu_o(core_req),
@@ -589,20 +584,13 @@ module simt_executor #(
       .lsu_cmp_o(iss_cmp),
       .lsu_wb_valid_i(wb_valid),
       .lsu_wb_ready_o(wb_ready),
-      .lsu_wb_warp_i(wb_warp),
-      .lsu_wb_rd_i(wb_rd),
-      .lsu_wb_mask_i(wb_mask),
+      .lsu_wb_i(wb),
       .lsu_wb_data_i(wb_data),
-      .lsu_wb_last_i(wb_last),
       .lsu_busy_i(lsu_busy),
       .lsu_launch_hold_i(lsu_launch_hold),
       .lsu_inv_o(inv),
+      .fault_valid_o(core_faults),
       .fault_o(core_fault),
-      .fault_code_o(core_fault_code),
-      .fault_va_o(core_fault_va),
-      .fault_pc_o(core_fault_pc),
-      .fault_warp_o(core_fault_warp),
-      .fault_lane_o(core_fault_lane),
       .ev_issue_o,
       .ev_lanes_o,
       .ev_stall_use_o,
@@ -624,18 +612,11 @@ module simt_executor #(
   ) u_icache (
       .clk_i,
       .rst_i,
-      .lookup_valid_i(ic_lookup),
-      .lookup_pc_i(ic_pc),
-      .lookup_warp_i(ic_warp),
-      .hit_o(ic_hit),
-      .instr_o(ic_instr),
-      .next_o(ic_next),
+      .lookup_i(fetch),
+      .fetched_o(fetched),
       .miss_o(ic_miss),
       .wake_o(ic_wake),
-      .fault_valid_o(ic_fault),
-      .fault_code_o(ic_fault_code),
-      .fault_pc_o(ic_fault_pc),
-      .fault_warp_o(ic_fault_warp),
+      .fault_o(fetch_fault),
       .flush_i(flush_i || check_q),
       .idle_o(ic_idle),
       .kill_i(kill),
@@ -648,6 +629,9 @@ module simt_executor #(
       .mem_rsp_tag_i(rsp_tag_i[1:0]),
       .mem_rsp_i(rsp_i)
   );
+
+  assign wb.warp = 5'(wb_warp);
+  assign wb.mask = 32'(wb_mask);
 
   // The replay of a restored instruction, or an instruction of the core.
   always_comb begin
@@ -704,10 +688,10 @@ module simt_executor #(
       .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready),
       .wb_warp_o(wb_warp),
-      .wb_rd_o(wb_rd),
+      .wb_rd_o(wb.rd),
       .wb_mask_o(wb_mask),
       .wb_data_o(wb_data),
-      .wb_last_o(wb_last),
+      .wb_last_o(wb.last),
       .gen_i(warp_gen),
       .launch_hold_o(lsu_launch_hold),
       .warp_busy_o(lsu_busy),
@@ -764,6 +748,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, pend.lbase};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, pend.lbase};
 
 endmodule

@@ -3,11 +3,11 @@
 // misaligned jump targets, failed fetches, and barriers that cannot open.
 //
 // Contract: r_fault_i, x_bad_rm_i and b_misaligned_i concern the instruction in that pipeline stage; r_fault_i is
-// already qualified by R's valid. fetch_* concerns a warp that has no instruction in the pipeline. barrier_* concerns a
-// group in which no warp can continue. fault_o is a pulse in stage B, with code, address, pc, warp and the lowest lane
-// concerned. If several faults come in one cycle, the instruction has priority over the barrier, and the barrier over
-// the fetch. The dispatch ends with any of them, except for a fetch whose page is absent, which therefore has the
-// lowest priority.
+// already qualified by R's valid. fetch_i concerns a warp that has no instruction in the pipeline. barrier_* concerns a
+// group in which no warp can continue. fault_valid_o is a pulse in stage B. fault_o has the warp's number in the core
+// and the lowest lane concerned; its group is zero. If several faults come in one cycle, the instruction has priority
+// over the barrier, and the barrier over the fetch. The dispatch ends with any of them, except for a fetch whose page
+// is absent, which therefore has the lowest priority.
 // State saved at preemption: none; a fault ends the dispatch.
 //
 // All faults of instructions are reported from B, so that faults of a warp come in program order and share one priority
@@ -28,21 +28,14 @@ module simt_fault #(
     input  logic [LANES-1:0] x_bad_rm_i,
     input  logic [LANES-1:0] b_misaligned_i,
     input  logic [31:0]      b_misaligned_va_i,
-    input  logic             fetch_i,
-    input  logic [7:0]       fetch_code_i,
-    input  logic [31:0]      fetch_pc_i,
-    input  logic [WW-1:0]    fetch_warp_i,
+    input  simt_core_pkg::fetch_fault_t fetch_i,
     input  logic [LANES-1:0] fetch_mask_i,
     input  logic             barrier_i,
     input  logic [31:0]      barrier_pc_i,
     input  logic [WW-1:0]    barrier_warp_i,
     input  logic [LW-1:0]    barrier_lane_i,
-    output logic             fault_o,
-    output logic [7:0]       code_o,
-    output logic [31:0]      va_o,
-    output logic [31:0]      pc_o,
-    output logic [WW-1:0]    warp_o,
-    output logic [LW-1:0]    lane_o
+    output logic             fault_valid_o,
+    output tern_pkg::fault_t fault_o
 );
 
   logic [7:0]       x_fault_q, b_fault_q;
@@ -60,33 +53,34 @@ module simt_fault #(
   end
 
   always_comb begin
-    fault_o = 1'b1;
-    code_o  = b_fault_q;
-    va_o    = b_pc_q;
-    pc_o    = b_pc_q;
-    warp_o  = b_warp_q;
-    lanes   = b_lanes_q;
+    fault_valid_o  = 1'b1;
+    fault_o        = '0;
+    fault_o.access = tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
+    fault_o.code   = b_fault_q;
+    fault_o.va     = b_pc_q;
+    fault_o.pc     = b_pc_q;
+    fault_o.warp   = 6'(b_warp_q);
+    lanes          = b_lanes_q;
     if (b_fault_q == tern_spec_pkg::FAULT_NONE) begin
       if (b_misaligned_i != '0) begin
-        code_o = tern_spec_pkg::FAULT_MISALIGNED;
-        va_o   = b_misaligned_va_i;
-        lanes  = b_misaligned_i;
+        fault_o.code = tern_spec_pkg::FAULT_MISALIGNED;
+        fault_o.va   = b_misaligned_va_i;
+        lanes        = b_misaligned_i;
       end else if (barrier_i) begin
-        code_o = tern_spec_pkg::FAULT_BARRIER_DIVERGENCE;
-        va_o   = barrier_pc_i;
-        pc_o   = barrier_pc_i;
-        warp_o = barrier_warp_i;
-        lanes  = {{(LANES-1){1'b0}}, 1'b1} << barrier_lane_i;
-      end else if (fetch_i) begin
-        code_o = fetch_code_i;
-        va_o   = fetch_pc_i;
-        pc_o   = fetch_pc_i;
-        warp_o = fetch_warp_i;
-        lanes  = fetch_mask_i;
-      end else fault_o = 1'b0;
+        fault_o.code = tern_spec_pkg::FAULT_BARRIER_DIVERGENCE;
+        fault_o.va   = barrier_pc_i;
+        fault_o.pc   = barrier_pc_i;
+        fault_o.warp = 6'(barrier_warp_i);
+        lanes        = {{(LANES-1){1'b0}}, 1'b1} << barrier_lane_i;
+      end else if (fetch_i.valid) begin
+        fault_o.code = fetch_i.code;
+        fault_o.va   = fetch_i.pc;
+        fault_o.pc   = fetch_i.pc;
+        fault_o.warp = 6'(fetch_i.warp);
+        lanes        = fetch_mask_i;
+      end else fault_valid_o = 1'b0;
     end
-    lane_o = '0;
-    if (fault_o) for (int i = LANES - 1; i >= 0; i--) if (lanes[i]) lane_o = LW'(i);
+    if (fault_valid_o) for (int i = LANES - 1; i >= 0; i--) if (lanes[i]) fault_o.lane = 6'(i);
   end
 
 endmodule

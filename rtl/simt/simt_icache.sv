@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instruction cache of the SIMT core: direct mapped, lines of 64 bytes, one lookup a cycle, four fills in flight.
 //
-// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o. After a miss the warp gets one pulse on
-// wake_o when it should look up again; or the fill that it waits for ends in fault_valid_o with pc and warp of the
-// lookup that started the fill. flush_i invalidates all lines; a fill in flight is then not kept. kill_i (level): no
-// lookup is answered any more, and accepted requests drain. idle_o: no request is in flight. The memory channel only
-// reads; the tag is the number of the fill.
+// Contract: one cycle after a lookup comes fetched_o with a hit, or miss_o. After a miss the warp gets one pulse on
+// wake_o when it should look up again; or the fill that it waits for ends in fault_o with pc and warp of the lookup
+// that started the fill. fetched_o.next is zero behind the last instruction of a line. flush_i invalidates all lines; a
+// fill in flight is then not kept. kill_i (level): no lookup is answered any more, and accepted requests drain. idle_o:
+// no request is in flight. The memory channel only reads; the tag is the number of the fill.
 // State saved at preemption: none; the lines can be read again.
 //
 // An arrived line cannot be replaced until all warps that wait for it have looked it up, or 63 cycles have passed.
@@ -21,18 +21,11 @@ module simt_icache #(
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
-    input  logic               lookup_valid_i,
-    input  logic [31:0]        lookup_pc_i,
-    input  logic [WW-1:0]      lookup_warp_i,
-    output logic               hit_o,
-    output logic [31:0]        instr_o,
-    output logic [31:0]        next_o,  // the instruction behind it if in the same line, else zero
+    input  simt_core_pkg::fetch_t lookup_i,
+    output simt_core_pkg::fetched_t fetched_o,
     output logic               miss_o,
     output logic [W-1:0]       wake_o,
-    output logic               fault_valid_o,
-    output logic [7:0]         fault_code_o,
-    output logic [31:0]        fault_pc_o,
-    output logic [WW-1:0]      fault_warp_o,
+    output simt_core_pkg::fetch_fault_t fault_o,
     input  logic               flush_i,
     input  logic               kill_i,
     output logic               idle_o,
@@ -72,24 +65,24 @@ module simt_icache #(
   logic [3:0]       after;
 
   always_ff @(posedge clk_i) begin
-    look_q <= lookup_valid_i && !kill_i && !rst_i;
-    if (lookup_valid_i) begin
-      pc_q         <= lookup_pc_i[31:2];
-      warp_q       <= lookup_warp_i;
-      look_data_q  <= data_q[lookup_pc_i[6 +: IW]];
-      look_tag_q   <= tags_q[lookup_pc_i[6 +: IW]];
-      look_valid_q <= valid_q[lookup_pc_i[6 +: IW]];
+    look_q <= lookup_i.valid && !kill_i && !rst_i;
+    if (lookup_i.valid) begin
+      pc_q         <= lookup_i.pc[31:2];
+      warp_q       <= lookup_i.warp[WW-1:0];
+      look_data_q  <= data_q[lookup_i.pc[6 +: IW]];
+      look_tag_q   <= tags_q[lookup_i.pc[6 +: IW]];
+      look_valid_q <= valid_q[lookup_i.pc[6 +: IW]];
     end
   end
 
   always_comb begin
-    hit     = look_q && look_valid_q && look_tag_q == pc_q[29 -: TW];
-    miss    = look_q && !hit;
-    hit_o   = hit && !kill_i;
-    miss_o  = miss && !kill_i;
-    instr_o = look_data_q[32*pc_q[3:0] +: 32];
-    after   = pc_q[3:0] + 4'd1;
-    next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*after +: 32];
+    hit             = look_q && look_valid_q && look_tag_q == pc_q[29 -: TW];
+    miss            = look_q && !hit;
+    miss_o          = miss && !kill_i;
+    after           = pc_q[3:0] + 4'd1;
+    fetched_o.hit   = hit && !kill_i;
+    fetched_o.instr = look_data_q[32*pc_q[3:0] +: 32];
+    fetched_o.next  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*after +: 32];
   end
 
   // States of a fill. ASKED: its request is not in the request register yet. SENT: its request is there or in memory.
@@ -145,7 +138,7 @@ module simt_icache #(
 
   always_ff @(posedge clk_i) begin
     wake_o        <= freed_q ? retry_q : '0;
-    fault_valid_o <= 1'b0;
+    fault_o.valid <= 1'b0;
     freed_q       <= 1'b0;
     if (freed_q) retry_q <= '0;
     // The lookup joins no fill and starts none. If a fill becomes free in this cycle, freed_q follows in the next.
@@ -171,13 +164,13 @@ module simt_icache #(
           else if (can_send && asked_fill == 2'(f)) state_q[3*f +: 3] <= SENT;
         SENT:
           if (ends[f]) begin
-            fault_code_o <= rsp_fault_q;
-            fault_pc_o   <= {line_q[26*f +: 26], word_q[4*f +: 4], 2'b00};
-            fault_warp_o <= asker_q[WW*f +: WW];
+            fault_o.code  <= rsp_fault_q;
+            fault_o.pc    <= {line_q[26*f +: 26], word_q[4*f +: 4], 2'b00};
+            fault_o.warp  <= 5'(asker_q[WW*f +: WW]);
             if (kill_i) leaves = 1'b1;
             else if (rsp_fault_q != tern_spec_pkg::FAULT_NONE) begin
               leaves        = 1'b1;
-              fault_valid_o <= 1'b1;
+              fault_o.valid <= 1'b1;
             end else state_q[3*f +: 3] <= LANDED;
           end
         LANDED: begin
@@ -202,7 +195,7 @@ module simt_icache #(
     if (rst_i || kill_i) begin
       retry_q       <= '0;
       wake_o        <= '0;
-      fault_valid_o <= 1'b0;
+      fault_o.valid <= 1'b0;
     end
     if (rst_i) state_q <= {FILLS{FREE}};
   end

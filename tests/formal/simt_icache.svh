@@ -21,14 +21,14 @@ logic [6:0]       f_age_q;
 
 always_ff @(posedge clk_i) begin
   f_start_q   <= 1'b0;
-  f_looked_q  <= lookup_valid_i && !kill_i && !rst_i;
+  f_looked_q  <= lookup_i.valid && !kill_i && !rst_i;
   f_held_q    <= mem_req_valid_o && !mem_req_ready_i && !rst_i;
   f_was_q     <= {mem_req_line_o, mem_req_tag_o};
   f_killed_q  <= kill_i || rst_i;
   f_killed2_q <= f_killed_q && kill_i;
   if (wake_o[f_warp]) f_waits_q <= 1'b0;
   if (miss_o && warp_q == f_warp) f_waits_q <= 1'b1;
-  if (fault_valid_o) f_failed_q <= 1'b1;
+  if (fault_o.valid) f_failed_q <= 1'b1;
   if (kill_i || rst_i) f_waits_q <= 1'b0;
   if (kill_i || rst_i) f_failed_q <= 1'b0;
   if (start && pc_q[29:4] == f_line) f_asker_q <= 36'({warp_q, pc_q});
@@ -50,7 +50,8 @@ always_comb begin
   assume (!mem_rsp_valid_i || f_owed_q[mem_rsp_tag_i]);
   assume (!mem_rsp_valid_i || f_old_q[mem_rsp_tag_i] || f_of_q[26*mem_rsp_tag_i +: 26] != f_line ||
           mem_rsp_i.data == f_data_q);
-  assume (!lookup_valid_i || (!flush_i && (lookup_warp_i != f_warp || !(f_waits_q || (look_q && warp_q == f_warp)))));
+  assume (!lookup_i.valid || (!flush_i && (lookup_i.warp[WW-1:0] != f_warp ||
+                                           !(f_waits_q || (look_q && warp_q == f_warp)))));
 
   f_places = 3'(retry_q[f_warp]) + 3'(wake_o[f_warp]);
   f_busy   = freed_q;
@@ -65,21 +66,22 @@ always_comb begin
   if (!f_start_q) begin
     // lookups
     assert (!(look_q && warp_q == f_warp && f_waits_q));
-    assert (look_q == f_looked_q && hit_o == (hit && !kill_i) && miss_o == (miss && !kill_i));
-    if (f_looked_q && !kill_i) assert (hit_o != miss_o);
-    if (hit_o && pc_q[29:4] == f_line) assert (instr_o == f_data_q[32*pc_q[3:0] +: 32]);
-    if (hit_o && pc_q[29:4] == f_line)
-      assert (next_o == (&pc_q[3:0] ? 32'd0 : f_data_q[32*after +: 32]));
+    assert (look_q == f_looked_q && fetched_o.hit == (hit && !kill_i) && miss_o == (miss && !kill_i));
+    if (f_looked_q && !kill_i) assert (fetched_o.hit != miss_o);
+    if (fetched_o.hit && pc_q[29:4] == f_line) assert (fetched_o.instr == f_data_q[32*pc_q[3:0] +: 32]);
+    if (fetched_o.hit && pc_q[29:4] == f_line)
+      assert (fetched_o.next == (&pc_q[3:0] ? 32'd0 : f_data_q[32*after +: 32]));
     // answers
-    if (!f_failed_q && !fault_valid_o) begin
+    if (!f_failed_q && !fault_o.valid) begin
       assert (f_places == 3'(f_waits_q));
       if (retry_q[f_warp]) assert (f_busy);
     end
-    if (fault_valid_o && fault_pc_o[31:6] == f_line) assert ({36'({fault_warp_o, fault_pc_o[31:2]})} == f_asker_q);
+    if (fault_o.valid && fault_o.pc[31:6] == f_line)
+      assert ({36'({fault_o.warp[WW-1:0], fault_o.pc[31:2]})} == f_asker_q);
     // memory
     if (f_held_q) assert (mem_req_valid_o && {mem_req_line_o, mem_req_tag_o} == f_was_q);
     if (idle_o) assert (f_owed_q == '0 && !mem_req_valid_o);
-    if (f_killed_q) assert (wake_o == '0 && !fault_valid_o);
+    if (f_killed_q) assert (wake_o == '0 && !fault_o.valid);
     if (f_killed2_q && f_owed_q == '0 && !mem_req_valid_o && !rsp_q) assert (idle_o);
 
     for (int f = 0; f < FILLS; f++) begin

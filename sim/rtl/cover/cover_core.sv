@@ -9,8 +9,8 @@ module cover_core #(
     input logic             clk_i,
     input logic             rst_i,
     input logic             d_valid_q,
-    input logic             ic_hit_i,
-    input logic             ic_fault_i,
+    input logic             d_hit,
+    input simt_core_pkg::fetch_fault_t fetch_fault_i,
     input logic             r_valid_q,
     input logic             r_faulty,
     input logic             r_hazard,
@@ -31,14 +31,14 @@ module cover_core #(
     input logic             div_ready,
     input logic             lsu_wb_valid_i,
     input logic             lsu_wb_ready_o,
-    input logic             lsu_wb_last_i,
+    input simt_core_pkg::result_t lsu_wb_i,
     input logic             launch,
     input logic             launch_valid_i,
     input logic             launch_ready_o,
     input logic             launch_wb,
     input logic             launch_taken,
     input logic             done_valid_o,
-    input logic             fault_o,
+    input logic             fault_valid_o,
     input logic             pick_valid,
     input logic [WARPS-1:0] present_o,
     input logic             halt_i,
@@ -52,8 +52,8 @@ module cover_core #(
   logic checked;
   assign checked = r_valid_q && !r_faulty && !rst_i;
 
-  icache_miss_kills:     cover property (@(posedge clk_i) d_valid_q && !ic_hit_i);
-  fetch_fault:           cover property (@(posedge clk_i) ic_fault_i);
+  icache_miss_kills:     cover property (@(posedge clk_i) d_valid_q && !d_hit);
+  fetch_fault:           cover property (@(posedge clk_i) fetch_fault_i.valid);
   back_to_back:          cover property (@(posedge clk_i) r_issue && x_valid_q);
   hazard_sleeps:         cover property (@(posedge clk_i) checked && r_hazard && r_sleep);
   hazard_retries:        cover property (@(posedge clk_i) checked && r_hazard && !r_sleep);
@@ -75,13 +75,13 @@ module cover_core #(
   fcsr_access:           cover property (@(posedge clk_i) r_issue && r_fcsr);
   div_result_waits:      cover property (@(posedge clk_i) div_valid && !div_ready);
   load_result_waits:     cover property (@(posedge clk_i) lsu_wb_valid_i && !lsu_wb_ready_o);
-  load_in_pieces:        cover property (@(posedge clk_i) lsu_wb_valid_i && lsu_wb_ready_o && !lsu_wb_last_i);
+  load_in_pieces:        cover property (@(posedge clk_i) lsu_wb_valid_i && lsu_wb_ready_o && !lsu_wb_i.last);
   load_and_div_meet:     cover property (@(posedge clk_i) lsu_wb_valid_i && div_valid);
   launch_beside_running: cover property (@(posedge clk_i) launch && present_o != '0);
   launch_waits:          cover property (@(posedge clk_i) launch_valid_i && !launch_ready_o);
   launch_write_waits:    cover property (@(posedge clk_i) launch_wb && !launch_taken);
   warp_ends:             cover property (@(posedge clk_i) done_valid_o);
-  instruction_fault:     cover property (@(posedge clk_i) fault_o);
+  instruction_fault:     cover property (@(posedge clk_i) fault_valid_o);
   first_write:           cover property (@(posedge clk_i) wb_write && wb_first);
   halt_during_issue:     cover property (@(posedge clk_i) halt_i && r_issue);
   halt_during_lsu_hold:  cover property (@(posedge clk_i) halt_i && hold_lsu);

@@ -21,6 +21,8 @@ module harness #(
   logic          rst = 1'b1, lookup, hit, miss, fault, flush, kill, idle, ev_miss;
   logic [31:0]   pc, instr, next_instr, fault_pc;
   logic [WW-1:0] warp, fault_warp;
+  logic [4:0]    fault_of;
+  assign fault_warp = fault_of[WW-1:0];
   logic [W-1:0]  wake;
   logic [7:0]    fault_code;
   logic          req_valid, req_ready, rsp_valid;
@@ -30,9 +32,8 @@ module harness #(
   logic [7:0]    rsp_fault;
 
   simt_icache #(.W(W), .KIB(KIB)) u_icache (
-      .clk_i, .rst_i(rst), .lookup_valid_i(lookup), .lookup_pc_i(pc), .lookup_warp_i(warp), .hit_o(hit),
-      .instr_o(instr), .next_o(next_instr), .miss_o(miss), .wake_o(wake), .fault_valid_o(fault),
-      .fault_code_o(fault_code), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .flush_i(flush), .kill_i(kill),
+      .clk_i, .rst_i(rst), .lookup_i({lookup, 5'(warp), pc}), .fetched_o({hit, instr, next_instr}), .miss_o(miss),
+      .wake_o(wake), .fault_o({fault, fault_code, fault_pc, fault_of}), .flush_i(flush), .kill_i(kill),
       .idle_o(idle), .ev_miss_o(ev_miss), .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready),
       .mem_req_line_o(req_line), .mem_req_tag_o(req_tag), .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag),
       .mem_rsp_i({rsp_fault, rsp_data})

@@ -10,7 +10,7 @@
 // lanes again. Otherwise stuck_o follows one cycle later still, with the lowest pc at which any work-item waits and the
 // first work-item there.
 //
-// State saved at preemption: live_q and waiting_q (look_*); for each group slot any_q, parted_q, pc_q, first_q. put_*
+// State saved at preemption: live_q and waiting_q (look_*); for each group slot any_q, parted_q, pc_q, first_q. put_i
 // writes them back, before or after the launches with restoring_i, which give the remaining state. Such a launch
 // changes nothing of a warp that is live, and marks one that has ended as ended.
 //
@@ -36,9 +36,7 @@ module simt_barrier #(
     input  logic             whole_i,
     output logic [WARPS-1:0] open_o,
     output logic             stuck_o,
-    output logic [31:0]      stuck_pc_o,
-    output logic [WW-1:0]    stuck_warp_o,
-    output logic [LW-1:0]    stuck_lane_o,
+    output simt_core_pkg::waits_t waits_o,       // with stuck_o; while look_i is active, of the slot that it names
     output logic             done_o,
     output logic [WW-1:0]    done_warp_o,
     input  logic [WW-1:0]    work_warp_i,
@@ -48,23 +46,10 @@ module simt_barrier #(
     // save and restore
     input  logic             restoring_i,
     output logic [WARPS-1:0] blocked_o,          // warps without a lane that can run
-    input  logic [WW-1:0]    look_index_i,      // warp, or for look_any_o to look_first_o the slot
-    output logic [LANES-1:0] look_live_o,
+    input  simt_core_pkg::look_t look_i,         // active: stuck_o is not in use
+    output logic [LANES-1:0] look_live_o,        // of the warp that look_i names
     output logic [LANES-1:0] look_waiting_o,
-    input  logic             look_i,            // look_index_i is a slot; stuck_o is not in use
-    output logic             look_any_o,
-    output logic             look_parted_o,
-    output logic [31:0]      look_pc_o,
-    output logic [WW+LW-1:0] look_first_o,      // {warp, lane} of the first work-item that waits at look_pc_o
-    input  logic             put_lanes_i,
-    input  logic             put_slot_i,
-    input  logic [WW-1:0]    put_index_i,       // warp of put_lanes_i, slot of put_slot_i
-    input  logic [LANES-1:0] put_live_i,
-    input  logic [LANES-1:0] put_waiting_i,
-    input  logic             put_any_i,
-    input  logic             put_parted_i,
-    input  logic [31:0]      put_pc_i,
-    input  logic [WW+LW-1:0] put_first_i
+    input  simt_core_pkg::put_t put_i
 );
 
   logic [LANES-1:0] live_q [0:WARPS-1];
@@ -82,6 +67,7 @@ module simt_barrier #(
   logic [WW-1:0]    launch_warp, launch_slot;
   assign launch_warp = launch_i.warp[WW-1:0];
   assign launch_slot = launch_i.slot[WW-1:0];
+  assign look_index  = look_i.index[WW-1:0];
 
   assign work_elig_o = live_q[work_warp_i] & ~waiting_q[work_warp_i];
   assign res_elig_o  = live_q[res_warp_i] & ~waiting_q[res_warp_i];
@@ -106,18 +92,36 @@ module simt_barrier #(
   end
 
   assign stuck_o                      = stuck_q;
-  logic [WW-1:0] at;
+  logic [WW-1:0]    at, look_index;
+  logic [WW+LW-1:0] first;
 
-  assign stuck_pc_o                   = look_pc_o;
-  assign {stuck_warp_o, stuck_lane_o} = look_first_o;
-  assign at             = look_i ? look_index_i : stuck_at_q;
+  assign at             = look_i.active ? look_index : stuck_at_q;
+  assign first          = first_q[at];
+  assign waits_o.any    = any_q[at];
+  assign waits_o.parted = parted_q[at];
+  assign waits_o.pc     = pc_q[at];
+  assign waits_o.warp   = 5'(first[WW+LW-1:LW]);
+  assign waits_o.lane   = 5'(first[LW-1:0]);
   assign blocked_o      = blocked_q;
-  assign look_live_o    = live_q[look_index_i];
-  assign look_waiting_o = live_q[look_index_i] & waiting_q[look_index_i];
-  assign look_any_o     = any_q[at];
-  assign look_parted_o  = parted_q[at];
-  assign look_pc_o      = pc_q[at];
-  assign look_first_o   = first_q[at];
+  assign look_live_o    = live_q[look_index];
+  assign look_waiting_o = live_q[look_index] & waiting_q[look_index];
+
+  // What a resume writes back.
+  logic             put_lanes, put_slot;
+  logic [WW-1:0]    put_index;
+  logic [LANES-1:0] put_live, put_waiting;
+  logic [WW+LW-1:0] put_first;
+  assign put_lanes = put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES;
+  assign put_slot  = put_i.valid && put_i.kind == simt_core_pkg::LINE_SLOT;
+  assign put_index = put_i.index[WW-1:0];
+  assign put_first = {put_i.line[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: WW],
+                      put_i.line[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: LW]};
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_put
+      assign put_live[i]    = put_i.words[32*i + tern_spec_pkg::CTX_SIMT_LANE_LIVE_LSB];
+      assign put_waiting[i] = put_i.words[32*i + tern_spec_pkg::CTX_SIMT_LANE_WAITING_LSB];
+    end
+  endgenerate
 
   always_ff @(posedge clk_i) begin
     arrive_q      <= arrive_i && !rst_i;
@@ -170,17 +174,17 @@ module simt_barrier #(
         if (restoring_i) blocked_q[launch_warp] <= launch_i.ended;
       end
     end
-    if (put_lanes_i) begin
-      live_q[put_index_i]    <= put_live_i;
-      waiting_q[put_index_i] <= put_waiting_i;
-      some_q[put_index_i]    <= put_waiting_i != '0;
-      blocked_q[put_index_i] <= (put_live_i & ~put_waiting_i) == '0;
+    if (put_lanes) begin
+      live_q[put_index]    <= put_live;
+      waiting_q[put_index] <= put_waiting;
+      some_q[put_index]    <= put_waiting != '0;
+      blocked_q[put_index] <= (put_live & ~put_waiting) == '0;
     end
-    if (put_slot_i) begin
-      any_q[put_index_i]    <= put_any_i;
-      parted_q[put_index_i] <= put_parted_i;
-      pc_q[put_index_i]     <= put_pc_i;
-      first_q[put_index_i]  <= put_first_i;
+    if (put_slot) begin
+      any_q[put_index]    <= put_i.line[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB];
+      parted_q[put_index] <= put_i.line[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB];
+      pc_q[put_index]     <= put_i.line[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32];
+      first_q[put_index]  <= put_first;
     end
     if (rst_i) begin
       some_q    <= '0;

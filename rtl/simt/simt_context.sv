@@ -3,9 +3,9 @@
 //
 // Contract: save_i, a level that rises when the executor has settled, streams the state out on save_*; save_last_o
 // marks the last line. restore_start_i begins to take a state in from restore_*. docs/spec/context.yaml defines the
-// lines. Their contents come from and go to these modules: simt_core shows its state on look_* and takes it on put_*;
-// simt_lsu has local memory (lmem_*) and unfinished memory instructions (pend_*, rep_*); the dispatcher has the groups
-// (next_*, slots_i, fresh_i; back_*). simt_walk names the lines in order, simt_save builds them, simt_restore
+// lines. Their contents come from and go to these modules: simt_core shows on seen_i what look_o names, and takes
+// put_o; simt_lsu has local memory (lmem_*) and unfinished memory instructions (pend_*, rep_*); the dispatcher has the
+// groups (next_*, slots_i, fresh_i; back_*). simt_walk names the lines in order, simt_save builds them, simt_restore
 // distributes them; their headers describe the handshakes.
 //
 // State saved at preemption: none of its own.
@@ -45,23 +45,9 @@ module simt_context #(
     input  logic [WARPS-1:0]    live_i,
     input  logic [WARPS*32-1:0] masks_i,
     input  logic [WARPS*VECTORS-1:0] scalars_i,
-    output logic [WW-1:0]       look_index_o,
-    output logic                look_read_o,
-    // with look_read_o: lane i reads register i of the vector that look_rd_o begins
-    output logic                look_own_o,
-    output logic [WW+4:0]       look_rd_o,
-    output logic [4:0]          look_first_o,     // first register of look_scalars_i
-    input  logic [255:0]        look_slot_i,
-    input  logic [LANES*32-1:0] look_lanes_i,
-    input  logic [LANES*32-1:0] look_pcs_i,
-    input  logic [LANES*32-1:0] look_scalars_i,
-    input  logic [LANES*32-1:0] look_regs_i,
-    output logic                put_o,
-    output logic [3:0]          put_kind_o,
-    output logic [WW-1:0]       put_index_o,
-    output logic [4:0]          put_rd_o,
-    output logic [511:0]        put_line_o,
-    output logic [LANES*32-1:0] put_vector_o,
+    output simt_core_pkg::look_t look_o,          // active: a save
+    input  simt_core_pkg::seen_t seen_i,
+    output simt_core_pkg::put_t put_o,
     // LSU
     output logic                lmem_read_o,
     output logic                lmem_write_o,
@@ -98,16 +84,19 @@ module simt_context #(
     output logic [95:0]         back_base_o
 );
 
-  logic             walk_valid, walk_second, walk_last, record_end, save_step, restore_step, saving_q;
-  logic [3:0]       kind;
+  logic             save_step, restore_step, saving_q;
+  simt_core_pkg::walk_t walk;
+  simt_core_pkg::look_t look;
   logic [4:0]       restore_pending;
-  logic [WW-1:0]    index, at_index;
+  logic [WW-1:0]    index;
   logic [31:0]      regs;
   logic [VECTORS-1:0] scalars;
   logic [127:0]     restore_scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
   logic [511:0]     head;
   logic [WARPS*32-1:0] masks;
+
+  assign index = walk.index[WW-1:0];
 
   always_ff @(posedge clk_i) saving_q <= save_i && !rst_i;
 
@@ -167,14 +156,8 @@ module simt_context #(
       .local_lines_i,
       .has_data_i(has_data),
       .has_cmp_i(has_cmp),
-      .valid_o(walk_valid),
-      .kind_o(kind),
-      .index_o(index),
-      .rd_o(put_rd_o),
+      .walk_o(walk),
       .line_o(lmem_line_o),
-      .second_o(walk_second),
-      .last_o(walk_last),
-      .record_end_o(record_end),
       .step_i(save_step || restore_step)
   );
 
@@ -185,25 +168,12 @@ module simt_context #(
       .clk_i,
       .rst_i,
       .active_i(saving_q),
-      .walk_valid_i(walk_valid),
-      .walk_kind_i(kind),
-      .walk_index_i(index),
-      .walk_rd_i(put_rd_o),
-      .walk_second_i(walk_second),
-      .walk_last_i(walk_last),
-      .walk_record_end_i(record_end),
+      .walk_i(walk),
       .step_o(save_step),
-      .at_index_o(at_index),
-      .at_rd_o(look_first_o),
-      .read_o(look_read_o),
-      .read_own_o(look_own_o),
+      .look_o(look),
+      .seen_i,
       .head_i(head),
       .masks_i(masks),
-      .slot_i(look_slot_i),
-      .lanes_i(look_lanes_i),
-      .pcs_i(look_pcs_i),
-      .scalars_i(look_scalars_i),
-      .regs_i(look_regs_i),
       .lmem_read_o,
       .lmem_ready_i,
       .lmem_valid_i,
@@ -234,11 +204,7 @@ module simt_context #(
       .in_last_i(restore_last_i),
       .ended_o(restore_ended_o),
       .bad_o(restore_bad_o),
-      .walk_valid_i(walk_valid),
-      .walk_kind_i(kind),
-      .walk_second_i(walk_second),
-      .walk_last_i(walk_last),
-      .walk_record_end_i(record_end),
+      .walk_i(walk),
       .step_o(restore_step),
       .slots_o(restore_slots_o),
       .live_o(restore_live_o),
@@ -248,8 +214,6 @@ module simt_context #(
       .has_data_o(rep_has_data),
       .has_cmp_o(rep_has_cmp),
       .put_o,
-      .line_o(put_line_o),
-      .vector_o(put_vector_o),
       .local_ok_i,
       .lmem_write_o,
       .lmem_ready_i,
@@ -272,9 +236,10 @@ module simt_context #(
       .done_o(restore_done_o)
   );
 
-  assign look_rd_o    = {index, put_rd_o};
-  assign look_index_o = saving_q ? at_index : back_slot_o;
-  assign put_kind_o   = kind;
-  assign put_index_o  = index;
+  // A resume reads the slots, whose groups it gives to the dispatcher.
+  always_comb begin
+    look_o = look;
+    if (!saving_q) look_o.index = 5'(back_slot_o);
+  end
 
 endmodule

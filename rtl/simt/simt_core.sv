@@ -11,9 +11,9 @@
 // Contract: launch_* launches warps, done_* reports their ends; fetch_*, fetched_i and ic_wake_i are the channel of
 // simt_icache, lsu_* that of simt_lsu. fault_valid_o is a pulse per faulting instruction; fault_o has the warp's
 // number in the core; its group is zero. rst_i also ends a dispatch after a fault. idle_o: no memory instruction here.
-// Save: halt_i stops picking. Once busy_o is low and simt_lsu has settled, look_* shows warp or slot look_index_i and,
-// one cycle after look_read_i, register look_rd_i or (look_own_i) the scalars from it on.
-// Resume: put_* writes state back in the order of simt_walk, launches with restoring_i give the rest, and then select_i
+// Save: halt_i stops picking. Once busy_o is low and simt_lsu has settled, seen_o shows the warp or slot look_i.index
+// and, one cycle after look_i.read, its register or (look_i.own) the scalars from it on.
+// Resume: put_i writes state back in the order of simt_walk, launches with restoring_i give the rest, and then select_i
 // makes warps select their lanes.
 // State saved at preemption: that of simt_warps, simt_csr, simt_regfile and simt_written. slot_q and lbase_q come with
 // the launches; scoreboard and scheduler follow from the rest.
@@ -65,30 +65,31 @@ module simt_core #(
     output logic [WARPS-1:0]    present_o,       // warps that have been launched and have not ended
     output logic [WARPS*32-1:0] masks_o,
     output logic [WARPS*32/LANES-1:0] scalars_o,
-    input  logic                look_i,
-    input  logic [WW-1:0]       look_index_i,
-    input  logic                look_read_i, look_own_i,
-    input  logic [WW+4:0]       look_rd_i,
-    input  logic [4:0]          look_first_i,
-    output logic [255:0]        look_slot_o,
-    output logic [LANES*32-1:0] look_lanes_o, look_pcs_o, look_scalars_o, look_regs_o,
-    output logic [31:0]         look_pc_o,        // at any time: pc of the active lanes of the warp
-    output logic [LANES-1:0]    look_running_o,   // at any time: these active lanes
-    input  logic                put_i,
-    input  logic [3:0]          put_kind_i,
-    input  logic [WW-1:0]       put_index_i,
-    input  logic [4:0]          put_rd_i,
-    input  logic [511:0]        put_line_i,
-    input  logic [LANES*32-1:0] put_vector_i,
-    input  logic                mark_i,           // marks the destination of a restored memory instruction
-    input  logic [WW-1:0]       mark_warp_i,
-    input  logic [4:0]          mark_rd_i,
+    input  simt_core_pkg::look_t look_i,
+    output simt_core_pkg::seen_t seen_o,
+    input  simt_core_pkg::put_t put_i,
+    input  simt_core_pkg::mark_t mark_i,
     // events
     output logic                ev_issue_o,
     output logic [5:0]          ev_lanes_o,
     output logic                ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
     output logic [5:0]          ev_fma_o
 );
+
+  // ------------------------------------------------------------------------------------ save and restore
+  logic [WW-1:0]       look_index, put_index;
+  logic [WW+4:0]       look_rd;
+  logic [LANES-1:0]    look_running;
+  logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector;
+  assign look_index     = look_i.index[WW-1:0];
+  assign look_rd        = {look_i.warp[WW-1:0], look_i.rd};
+  assign seen_o.running = 32'(look_running);
+  assign seen_o.lanes   = 1024'(look_lanes);
+  assign seen_o.pcs     = 1024'(look_pcs);
+  assign seen_o.scalars = 1024'(look_scalars);
+  assign seen_o.regs    = 1024'(look_regs);
+  assign put_index      = put_i.index[WW-1:0];
+  assign put_vector     = put_i.words[LANES*32-1:0];
 
   // ------------------------------------------------------------------------------------------------- P
   logic             pick_valid;
@@ -204,19 +205,19 @@ module simt_core #(
       .rs3_i(d_rs3[4:0]),
       .has_o(r_has),
       .value_o(r_value),
-      .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS),
-      .put_second_i(put_index_i[0]),
-      .put_line_i,
-      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS),
-      .put_warp_i(put_index_i),
-      .put_first_i(put_rd_i),
-      .put_vector_i,
+      .put_masks_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_MASKS),
+      .put_second_i(put_i.index[0]),
+      .put_line_i(put_i.line),
+      .put_scalars_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_SCALARS),
+      .put_warp_i(put_index),
+      .put_first_i(put_i.rd),
+      .put_vector_i(put_vector),
       .masks_o,
       .scalars_o,
-      .look_warp_i(look_index_i),
-      .look_first_i,
-      .look_ram_i(look_regs_o),
-      .look_vector_o(look_scalars_o)
+      .look_warp_i(look_index),
+      .look_first_i(look_i.first),
+      .look_ram_i(look_regs),
+      .look_vector_o(look_scalars)
   );
 
   logic [2:0]  r_unit, r_flow, r_bsel, r_part;
@@ -267,7 +268,7 @@ module simt_core #(
       .number_i(r_instr_q[31:20]),
       .write_i(r_csr_write),
       .warp_i(r_warp_q),
-      .slot_i(look_i ? look_index_i : r_slot),
+      .slot_i(look_i.active ? look_index : r_slot),
       .ok_o(r_csr_ok),
       .shared_o(r_shared),
       .part_o(r_part),
@@ -279,8 +280,8 @@ module simt_core #(
       .group_o(look_group),
       .base_o(look_base),
       .put_slot_i(put_slot),
-      .put_index_i,
-      .put_slot_data_i(put_line_i[191:0])
+      .put_index_i(put_index),
+      .put_slot_data_i(put_i.line[191:0])
   );
 
   logic [3:0] r_after_use;
@@ -326,9 +327,9 @@ module simt_core #(
       .wb_warp_i(ends_warp),
       .wb_rd_i(ends_rd),
       .wake_o(sb_wake),
-      .put_i(mark_i),
-      .put_warp_i(mark_warp_i),
-      .put_rd_i(mark_rd_i)
+      .put_i(mark_i.valid),
+      .put_warp_i(mark_i.warp[WW-1:0]),
+      .put_rd_i(mark_i.rd)
   );
 
   always_comb begin
@@ -560,7 +561,7 @@ module simt_core #(
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
   logic             wb_write, ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
-    put_pcs, put_reg;
+    put_reg;
   logic [WW-1:0]    wb_warp, ends_warp, soon_warp;
   logic [4:0]       wb_rd, ends_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
@@ -599,7 +600,7 @@ module simt_core #(
       .lsu_last_i(lsu_wb_i.last),
       .put_i(put_reg),
       .put_state_i(put_lanes),
-      .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}),
+      .put_rd_i({put_index, put_lanes ? 5'd0 : put_i.rd}),
       .busy_o(wb_busy),
       .wb_sel_o(wb_sel),
       .wb_write_o(wb_write),
@@ -615,10 +616,9 @@ module simt_core #(
   );
 
   always_comb begin
-    put_slot  = put_i && put_kind_i == simt_core_pkg::LINE_SLOT;
-    put_lanes = put_i && put_kind_i == simt_core_pkg::LINE_LANES;
-    put_pcs   = put_i && put_kind_i == simt_core_pkg::LINE_PCS;
-    put_reg   = put_i && put_kind_i == simt_core_pkg::LINE_REG;
+    put_slot  = put_i.valid && put_i.kind == simt_core_pkg::LINE_SLOT;
+    put_lanes = put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES;
+    put_reg   = put_i.valid && put_i.kind == simt_core_pkg::LINE_REG;
     busy_o    = f_valid_q || d_valid_q || r_valid_q || x_valid_q || flow_busy || wb_busy || div_busy || !launch_free
                 || holds != '0;
   end
@@ -637,21 +637,21 @@ module simt_core #(
           .WARPS(WARPS)
       ) u_lane (
           .clk_i,
-          .read_i(d_hit || look_read_i),
+          .read_i(d_hit || look_i.read),
           .third_i(d_third),
-          .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i),
+          .rs1_i(!look_i.read ? d_rs1 : look_i.own ? {look_rd[WW+4:LW], LW'(i)} : look_rd),
           .rs2_i(d_rs2),
           .rs3_i(d_rs3),
           .issue_i(r_issue),
           .r_has_i(r_has),
           .r_value_i(r_value),
-          .r_warp_i(look_i ? look_index_i : r_warp_q),
+          .r_warp_i(look_i.active ? look_index : r_warp_q),
           .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)),
           .r_scalar_a_i(r_scalar_a),
           .r_bsel_i(r_bsel),
           .r_scalar_b_i(r_scalar_b),
           .r_csel_i(r_csel),
-          .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part),
+          .r_part_sel_i(look_i.active ? simt_core_pkg::PART_FCSR : r_part),
           .x_warp_i(x_warp_q),
           .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
           .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
@@ -671,7 +671,7 @@ module simt_core #(
           .addr_o(x_addr[32*i +: 32]),
           .taken_o(x_taken[i]),
           .rm_o(x_rm[3*i +: 3]),
-          .rs1_o(look_regs_o[32*i +: 32]),
+          .rs1_o(look_regs[32*i +: 32]),
           .part_o(look_fcsr[10*i +: 10]),
           .b_late_i(b_late_q),
           .wb_sel_i(wb_sel),
@@ -687,7 +687,7 @@ module simt_core #(
                         (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
           .div_data_i(div_data[32*i +: 32]),
           .div_flags_i(div_flags[5*i +: 5]),
-          .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
+          .lsu_data_i(put_i.valid ? put_vector[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
           .scalar_data_i(wb_scalar),
           .launch_i(launch),
           .launch_warp_i(launch_warp),
@@ -698,10 +698,9 @@ module simt_core #(
 
   // ------------------------------------------------------------------------------------- B: flow, barriers
   logic [LANES-1:0]    b_misaligned, fetch_mask;
-  logic [31:0]         b_misaligned_va, stuck_pc;
+  logic [31:0]         b_misaligned_va;
   logic                stuck, flow_busy;
-  logic [WW-1:0]       stuck_warp;
-  logic [LW-1:0]       stuck_lane;
+  simt_core_pkg::waits_t waits;
   logic [95:0]         look_group, look_base;
   logic [LANES*10-1:0] look_fcsr;
 
@@ -747,29 +746,21 @@ module simt_core #(
       .b_misaligned_o(b_misaligned),
       .b_misaligned_va_o(b_misaligned_va),
       .stuck_o(stuck),
-      .stuck_pc_o(stuck_pc),
-      .stuck_warp_o(stuck_warp),
-      .stuck_lane_o(stuck_lane),
+      .waits_o(waits),
       .wake_o(flow_wake),
       .busy_o(flow_busy),
       .restoring_i,
       .select_i(select_i ? select_warps_i : '0),
       .look_i,
-      .look_index_i,
       .look_group_i(look_group),
       .look_base_i(look_base),
       .look_fcsr_i(look_fcsr),
-      .look_slot_o,
-      .look_lanes_o,
-      .look_pcs_o,
-      .look_pc_o,
-      .look_running_o,
-      .put_slot_i(put_slot),
-      .put_lanes_i(put_lanes),
-      .put_pcs_i(put_pcs),
-      .put_index_i,
-      .put_line_i(put_line_i[255:0]),
-      .put_vector_i
+      .look_slot_o(seen_o.slot),
+      .look_lanes_o(look_lanes),
+      .look_pcs_o(look_pcs),
+      .look_pc_o(seen_o.pc),
+      .look_running_o(look_running),
+      .put_i
   );
 
   // -------------------------------------------------------------------------------------------- faults
@@ -789,9 +780,7 @@ module simt_core #(
       .fetch_i(fetch_fault_i),
       .fetch_mask_i(fetch_mask),
       .barrier_i(stuck),
-      .barrier_pc_i(stuck_pc),
-      .barrier_warp_i(stuck_warp),
-      .barrier_lane_i(stuck_lane),
+      .waits_i(waits),
       .fault_valid_o,
       .fault_o
   );

@@ -78,6 +78,66 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_CMP = 4'd11;
   localparam logic [3:0] LINE_END = 4'd12;     // no line is left
 
+  // A line of the state of a stopped executor: what it has.
+  typedef struct packed {
+    logic       valid;
+    logic [3:0] kind;        // LINE_*
+    logic [4:0] index;       // slot, warp or line of masks
+    logic [4:0] rd;          // register; of scalars the first one of the vector
+    logic       second;      // the second line of a vector
+    logic       last;        // no line follows
+    logic       record_end;  // the last line of a memory instruction
+  } walk_t;
+
+  // What a save or a resume reads of the core.
+  typedef struct packed {
+    logic       active;  // a save or a resume is in progress. Otherwise only seen_t.pc and seen_t.running count.
+    logic [4:0] index;   // the slot or warp that seen_t shows
+    logic       read;    // A register of the lanes of a warp is shown in the next cycle.
+    logic       own;     // with read: lane i reads the register i of the vector that rd begins
+    logic [4:0] warp;    // with read
+    logic [4:0] rd;      // with read
+    logic [4:0] first;   // first register of seen_t.scalars
+  } look_t;
+
+  // What the core shows. The first four members have a word for each lane; docs/spec/context.yaml has the contents of
+  // slot, lanes and pcs.
+  typedef struct packed {
+    logic [1023:0] regs;     // the register that was read
+    logic [1023:0] scalars;  // values of the registers that have one value in all lanes, lane by lane
+    logic [1023:0] pcs;
+    logic [1023:0] lanes;
+    logic [255:0]  slot;
+    logic [31:0]   running;  // lanes of the warp that run together
+    logic [31:0]   pc;       // their pc
+  } seen_t;
+
+  // A part of the state that a resume writes back.
+  typedef struct packed {
+    logic          valid;
+    logic [3:0]    kind;    // LINE_*
+    logic [4:0]    index;   // slot, warp or line of masks
+    logic [4:0]    rd;      // register; of scalars the first one of the vector
+    logic [511:0]  line;    // of masks and slots
+    logic [1023:0] words;   // of all other kinds: a word for each lane
+  } put_t;
+
+  // A resume has brought a memory instruction back that writes this register.
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] warp;
+    logic [4:0] rd;
+  } mark_t;
+
+  // The barrier of a group.
+  typedef struct packed {
+    logic        any;     // a work-item waits
+    logic        parted;  // it cannot open any more
+    logic [31:0] pc;      // lowest pc at which a work-item waits
+    logic [4:0]  warp;    // the first work-item that waits there
+    logic [4:0]  lane;
+  } waits_t;
+
   // To the instruction cache: a warp looks up its pc.
   typedef struct packed {
     logic        valid;

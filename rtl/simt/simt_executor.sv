@@ -266,7 +266,6 @@ module simt_executor #(
   logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
   logic [WW-1:0]       back_slot;
   logic [95:0]         next_group, next_base, back_group, back_base;
-  logic [255:0]        look_slot;
   tern_spec_pkg::ctx_simt_pending_t rep_record, pend_record;
 
   // A launch during a resume is one of three kinds: the warp's lanes are restored too (live), the warp has ended, or
@@ -318,8 +317,8 @@ module simt_executor #(
       .load_last_i(back_last),
       .load_ended_i(back_ended),
       .load_slot_i(back_slot),
-      .load_group_i(back_last ? back_group : look_slot[95:0]),
-      .load_base_i(back_last ? back_base : look_slot[191:96]),
+      .load_group_i(back_last ? back_group : seen.slot[95:0]),
+      .load_base_i(back_last ? back_base : seen.slot[191:96]),
       .launch_ended_i(launch.ended),
       .launch_valid_o(launch_valid),
       .launch_ready_i(launch_ready),
@@ -379,17 +378,16 @@ module simt_executor #(
   logic [WARPS-1:0]    present, shown_q;
   logic [WARPS*32-1:0] masks;
   logic [WARPS*32/LANES-1:0] scalars;
-  logic [WW-1:0]       look_index, put_index;
-  logic                look_read, look_own, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;
+  simt_core_pkg::look_t asked, look;
+  simt_core_pkg::seen_t seen;
+  simt_core_pkg::put_t put;
+  simt_core_pkg::mark_t mark;
+  logic                rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;
   logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
-  logic [WW+4:0]       look_rd;
-  logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp,
-    rep_addr, rep_data, rep_cmp;
-  logic [LANES-1:0]    look_running, pend_mask, pend_private;
+  logic [LANES*32-1:0] pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
+  logic [LANES-1:0]    pend_mask, pend_private;
   logic [5:0]          pend_count;
-  logic [3:0]          put_kind;
-  logic [4:0]          look_first, put_rd;
-  logic [511:0]        put_line, lmem_data;
+  logic [511:0]        lmem_data;
   logic [9:0]          lmem_line;
   logic [WW-1:0]       pend_warp;
   logic [10:0]         local_lines, scrub_first, scrub_end;
@@ -441,22 +439,9 @@ module simt_executor #(
       .live_i(present),
       .masks_i(masks),
       .scalars_i(scalars),
-      .look_index_o(look_index),
-      .look_read_o(look_read),
-      .look_own_o(look_own),
-      .look_rd_o(look_rd),
-      .look_first_o(look_first),
-      .look_slot_i(look_slot),
-      .look_lanes_i(look_lanes),
-      .look_pcs_i(look_pcs),
-      .look_scalars_i(look_scalars),
-      .look_regs_i(look_regs),
+      .look_o(asked),
+      .seen_i(seen),
       .put_o(put),
-      .put_kind_o(put_kind),
-      .put_index_o(put_index),
-      .put_rd_o(put_rd),
-      .put_line_o(put_line),
-      .put_vector_o(put_vector),
       .lmem_read_o(lmem_read),
       .lmem_write_o(lmem_write),
       .lmem_line_o(lmem_line),
@@ -514,8 +499,18 @@ module simt_executor #(
   assign freeze    = (state_q == HALT && linger_q == '0) || state_q == SAVE || (restoring && (!all_in || rep_valid));
   assign rep_ready = iss_ready;
 
-  // Warps that dbg_* may show.
-  assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && state_q != SAVE && !restoring) ? 32'(look_running) : '0;
+  // A debugger sees the state that neither a save nor a resume reads, of warps that have been launched.
+  always_comb begin
+    look        = asked;
+    look.active = state_q == SAVE || restoring;
+    if (!look.active) look.index = 5'(dbg_warp_i[WW-1:0]);
+  end
+  assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && !look.active) ? seen.running : '0;
+  assign dbg_pc_o    = seen.pc;
+
+  assign mark.valid = rep_put && rep_record.op != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE && rep_record.rd != 5'd0;
+  assign mark.warp  = rep_record.warp;
+  assign mark.rd    = rep_record.rd;
 
   always_ff @(posedge clk_i) begin
     if (begin_q) shown_q <= '0;
@@ -541,28 +536,10 @@ module simt_executor #(
       .present_o(present),
       .masks_o(masks),
       .scalars_o(scalars),
-      .look_i(state_q == SAVE || restoring),
-      .look_index_i((state_q == SAVE || restoring) ? look_index : dbg_warp_i[WW-1:0]),
-      .look_read_i(look_read),
-      .look_own_i(look_own),
-      .look_rd_i(look_rd),
-      .look_first_i(look_first),
-      .look_slot_o(look_slot),
-      .look_lanes_o(look_lanes),
-      .look_pcs_o(look_pcs),
-      .look_scalars_o(look_scalars),
-      .look_regs_o(look_regs),
-      .look_pc_o(dbg_pc_o),
-      .look_running_o(look_running),
+      .look_i(look),
+      .seen_o(seen),
       .put_i(put),
-      .put_kind_i(put_kind),
-      .put_index_i(put_index),
-      .put_rd_i(put_rd),
-      .put_line_i(put_line),
-      .put_vector_i(put_vector),
-      .mark_i(rep_put && rep_record.op != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE && rep_record.rd != 5'd0),
-      .mark_warp_i(rep_record.warp[WW-1:0]),
-      .mark_rd_i(rep_record.rd),
+      .mark_i(mark),
       .idle_o(core_idle),
       .launch_valid_i(launch_valid),
       .launch_ready_o(launch_ready),
@@ -681,7 +658,7 @@ module simt_executor #(
       .lmem_read_i(lmem_read),
       .lmem_write_i(lmem_write),
       .lmem_line_i(lmem_line),
-      .lmem_wdata_i(put_line),
+      .lmem_wdata_i(put.line),
       .lmem_ready_o(lmem_ready),
       .lmem_valid_o(lmem_valid),
       .lmem_rdata_o(lmem_data),
@@ -748,6 +725,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, pend.lbase};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, pend.lbase};
 
 endmodule

@@ -3,7 +3,7 @@
 // misaligned jump targets, failed fetches, and barriers that cannot open.
 //
 // Contract: r_fault_i, x_bad_rm_i and b_misaligned_i concern the instruction in that pipeline stage; r_fault_i is
-// already qualified by R's valid. fetch_i concerns a warp that has no instruction in the pipeline. barrier_* concerns a
+// already qualified by R's valid. fetch_i concerns a warp that has no instruction in the pipeline. barrier_i concerns a
 // group in which no warp can continue. fault_valid_o is a pulse in stage B. fault_o has the warp's number in the core
 // and the lowest lane concerned; its group is zero. If several faults come in one cycle, the instruction has priority
 // over the barrier, and the barrier over the fetch. The dispatch ends with any of them, except for a fetch whose page
@@ -31,9 +31,7 @@ module simt_fault #(
     input  simt_core_pkg::fetch_fault_t fetch_i,
     input  logic [LANES-1:0] fetch_mask_i,
     input  logic             barrier_i,
-    input  logic [31:0]      barrier_pc_i,
-    input  logic [WW-1:0]    barrier_warp_i,
-    input  logic [LW-1:0]    barrier_lane_i,
+    input  simt_core_pkg::waits_t waits_i,        // with barrier_i
     output logic             fault_valid_o,
     output tern_pkg::fault_t fault_o
 );
@@ -68,10 +66,10 @@ module simt_fault #(
         lanes        = b_misaligned_i;
       end else if (barrier_i) begin
         fault_o.code = tern_spec_pkg::FAULT_BARRIER_DIVERGENCE;
-        fault_o.va   = barrier_pc_i;
-        fault_o.pc   = barrier_pc_i;
-        fault_o.warp = 6'(barrier_warp_i);
-        lanes        = {{(LANES-1){1'b0}}, 1'b1} << barrier_lane_i;
+        fault_o.va   = waits_i.pc;
+        fault_o.pc   = waits_i.pc;
+        fault_o.warp = 6'(waits_i.warp);
+        lanes        = {{(LANES-1){1'b0}}, 1'b1} << waits_i.lane[LW-1:0];
       end else if (fetch_i.valid) begin
         fault_o.code = fetch_i.code;
         fault_o.va   = fetch_i.pc;

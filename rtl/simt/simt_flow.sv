@@ -78,18 +78,14 @@ module simt_flow #(
     output logic [WARPS-1:0]    wake_o,
     // save and restore
     output logic                busy_o,          // an instruction is in B, or a selection is not finished
-    input  logic [WW-1:0]       look_warp_i,     // any warp, at any time
-    output logic [31:0]         look_pc_o,
-    output logic [LANES-1:0]    look_mask_o,
-    output logic [7:0]          look_depth_o,
-    input  logic                look_i,          // shows the lanes of look_warp_i; only while busy_o is low
+    input  simt_core_pkg::look_t look_i,         // active only while busy_o is low
+    output logic [31:0]         look_pc_o,       // of the warp, at any time
+    output logic [LANES-1:0]    look_mask_o,     // at any time
+    output logic [7:0]          look_depth_o,    // at any time
     output logic [LANES*32-1:0] look_lane_pc_o,
     output logic [LANES*8-1:0]  look_lane_depth_o,
     output logic [LW-1:0]       look_turn_o,
-    input  logic                put_depth_i,
-    input  logic                put_pc_i,
-    input  logic [WW-1:0]       put_warp_i,
-    input  logic [LANES*32-1:0] put_data_i
+    input  simt_core_pkg::put_t put_i
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
@@ -105,8 +101,9 @@ module simt_flow #(
   logic [3:0]       back_q [0:WARPS-1];     // backward jumps since the last rotation
   logic [WARPS-1:0] hot_q;                  // atomic operation executed since the last rotation
 
-  logic [WW-1:0]    launch_warp;
+  logic [WW-1:0]    launch_warp, look_warp;
   assign launch_warp = launch_i.warp[WW-1:0];
+  assign look_warp   = look_i.index[WW-1:0];
 
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
@@ -115,9 +112,9 @@ module simt_flow #(
   assign d_quantum_end_o = quantum_q[d_warp_i] == 6'd1;
   assign d_step_slow_o   = d_pc4_i == merge_q[d_warp_i] || d_quantum_end_o;
 
-  assign look_pc_o       = pc_q[look_warp_i];
-  assign look_mask_o     = mask_q[look_warp_i];
-  assign look_depth_o    = depth_q[look_warp_i];
+  assign look_pc_o       = pc_q[look_warp];
+  assign look_mask_o     = mask_q[look_warp];
+  assign look_depth_o    = depth_q[look_warp];
   assign busy_o          = b_valid_q || open_q != '0 || select_busy;
 
   // X to B
@@ -249,15 +246,15 @@ module simt_flow #(
       .res_merge_o(res_merge),
       .res_rotate_o(res_rotate),
       .busy_o(select_busy),
-      .look_i,
-      .look_warp_i,
+      .look_i(look_i.active),
+      .look_warp_i(look_warp),
       .look_pc_o(look_lane_pc_o),
       .look_depth_o(look_lane_depth_o),
       .look_turn_o,
-      .put_depth_i,
-      .put_pc_i,
-      .put_warp_i,
-      .put_data_i
+      .put_depth_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES),
+      .put_pc_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_PCS),
+      .put_warp_i(put_i.index[WW-1:0]),
+      .put_data_i(put_i.words[LANES*32-1:0])
   );
 
   always_ff @(posedge clk_i) begin

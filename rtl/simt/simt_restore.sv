@@ -2,11 +2,11 @@
 // Takes the saved state of a preempted executor, one line per cycle, and passes each part to the module that it is of.
 //
 // Contract: start_i begins. Every line up to and including the one with in_last_i is taken, whatever it holds. bad_o:
-// the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. While
-// put_o is high, vector_o (one word per lane) or line_o (masks, slots) is for the part that simt_walk names by kind,
-// index and register. Lines of local memory wait for local_ok_i. rep_* issues the unfinished memory instructions to the
-// LSU again, in order; rep_put_o, before each, marks its destination and its group. back_* gives the resident groups to
-// the dispatcher and, when all other state is restored (tidy_i), the next group. done_o is a pulse at the end.
+// the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. put_o
+// is the part that simt_walk names by kind, index and register. Lines of local memory wait for local_ok_i. rep_* issues
+// the unfinished memory instructions to the LSU again, in order; rep_put_o, before each, marks its destination and its
+// group. back_* gives the resident groups to the dispatcher and, when all other state is restored (tidy_i), the next
+// group. done_o is a pulse at the end.
 //
 // State saved at preemption: none of its own. A stop during a restore resets the executor, since the saved state is
 // still valid.
@@ -31,11 +31,7 @@ module simt_restore #(
     output logic                ended_o,          // the last line has been passed on
     output logic                bad_o,
     // simt_walk: the part that the line is
-    input  logic                walk_valid_i,
-    input  logic [3:0]          walk_kind_i,
-    input  logic                walk_second_i,
-    input  logic                walk_last_i,
-    input  logic                walk_record_end_i,
+    input  simt_core_pkg::walk_t walk_i,
     output logic                step_o,
     output logic [WARPS-1:0]    slots_o,          // slots that have a group
     output logic [WARPS-1:0]    live_o,           // warps that were running
@@ -45,9 +41,7 @@ module simt_restore #(
     output logic                has_data_o,
     output logic                has_cmp_o,
     // parts of the state
-    output logic                put_o,
-    output logic [511:0]        line_o,
-    output logic [LANES*32-1:0] vector_o,
+    output simt_core_pkg::put_t put_o,
     input  logic                local_ok_i,
     output logic                lmem_write_o,
     input  logic                lmem_ready_i,
@@ -76,7 +70,8 @@ module simt_restore #(
   logic [511:0]     line_q, half_q;
   logic [1023:0]    pair;
   logic             unused;
-  logic             step, part_end, is_vector, ok, rep_end;
+  logic             step, part_end, is_vector, ok, put, rep_end;
+  logic [LANES*32-1:0] vector;
 
   // Fields of the head.
   logic [WARPS-1:0] slots_q, live_q, fresh_q, todo_q;
@@ -95,32 +90,38 @@ module simt_restore #(
 
   // The line in line_q.
   always_comb begin
-    is_vector    = walk_kind_i == simt_core_pkg::LINE_LANES || walk_kind_i == simt_core_pkg::LINE_PCS
-                   || walk_kind_i == simt_core_pkg::LINE_SCALARS || walk_kind_i == simt_core_pkg::LINE_REG ||
-                   walk_kind_i >= simt_core_pkg::LINE_ADDR;
-    part_end     = !is_vector || walk_second_i == (LANES > 16);
-    ok           = walk_valid_i;
+    is_vector    = walk_i.kind == simt_core_pkg::LINE_LANES || walk_i.kind == simt_core_pkg::LINE_PCS
+                   || walk_i.kind == simt_core_pkg::LINE_SCALARS || walk_i.kind == simt_core_pkg::LINE_REG ||
+                   walk_i.kind >= simt_core_pkg::LINE_ADDR;
+    part_end     = !is_vector || walk_i.second == (LANES > 16);
+    ok           = walk_i.valid;
     lmem_write_o = 1'b0;
-    if (walk_kind_i == simt_core_pkg::LINE_LOCAL) begin
-      lmem_write_o = full_q && !bad_q && walk_valid_i && local_ok_i;
-      ok           = walk_valid_i && local_ok_i && lmem_ready_i;
+    if (walk_i.kind == simt_core_pkg::LINE_LOCAL) begin
+      lmem_write_o = full_q && !bad_q && walk_i.valid && local_ok_i;
+      ok           = walk_i.valid && local_ok_i && lmem_ready_i;
     end
-    if (walk_kind_i == simt_core_pkg::LINE_PENDING) ok = walk_valid_i && !rep_valid_o;
+    if (walk_i.kind == simt_core_pkg::LINE_PENDING) ok = walk_i.valid && !rep_valid_o;
     step         = full_q && (bad_q || ok);
     step_o       = step && !bad_q;
-    // Local memory is not part of put_o, because lmem_ready_i is known late in the cycle.
-    put_o        = full_q && !bad_q && walk_valid_i && part_end && walk_kind_i != simt_core_pkg::LINE_LOCAL
-                   && !(walk_kind_i == simt_core_pkg::LINE_PENDING && rep_valid_o);
-    rep_end      = put_o && walk_record_end_i;
+    // Local memory is not part of it, because lmem_ready_i is known late in the cycle.
+    put          = full_q && !bad_q && walk_i.valid && part_end && walk_i.kind != simt_core_pkg::LINE_LOCAL
+                   && !(walk_i.kind == simt_core_pkg::LINE_PENDING && rep_valid_o);
+    rep_end      = put && walk_i.record_end;
     in_ready_o   = active_q && !(full_q && last_q) && (!full_q || step);
-    line_o       = line_q;
     pair         = (LANES > 16) ? {line_q, half_q} : {512'd0, line_q};
-    vector_o     = pair[LANES*32-1:0];
+    vector       = pair[LANES*32-1:0];
     unused       = &{1'b0, pair};            // vectors of fewer lanes do not use all of it
-    local_done_o = ended_q || (active_q && walk_kind_i > simt_core_pkg::LINE_LOCAL);
+    local_done_o = ended_q || (active_q && walk_i.kind > simt_core_pkg::LINE_LOCAL);
     ended_o      = ended_q;
     bad_o        = bad_q;
   end
+
+  assign put_o.valid  = put;
+  assign put_o.kind   = walk_i.kind;
+  assign put_o.index  = walk_i.index;
+  assign put_o.rd     = walk_i.rd;
+  assign put_o.line   = line_q;
+  assign put_o.words  = 1024'(vector);
 
   always_ff @(posedge clk_i) begin
     if (in_valid_i && in_ready_o) begin
@@ -134,9 +135,9 @@ module simt_restore #(
         active_q <= 1'b0;
         ended_q  <= 1'b1;
       end
-      if (!bad_q && last_q != walk_last_i) bad_q <= 1'b1;
+      if (!bad_q && last_q != walk_i.last) bad_q <= 1'b1;
     end
-    if (step_o && walk_kind_i == simt_core_pkg::LINE_HEAD) begin
+    if (step_o && walk_i.kind == simt_core_pkg::LINE_HEAD) begin
       if (!geometry) bad_q <= 1'b1;
       pending_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 5];
       scalars_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB +: 128];
@@ -175,12 +176,12 @@ module simt_restore #(
   assign rep_put_o  = rep_end;
 
   always_ff @(posedge clk_i) begin
-    if (put_o)
-      case (walk_kind_i)
+    if (put)
+      case (walk_i.kind)
         simt_core_pkg::LINE_PENDING: rep_record_o <= line_q[255:0];
-        simt_core_pkg::LINE_ADDR:    rep_addr_o <= vector_o;
-        simt_core_pkg::LINE_DATA:    rep_data_o <= vector_o;
-        simt_core_pkg::LINE_CMP:     rep_cmp_o <= vector_o;
+        simt_core_pkg::LINE_ADDR:    rep_addr_o <= vector;
+        simt_core_pkg::LINE_DATA:    rep_data_o <= vector;
+        simt_core_pkg::LINE_CMP:     rep_cmp_o <= vector;
         default: ;
       endcase
     if (rep_end) rep_valid_o <= 1'b1;
@@ -194,7 +195,7 @@ module simt_restore #(
     for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_slot_o = WW'(s);
     back_last_o  = todo_q == '0;
     back_valid_o = head_q && !bad_q && (back_last_o ? ended_q && !rep_valid_o && tidy_i
-                                                    : ended_q || walk_kind_i > simt_core_pkg::LINE_SLOT);
+                                                    : ended_q || walk_i.kind > simt_core_pkg::LINE_SLOT);
     back_ended_o = next_ended_q;
     {back_base_o, back_group_o} = next_q;
     done_o       = back_valid_o && back_ready_i && back_last_o;

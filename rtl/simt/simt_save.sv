@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams the state of a stopped executor out, a line a cycle.
 //
-// Contract: while active_i is high, the module takes the lines that simt_walk names (walk_*) and puts them on out_*; no
-// other state may change meanwhile. The contents of a line must be valid one cycle after the walk names it; at_* then
-// tells which slot, warp or register it is. Contents are selected combinationally by at_*, except registers, which
-// read_o reads from the RAMs. Local memory answers later, in order. A memory instruction (pend_*) is taken with its
-// last line.
+// Contract: while active_i is high, the module takes the lines that simt_walk names (walk_i) and puts them on out_*; no
+// other state may change meanwhile. The contents of a line must be valid one cycle after the walk names it;
+// look_o.index and look_o.first then tell which slot, warp or register it is. Contents are selected combinationally by
+// them, except registers, which look_o.read reads from the RAMs. Local memory answers later, in order. A memory
+// instruction (pend_*) is taken with its last line.
 // State saved at preemption: none of its own.
 //
 // Before the contents of a line are read, the line takes a credit, which is a place in the output queue. When the
@@ -13,39 +13,25 @@
 
 module simt_save #(
     parameter int LANES = 16,  // lanes, one work-item each
-    parameter int WARPS = 16,  // hardware warps
-    localparam int WW = $clog2(WARPS)
+    parameter int WARPS = 16   // hardware warps
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                active_i,
     // simt_walk: the next line
-    input  logic                walk_valid_i,
-    input  logic [3:0]          walk_kind_i,
-    input  logic [WW-1:0]       walk_index_i,
-    input  logic [4:0]          walk_rd_i,
-    input  logic                walk_second_i,
-    input  logic                walk_last_i,
+    input  simt_core_pkg::walk_t walk_i,
     output logic                step_o,
     // contents of the line, one cycle later
-    output logic [WW-1:0]       at_index_o,
-    output logic [4:0]          at_rd_o,
-    output logic                read_o,           // reads the register that walk_* names
-    output logic                read_own_o,       // each lane reads a register of its own
+    output simt_core_pkg::look_t look_o,
+    input  simt_core_pkg::seen_t seen_i,
     input  logic [511:0]        head_i,
     input  logic [WARPS*32-1:0] masks_i,
-    input  logic [255:0]        slot_i,
-    input  logic [LANES*32-1:0] lanes_i,
-    input  logic [LANES*32-1:0] pcs_i,
-    input  logic [LANES*32-1:0] scalars_i,
-    input  logic [LANES*32-1:0] regs_i,
     // local memory
     output logic                lmem_read_o,
     input  logic                lmem_ready_i,
     input  logic                lmem_valid_i,
     input  logic [511:0]        lmem_data_i,
     // unfinished memory instructions
-    input  logic                walk_record_end_i,
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
     input  tern_spec_pkg::ctx_simt_pending_t pend_record_i,
@@ -65,39 +51,44 @@ module simt_save #(
   logic                at_valid_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
   logic [3:0]          at_kind_q, local_q;      // local_q: lines of local memory that are still to come
   logic [DEPTH_LOG2:0] credit_q;
-  logic [WW-1:0]       at_index_q;
-  logic [4:0]          at_rd_q;
+  logic [4:0]          at_index_q, at_rd_q;
   logic [1023:0]       masks, vector;
   logic [511:0]        line;
   logic                put, put_last, unused_ready;
 
   always_comb begin
-    is_local    = walk_kind_i == simt_core_pkg::LINE_LOCAL;
-    is_pending  = walk_kind_i >= simt_core_pkg::LINE_PENDING;
-    lmem_read_o = active_i && walk_valid_i && is_local && credit_q != '0;
-    step        = active_i && walk_valid_i && credit_q != '0;
+    is_local    = walk_i.kind == simt_core_pkg::LINE_LOCAL;
+    is_pending  = walk_i.kind >= simt_core_pkg::LINE_PENDING;
+    lmem_read_o = active_i && walk_i.valid && is_local && credit_q != '0;
+    step        = active_i && walk_i.valid && credit_q != '0;
     if (is_local) step = step && lmem_ready_i;
     else if (local_q != 4'd0) step = 1'b0;
     // The next record is valid one cycle after the last line of the one before.
     if (is_pending && (!pend_valid_i || (at_valid_q && at_pend_end_q))) step = 1'b0;
     step_o       = step;
-    read_own_o   = step && walk_kind_i == simt_core_pkg::LINE_SCALARS;
-    read_o       = read_own_o || (step && walk_kind_i == simt_core_pkg::LINE_REG);
     pend_ready_o = at_valid_q && at_pend_end_q;
-    at_index_o   = at_index_q;
-    at_rd_o      = at_rd_q;
+  end
+
+  always_comb begin
+    look_o.active = active_i;
+    look_o.index  = at_index_q;
+    look_o.own    = step && walk_i.kind == simt_core_pkg::LINE_SCALARS;
+    look_o.read   = step && (walk_i.kind == simt_core_pkg::LINE_SCALARS || walk_i.kind == simt_core_pkg::LINE_REG);
+    look_o.warp   = walk_i.index;
+    look_o.rd     = walk_i.rd;
+    look_o.first  = at_rd_q;
   end
 
   always_ff @(posedge clk_i) begin
     at_valid_q <= step && !is_local && !rst_i;
     if (step) begin
-      at_kind_q     <= walk_kind_i;
-      at_index_q    <= walk_index_i;
-      at_rd_q       <= walk_rd_i;
-      at_second_q   <= walk_second_i;
-      at_last_q     <= walk_last_i;
-      at_pend_end_q <= walk_record_end_i;
-      local_last_q  <= walk_last_i;
+      at_kind_q     <= walk_i.kind;
+      at_index_q    <= walk_i.index;
+      at_rd_q       <= walk_i.rd;
+      at_second_q   <= walk_i.second;
+      at_last_q     <= walk_i.last;
+      at_pend_end_q <= walk_i.record_end;
+      local_last_q  <= walk_i.last;
     end
     local_q  <= local_q + {3'd0, step && is_local} - {3'd0, lmem_valid_i && active_i};
     credit_q <= credit_q - {{DEPTH_LOG2{1'b0}}, step} + {{DEPTH_LOG2{1'b0}}, out_valid_o && out_ready_i};
@@ -114,10 +105,10 @@ module simt_save #(
     line   = '0;
     if (at_valid_q) begin
       case (at_kind_q)
-        simt_core_pkg::LINE_LANES: vector = 1024'(lanes_i);
-        simt_core_pkg::LINE_PCS:   vector = 1024'(pcs_i);
-        simt_core_pkg::LINE_SCALARS: vector = 1024'(scalars_i);
-        simt_core_pkg::LINE_REG:   vector = 1024'(regs_i);
+        simt_core_pkg::LINE_LANES: vector = seen_i.lanes;
+        simt_core_pkg::LINE_PCS:   vector = seen_i.pcs;
+        simt_core_pkg::LINE_SCALARS: vector = seen_i.scalars;
+        simt_core_pkg::LINE_REG:   vector = seen_i.regs;
         simt_core_pkg::LINE_ADDR:  vector = 1024'(pend_addr_i);
         simt_core_pkg::LINE_DATA:  vector = 1024'(pend_data_i);
         default:                   vector = 1024'(pend_cmp_i);
@@ -125,7 +116,7 @@ module simt_save #(
       case (at_kind_q)
         simt_core_pkg::LINE_HEAD:    line = head_i;
         simt_core_pkg::LINE_MASKS:   line = at_index_q[0] ? masks[1023:512] : masks[511:0];
-        simt_core_pkg::LINE_SLOT:    line = {256'd0, slot_i};
+        simt_core_pkg::LINE_SLOT:    line = {256'd0, seen_i.slot};
         simt_core_pkg::LINE_PENDING: line = {256'd0, pend_record_i};
         default:                     line = at_second_q ? vector[1023:512] : vector[511:0];
       endcase

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names the lines of a stopped executor's state one after another, in the order of docs/spec/context.yaml.
 //
-// Contract: start_i begins with the head. With valid_o, kind_o (simt_core_pkg::LINE_*) is the kind of the line; index_o
-// its slot, warp or line of masks; rd_o its register (for scalars the first register of the vector); line_o its line of
-// local memory; second_o: it is the second line of a vector. last_o: no line follows. step_i takes the line.
+// Contract: start_i begins with the head. walk_o is the line, and line_o its line of local memory. step_i takes it.
 // Inputs become valid during the walk, when their line is taken: slots_i, live_i and pending_i from the line after the
-// head on; scalars_i and regs_i (of warp index_o) with that warp's lanes; has_data_i and has_cmp_i with the addresses
-// of the memory instruction.
+// head on; scalars_i and regs_i (of warp walk_o.index) with that warp's lanes; has_data_i and has_cmp_i with the
+// addresses of the memory instruction.
 // State saved at preemption: none; the module is a part of the save.
 //
 // Save and restore use this one module, so they cannot disagree about the order.
@@ -28,14 +26,8 @@ module simt_walk #(
     input  logic [10:0]      local_lines_i,   // lines of local memory of a slot
     input  logic             has_data_i,
     input  logic             has_cmp_i,
-    output logic             valid_o,
-    output logic [3:0]       kind_o,
-    output logic [WW-1:0]    index_o,
-    output logic [4:0]       rd_o,
-    output logic [9:0]       line_o,
-    output logic             second_o,
-    output logic             last_o,
-    output logic             record_end_o,    // the last line of a memory instruction
+    output simt_core_pkg::walk_t walk_o,
+    output logic [9:0]       line_o,          // line of local memory
     input  logic             step_i
 );
 
@@ -56,14 +48,14 @@ module simt_walk #(
   logic             slots_end, local_end, after_pcs, warp_end;
   logic             to_scalars, to_reg, next_slot, next_local, next_warp, first_slot, first_local, first_warp;
 
-  assign valid_o  = kind_q != simt_core_pkg::LINE_END && !place_q;
-  assign kind_o   = kind_q;
-  assign index_o  = index_q;
-  assign rd_o     = rd_q;
-  assign line_o   = line_q;
-  assign second_o = second_q;
-  assign last_o   = next == simt_core_pkg::LINE_END;
-  assign record_end_o = kind_q >= simt_core_pkg::LINE_ADDR && next != kind_q && part_end && next == to_record;
+  assign line_o            = line_q;
+  assign walk_o.valid      = kind_q != simt_core_pkg::LINE_END && !place_q;
+  assign walk_o.kind       = kind_q;
+  assign walk_o.index      = 5'(index_q);
+  assign walk_o.rd         = rd_q;
+  assign walk_o.second     = second_q;
+  assign walk_o.last       = next == simt_core_pkg::LINE_END;
+  assign walk_o.record_end = kind_q >= simt_core_pkg::LINE_ADDR && next != kind_q && part_end && next == to_record;
 
   logic unused;
   assign unused = regs_i[0];              // x0 is never in the mask

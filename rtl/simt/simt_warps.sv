@@ -3,9 +3,9 @@
 // of both in the state of a stopped executor (simt_look).
 //
 // Contract: that of simt_flow and simt_barrier, which this module connects. Stage B of simt_flow passes arrivals and
-// exits to simt_barrier, and a barrier that opens makes its warps select their lanes. While look_i is high,
-// look_slot_o, look_lanes_o and look_pcs_o show slot or warp look_index_i; look_pc_o and look_running_o are valid at
-// any time. put_* writes slots and warps back. select_i makes warps that can run select their lanes.
+// exits to simt_barrier, and a barrier that opens makes its warps select their lanes. While look_i is active,
+// look_slot_o, look_lanes_o and look_pcs_o show its slot or warp; look_pc_o and look_running_o are valid at any time.
+// put_i writes slots and warps back. select_i makes warps that can run select their lanes.
 // State saved at preemption: that of the two modules.
 
 module simt_warps #(
@@ -56,16 +56,13 @@ module simt_warps #(
     output logic [LANES-1:0]    b_misaligned_o,
     output logic [31:0]         b_misaligned_va_o,
     output logic                stuck_o,
-    output logic [31:0]         stuck_pc_o,
-    output logic [WW-1:0]       stuck_warp_o,
-    output logic [LW-1:0]       stuck_lane_o,
+    output simt_core_pkg::waits_t waits_o,        // with stuck_o
     output logic [WARPS-1:0]    wake_o,
     output logic                busy_o,
     // save and restore
     input  logic                restoring_i,
     input  logic [WARPS-1:0]    select_i,
-    input  logic                look_i,
-    input  logic [WW-1:0]       look_index_i,
+    input  simt_core_pkg::look_t look_i,
     input  logic [95:0]         look_group_i,     // group of the slot, from simt_csr
     input  logic [95:0]         look_base_i,
     input  logic [LANES*10-1:0] look_fcsr_i,      // frm and fflags of the warp's lanes
@@ -74,22 +71,17 @@ module simt_warps #(
     output logic [LANES*32-1:0] look_pcs_o,
     output logic [31:0]         look_pc_o,
     output logic [LANES-1:0]    look_running_o,
-    input  logic                put_slot_i,
-    input  logic                put_lanes_i,
-    input  logic                put_pcs_i,
-    input  logic [WW-1:0]       put_index_i,
-    input  logic [255:0]        put_line_i,
-    input  logic [LANES*32-1:0] put_vector_i
+    input  simt_core_pkg::put_t put_i
 );
 
   logic                b_barrier, b_exit, b_whole;
   logic [WW-1:0]       b_warp, work_warp, res_warp;
-  logic [LANES-1:0]    b_mask, work_elig, res_elig, look_mask, look_live, look_waiting, put_live, put_waiting;
-  logic [31:0]         b_pc, look_barrier;
+  logic [LANES-1:0]    b_mask, work_elig, res_elig, look_mask, look_live, look_waiting;
+  logic [31:0]         b_pc;
+  logic [WW-1:0]       look_index;
   logic [WARPS-1:0]    open, blocked;
-  logic                look_any, look_parted, look_waits, look_parts;
+  logic                look_waits, look_parts;
   logic [7:0]          look_depth;
-  logic [WW+LW-1:0]    look_first;
   logic [LANES*32-1:0] look_lane_pc;
   logic [LANES*8-1:0]  look_lane_depth;
   logic [LW-1:0]       look_turn;
@@ -144,18 +136,14 @@ module simt_warps #(
       .open_select_i(open | (select_i & ~blocked)),
       .wake_o,
       .busy_o,
-      .look_warp_i(look_index_i),
+      .look_i,
       .look_pc_o,
       .look_mask_o(look_mask),
       .look_depth_o(look_depth),
-      .look_i,
       .look_lane_pc_o(look_lane_pc),
       .look_lane_depth_o(look_lane_depth),
       .look_turn_o(look_turn),
-      .put_depth_i(put_lanes_i),
-      .put_pc_i(put_pcs_i),
-      .put_warp_i(put_index_i),
-      .put_data_i(put_vector_i)
+      .put_i
   );
 
   simt_barrier #(
@@ -174,9 +162,7 @@ module simt_warps #(
       .whole_i(b_whole),
       .open_o(open),
       .stuck_o,
-      .stuck_pc_o,
-      .stuck_warp_o,
-      .stuck_lane_o,
+      .waits_o,
       .done_o,
       .done_warp_o,
       .work_warp_i(work_warp),
@@ -185,24 +171,10 @@ module simt_warps #(
       .res_elig_o(res_elig),
       .restoring_i,
       .blocked_o(blocked),
-      .look_index_i,
+      .look_i,
       .look_live_o(look_live),
       .look_waiting_o(look_waiting),
-      .look_i,
-      .look_any_o(look_any),
-      .look_parted_o(look_parted),
-      .look_pc_o(look_barrier),
-      .look_first_o(look_first),
-      .put_lanes_i,
-      .put_slot_i,
-      .put_index_i,
-      .put_live_i(put_live),
-      .put_waiting_i(put_waiting),
-      .put_any_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]),
-      .put_parted_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB]),
-      .put_pc_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32]),
-      .put_first_i({put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: WW],
-          put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: LW]})
+      .put_i
   );
 
   simt_look #(
@@ -227,23 +199,20 @@ module simt_warps #(
     if (rst_i) present_o <= '0;
   end
 
+  assign look_index     = look_i.index[WW-1:0];
   assign look_running_o = look_mask & look_live & ~look_waiting;
 
   // A slot whose group has no launched warp yet holds the barrier state of an earlier group.
   always_comb begin
-    look_waits  = look_any && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index_i);
-    look_parts  = look_parted && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index_i);
+    look_waits  = waits_o.any && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index);
+    look_parts  = waits_o.parted && !(launch_valid_i && launch_i.first && launch_i.slot[WW-1:0] == look_index);
     look_slot_o = {64'd0, look_base_i, look_group_i};
     look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]    = look_waits;
     look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB] = look_parts;
     if (look_waits) begin
-      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: 5]        = 5'(look_first[LW-1:0]);
-      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: 5]        = 5'(look_first[WW+LW-1:LW]);
-      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32] = look_barrier;
-    end
-    for (int i = 0; i < LANES; i++) begin
-      put_live[i]    = put_vector_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_LIVE_LSB];
-      put_waiting[i] = put_vector_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_WAITING_LSB];
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: 5]        = waits_o.lane;
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: 5]        = waits_o.warp;
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32] = waits_o.pc;
     end
   end
 

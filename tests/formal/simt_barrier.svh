@@ -22,7 +22,7 @@ always_ff @(posedge clk_i) f_started_q <= 1'b1;
 
 always_comb begin
   assume (rst_i == !f_started_q);
-  assume (!restoring_i && !launch_i.live && !put_lanes_i && !put_slot_i && !look_i);  // no resume
+  assume (!restoring_i && !launch_i.live && !put_i.valid && !look_i.active);  // no resume
   assume (!(arrive_i && exit_i));
   assume (!f_event || (mask_i != '0 && (mask_i & ~f_elig) == '0 && whole_i == ((f_elig & ~mask_i) == '0)));
   assume (!f_event || member_q[slot_q[warp_i]][warp_i]);
@@ -79,7 +79,7 @@ for (genvar x = 0; x < 2; x++) begin : g_item
         assert (!f_live_q[1] || (f_waits_q[1] && !f_ended_q[1] && f_pc_q[31:0] == f_pc_q[63:32]));
       end
       if (stuck_o && stuck_at_q == f_slot && f_live_q[x] && f_waits_q[x])
-        assert ({stuck_pc_o, stuck_warp_o, stuck_lane_o} <= {f_pc_q[32*x +: 32], warp, lane});
+        assert ({waits_o.pc, waits_o.warp[WW-1:0], waits_o.lane[LW-1:0]} <= {f_pc_q[32*x +: 32], warp, lane});
       // for the induction: what the slot remembers
       assert (!(f_sent_q[x] && !f_in_q[x]) && !(f_live_q[x] && !f_sent_q[x]));
       assert (!((f_waits_q[x] || f_ended_q[x]) && !f_live_q[x]) && !(f_waits_q[x] && f_ended_q[x]));

@@ -43,14 +43,14 @@ always_ff @(posedge clk_i) begin
     if (kind_q == simt_core_pkg::LINE_REG && rd_q == f_reg) f_reg_q <= f_reg_q + 1'b1;
   end
   if (step_i && kind_q == simt_core_pkg::LINE_PENDING) f_records_q <= f_records_q + 1'b1;
-  f_walked_q <= step_i && last_o && !rst_i;
+  f_walked_q <= step_i && walk_o.last && !rst_i;
   if (start_i) {f_slot_q, f_local_q, f_lanes_q, f_pcs_q, f_vector_q, f_reg_q, f_records_q} <= '0;
 end
 
 always_comb begin
   assume (rst_i || !f_start_q);
   assume (!start_i || kind_q == simt_core_pkg::LINE_END);
-  assume (!step_i || valid_o);
+  assume (!step_i || walk_o.valid);
   assume (f_pending <= 5'd31 && f_lines <= 11'(1024 / WARPS) && local_lines_i == f_lines);
   if (kind_q != simt_core_pkg::LINE_HEAD && kind_q != simt_core_pkg::LINE_END)
     assume (slots_i == f_slots && live_i == f_live && pending_i == f_pending);
@@ -65,7 +65,7 @@ always_comb begin
       assert (f_vector_q == 2'(f_want_vector) && f_reg_q == 2'(f_want_reg) && f_records_q == f_pending);
     end
     // lines of local memory are the slot's own, in order
-    if (valid_o && kind_q == simt_core_pkg::LINE_LOCAL && index_q == f_pick)
+    if (walk_o.valid && kind_q == simt_core_pkg::LINE_LOCAL && index_q == f_pick)
       assert (line_q == 10'(11'(f_pick) * f_lines + f_local_q));
 
     // induction: what has come of each section, before, in and behind it

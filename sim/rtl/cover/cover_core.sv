@@ -46,7 +46,7 @@ module cover_core #(
     input simt_core_pkg::launch_t launch_i,
     input logic             wb_write,
     input logic             wb_first,
-    input logic             mark_i
+    input simt_core_pkg::mark_t mark_i
 );
 
   logic checked;
@@ -89,7 +89,7 @@ module cover_core #(
   ended_warp_restored:   cover property (@(posedge clk_i) launch && launch_i.ended);
   launch_in_restore:     cover property (@(posedge clk_i) launch && restoring_i && !launch_i.live &&
                                          !launch_i.ended);
-  load_restored:         cover property (@(posedge clk_i) mark_i);
+  load_restored:         cover property (@(posedge clk_i) mark_i.valid);
   no_warp_ready:         cover property (@(posedge clk_i) present_o != '0 && !pick_valid);
 
 endmodule

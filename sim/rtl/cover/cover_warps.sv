@@ -11,7 +11,7 @@ module cover_warps #(
     input logic             b_barrier,
     input logic             b_exit,
     input logic             b_whole,
-    input logic             look_i,
+    input simt_core_pkg::look_t look_i,
     input logic             look_waits,
     input logic [WARPS-1:0] select_i,
     input logic [WARPS-1:0] blocked
@@ -22,7 +22,7 @@ module cover_warps #(
   barrier_opens_one:     cover property (@(posedge clk_i) open != '0 && (open & (open - 1'b1)) == '0);
   barrier_opens_many:    cover property (@(posedge clk_i) (open & (open - 1'b1)) != '0);
   exit_of_a_part:        cover property (@(posedge clk_i) b_exit && !b_whole);
-  barrier_is_saved:      cover property (@(posedge clk_i) look_i && look_waits);
+  barrier_is_saved:      cover property (@(posedge clk_i) look_i.active && look_waits);
   blocked_is_restored:   cover property (@(posedge clk_i) (select_i & blocked) != '0);
 
 endmodule

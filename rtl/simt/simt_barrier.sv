@@ -37,8 +37,7 @@ module simt_barrier #(
     output logic [WARPS-1:0] open_o,
     output logic             stuck_o,
     output simt_core_pkg::waits_t waits_o,       // with stuck_o; while look_i is active, of the slot that it names
-    output logic             done_o,
-    output logic [WW-1:0]    done_warp_o,
+    output simt_core_pkg::warp_end_t done_o,
     input  logic [WW-1:0]    work_warp_i,
     output logic [LANES-1:0] work_elig_o,
     input  logic [WW-1:0]    res_warp_i,
@@ -132,8 +131,8 @@ module simt_barrier #(
     arrive_item_q <= {warp_i, lane};
     stuck_q       <= quiet && parted && (any_q[at_q] || arrive_q) && !rst_i;
     stuck_at_q    <= at_q;
-    done_o        <= exit_i && whole_i && !some_q[warp_i] && !rst_i;
-    done_warp_o   <= warp_i;
+    done_o.valid  <= exit_i && whole_i && !some_q[warp_i] && !rst_i;
+    done_o.warp   <= 5'(warp_i);
 
     if (arrive_q) begin
       any_q[at_q] <= open_o == '0;

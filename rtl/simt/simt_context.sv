@@ -42,9 +42,7 @@ module simt_context #(
     output logic [WARPS-1:0]    restore_live_o,
     output logic [WARPS-1:0]    restore_fresh_o,
     // core
-    input  logic [WARPS-1:0]    live_i,
-    input  logic [WARPS*32-1:0] masks_i,
-    input  logic [WARPS*VECTORS-1:0] scalars_i,
+    input  simt_core_pkg::kept_t kept_i,
     output simt_core_pkg::look_t look_o,          // active: a save
     input  simt_core_pkg::seen_t seen_i,
     output simt_core_pkg::put_t put_o,
@@ -94,7 +92,12 @@ module simt_context #(
   logic [127:0]     restore_scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
   logic [511:0]     head;
-  logic [WARPS*32-1:0] masks;
+  logic [WARPS*32-1:0] masks, kept_masks;
+  logic [WARPS-1:0] live;
+  logic [WARPS*VECTORS-1:0] kept_scalars;
+  assign live         = kept_i.present[WARPS-1:0];
+  assign kept_masks   = kept_i.masks[WARPS*32-1:0];
+  assign kept_scalars = kept_i.scalars[WARPS*VECTORS-1:0];
 
   assign index = walk.index[WW-1:0];
 
@@ -108,9 +111,9 @@ module simt_context #(
   // The words of the mask lines; zero for warps that are not live.
   always_comb begin
     masks = '0;
-    for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
-    regs = masks_i[32*index +: 32];
-    for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? scalars_i[VECTORS*index+k]
+    for (int w = 0; w < WARPS; w++) if (live[w]) masks[32*w +: 32] = kept_masks[32*w +: 32];
+    regs = kept_masks[32*index +: 32];
+    for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? kept_scalars[VECTORS*index+k]
                                                             : restore_scalars[scalars_at(k)+32'(index)];
   end
 
@@ -120,12 +123,12 @@ module simt_context #(
     head[tern_spec_pkg::CTX_SIMT_HEAD_WARPS_LSB +: 8]   = 8'(WARPS);
     head[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 8] = 8'(pend_count_i);
     head[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: 32]  = 32'(slots_i);
-    head[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: 32]   = 32'(live_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: 32]   = 32'(live);
     head[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: 32]  = 32'(fresh_i);
     head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = ended_i;
     for (int w = 0; w < WARPS; w++)
       for (int k = 0; k < VECTORS; k++)
-        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = live_i[w] && scalars_i[VECTORS*w+k];
+        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = live[w] && kept_scalars[VECTORS*w+k];
     if (!ended_i) begin
       head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = next_group_i;
       head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = next_base_i;
@@ -149,7 +152,7 @@ module simt_context #(
       .rst_i,
       .start_i((save_i && !saving_q) || restore_start_i),
       .slots_i(saving_q ? slots_i : restore_slots_o),
-      .live_i(saving_q ? live_i : restore_live_o),
+      .live_i(saving_q ? live : restore_live_o),
       .pending_i(saving_q ? pend_count_i : restore_pending),
       .scalars_i(scalars),
       .regs_i(regs),

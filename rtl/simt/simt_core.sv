@@ -8,13 +8,13 @@
 //    X  execute            simt_lane, div_unit; memory instructions to simt_memport
 //    B  branch decision    simt_warps; ALU results to the registers
 //
-// Contract: launch_* launches warps, done_* reports their ends; fetch_*, fetched_i and ic_wake_i are the channel of
+// Contract: launch_* launches warps, done_o reports their ends; fetch_*, fetched_i and ic_wake_i are the channel of
 // simt_icache, lsu_* that of simt_lsu. fault_valid_o is a pulse per faulting instruction; fault_o has the warp's
 // number in the core; its group is zero. rst_i also ends a dispatch after a fault. idle_o: no memory instruction here.
-// Save: halt_i stops picking. Once busy_o is low and simt_lsu has settled, seen_o shows the warp or slot look_i.index
-// and, one cycle after look_i.read, its register or (look_i.own) the scalars from it on.
-// Resume: put_i writes state back in the order of simt_walk, launches with restoring_i give the rest, and then select_i
-// makes warps select their lanes.
+// Save: control_i.halt stops picking. Once busy_o is low and simt_lsu has settled, seen_o shows the warp or slot
+// look_i.index and, one cycle after look_i.read, its register or (look_i.own) the scalars from it on.
+// Resume: put_i writes state back in the order of simt_walk, launches with control_i.restoring give the rest, and then
+// its select makes warps select their lanes.
 // State saved at preemption: that of simt_warps, simt_csr, simt_regfile and simt_written. slot_q and lbase_q come with
 // the launches; scoreboard and scheduler follow from the rest.
 // Rate: a warp has one instruction in P to R. The next follows 4 cycles after a plain one and 6 after a branch, so 6
@@ -33,8 +33,7 @@ module simt_core #(
     output logic                launch_ready_o,
     input  simt_core_pkg::launch_t launch_i,
     input  logic [LANES*30-1:0] launch_lid_i,    // local ids {z, y, x} of each lane, 10 bits each
-    output logic                done_valid_o,
-    output logic [WW-1:0]       done_warp_o,
+    output simt_core_pkg::warp_end_t done_o,
     // instruction cache
     output simt_core_pkg::fetch_t fetch_o,
     input  simt_core_pkg::fetched_t fetched_i,
@@ -51,29 +50,20 @@ module simt_core #(
     output logic                lsu_wb_ready_o,
     input  simt_core_pkg::result_t lsu_wb_i,
     input  logic [LANES*32-1:0] lsu_wb_data_i,
-    input  logic [WARPS-1:0]    lsu_busy_i, lsu_launch_hold_i,
+    input  simt_core_pkg::lsu_warps_t lsu_warps_i,
     output logic                lsu_inv_o,
     // faults of instructions
     output logic                fault_valid_o,
     output tern_pkg::fault_t    fault_o,
     // save and restore
-    input  logic                halt_i,
+    input  simt_core_pkg::control_t control_i,
     output logic                busy_o,
-    input  logic                restoring_i, launch_ok_i,
-    input  logic                select_i,
-    input  logic [WARPS-1:0]    select_warps_i,
-    output logic [WARPS-1:0]    present_o,       // warps that have been launched and have not ended
-    output logic [WARPS*32-1:0] masks_o,
-    output logic [WARPS*32/LANES-1:0] scalars_o,
+    output simt_core_pkg::kept_t kept_o,
     input  simt_core_pkg::look_t look_i,
     output simt_core_pkg::seen_t seen_o,
     input  simt_core_pkg::put_t put_i,
     input  simt_core_pkg::mark_t mark_i,
-    // events
-    output logic                ev_issue_o,
-    output logic [5:0]          ev_lanes_o,
-    output logic                ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
-    output logic [5:0]          ev_fma_o
+    output simt_core_pkg::events_t ev_o
 );
 
   // ------------------------------------------------------------------------------------ save and restore
@@ -81,6 +71,9 @@ module simt_core #(
   logic [WW+4:0]       look_rd;
   logic [LANES-1:0]    look_running;
   logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector;
+  logic [WARPS-1:0]    present;
+  logic [WARPS*32-1:0] masks;
+  logic [WARPS*32/LANES-1:0] scalars;
   assign look_index     = look_i.index[WW-1:0];
   assign look_rd        = {look_i.warp[WW-1:0], look_i.rd};
   assign seen_o.running = 32'(look_running);
@@ -88,26 +81,31 @@ module simt_core #(
   assign seen_o.pcs     = 1024'(look_pcs);
   assign seen_o.scalars = 1024'(look_scalars);
   assign seen_o.regs    = 1024'(look_regs);
+  assign kept_o.masks   = 1024'(masks);
+  assign kept_o.scalars = 128'(scalars);
+  assign kept_o.present = 32'(present);
   assign put_index      = put_i.index[WW-1:0];
   assign put_vector     = put_i.words[LANES*32-1:0];
 
   // ------------------------------------------------------------------------------------------------- P
   logic             pick_valid;
   logic [WW-1:0]    pick_warp;
-  logic [WARPS-1:0] wake, flow_wake, sb_wake, holds, allow;
+  logic [WARPS-1:0] wake, flow_wake, sb_wake, holds, allow, lsu_busy, lsu_hold;
+  assign lsu_busy = lsu_warps_i.busy[WARPS-1:0];
+  assign lsu_hold = lsu_warps_i.hold[WARPS-1:0];
   logic             lsu_room, lsu_keep, port_room, hold_lsu, hold_fence, retry, launched;
 
   simt_schedule #(.WARPS(WARPS)) u_schedule (
       .clk_i,
       .rst_i,
-      .enable_i(!halt_i),
+      .enable_i(!control_i.halt),
       .wake_i(wake),
       .issue_i(r_issue),
       .hold_lsu_i(hold_lsu),
       .hold_fence_i(hold_fence),
       .hold_warp_i(r_warp_q),
       .lsu_room_i(lsu_room),
-      .fence_busy_i(lsu_busy_i | holds),
+      .fence_busy_i(lsu_busy | holds),
       .allow_i(allow),
       .lsu_keep_o(lsu_keep),
       .pick_valid_o(pick_valid),
@@ -212,8 +210,8 @@ module simt_core #(
       .put_warp_i(put_index),
       .put_first_i(put_i.rd),
       .put_vector_i(put_vector),
-      .masks_o,
-      .scalars_o,
+      .masks_o(masks),
+      .scalars_o(scalars),
       .look_warp_i(look_index),
       .look_first_i(look_i.first),
       .look_ram_i(look_regs),
@@ -361,7 +359,7 @@ module simt_core #(
       simt_core_pkg::UNIT_LSU: r_stall = !lsu_room;
       default: ;
     endcase
-    r_wait     = r_fence && (lsu_busy_i[r_warp_q] || holds[r_warp_q]);
+    r_wait     = r_fence && (lsu_busy[r_warp_q] || holds[r_warp_q]);
     r_kept     = r_unit == simt_core_pkg::UNIT_LSU && lsu_keep;
     r_issue    = r_valid_q && !r_faulty && !r_hazard && !r_kept && !r_wait && !r_stall;
     r_next     = r_issue && r_flow == simt_core_pkg::FLOW_NEXT && !r_step_slow_q;
@@ -479,7 +477,7 @@ module simt_core #(
       .out_cmp_o(lsu_cmp_o)
   );
 
-  assign lsu_room = port_room && !halt_i;     // in a stop, simt_lsu has room only for what R has issued
+  assign lsu_room = port_room && !control_i.halt;     // in a stop, simt_lsu has room only for what R has issued
   assign idle_o   = holds == '0;
 
   // Divider.
@@ -527,8 +525,8 @@ module simt_core #(
 
   assign launch_warp    = launch_i.warp[WW-1:0];
   assign launch_new     = !launch_i.live && !launch_i.ended;
-  assign launch_ready_o = launch_ok_i && launch_free
-                          && !(launch_new && (holds[launch_warp] || lsu_launch_hold_i[launch_warp]));
+  assign launch_ready_o = control_i.launch_ok && launch_free
+                          && !(launch_new && (holds[launch_warp] || lsu_hold[launch_warp]));
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
@@ -714,9 +712,8 @@ module simt_core #(
       .launch_valid_i,
       .launch_i,
       .launch_pc_i(packet_i.entry),
-      .done_o(done_valid_o),
-      .done_warp_o,
-      .present_o,
+      .done_o,
+      .present_o(present),
       .f_warp_i(f_warp_q),
       .f_pc_o(f_pc),
       .fetch_warp_i(fetch_fault_i.warp[WW-1:0]),
@@ -749,8 +746,8 @@ module simt_core #(
       .waits_o(waits),
       .wake_o(flow_wake),
       .busy_o(flow_busy),
-      .restoring_i,
-      .select_i(select_i ? select_warps_i : '0),
+      .restoring_i(control_i.restoring),
+      .select_i(control_i.select[WARPS-1:0]),
       .look_i,
       .look_group_i(look_group),
       .look_base_i(look_base),
@@ -791,18 +788,13 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_events (
       .clk_i,
-      .present_i(halt_i ? '0 : present_o),
+      .present_i(control_i.halt ? '0 : present),
       .pick_valid_i(pick_valid),
       .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
       .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall),
       .x_valid_i(x_valid_q),
       .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA),
       .x_mask_i(x_mask_q),
-      .ev_issue_o,
-      .ev_lanes_o,
-      .ev_stall_use_o,
-      .ev_stall_unit_o,
-      .ev_stall_idle_o,
-      .ev_fma_o
+      .ev_o
   );
 endmodule

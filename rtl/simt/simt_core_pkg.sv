@@ -78,6 +78,43 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_CMP = 4'd11;
   localparam logic [3:0] LINE_END = 4'd12;     // no line is left
 
+  // What simt_executor tells the core, at any time.
+  typedef struct packed {
+    logic        halt;       // no warp is picked
+    logic        launch_ok;
+    logic        restoring;  // a resume
+    logic [31:0] select;     // at the end of a resume: these warps select their lanes
+  } control_t;
+
+  // A launched warp has ended.
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] warp;
+  } warp_end_t;
+
+  // What simt_lsu has of each warp.
+  typedef struct packed {
+    logic [31:0] busy;  // an access is not done
+    logic [31:0] hold;  // The warp may not be launched yet.
+  } lsu_warps_t;
+
+  // State that decides which lines a save has.
+  typedef struct packed {
+    logic [1023:0] masks;    // of each warp: its registers that are saved as a vector each
+    logic [127:0]  scalars;  // of each warp, a bit for each vector of scalars: one of these registers is not zero
+    logic [31:0]   present;  // warps that have been launched and have not ended
+  } kept_t;
+
+  // Pulses and counts for the performance counters of docs/spec/registers.yaml.
+  typedef struct packed {
+    logic       issue;
+    logic [5:0] lanes;
+    logic       stall_use;
+    logic       stall_unit;
+    logic       stall_idle;
+    logic [5:0] fma;
+  } events_t;
+
   // A line of the state of a stopped executor: what it has.
   typedef struct packed {
     logic       valid;

@@ -4,7 +4,7 @@
 // Contract: start_i is a pulse; simt_dispatch_check has accepted the packet. Groups are launched with x varying
 // fastest, each in the lowest free slot. Slot s has the warps from s * group_warps on and the local memory from
 // s * local_bytes on. One handshake launches one warp; the values of its group are stable from the group's first launch
-// to its last. warp_done_*_i: a launched warp has ended. done_o is a pulse when all warps have ended. kill_i (level)
+// to its last. warp_done_i: a launched warp has ended. done_o is a pulse when all warps have ended. kill_i (level)
 // resets the state; the core drops its warps by itself.
 // Rate: one warp a cycle within a group, about six cycles from one group to the next, and L + 4 more if the size of the
 // group changes.
@@ -54,8 +54,7 @@ module simt_dispatch #(
     output simt_core_pkg::launch_t       launch_o,         // live and ended are zero
     output logic [L*30-1:0]              launch_lid_o,     // local ids {z, y, x} of each lane, 10 bits each
 
-    input  logic                         warp_done_valid_i,
-    input  logic [WW-1:0]                warp_done_warp_i
+    input  simt_core_pkg::warp_end_t     warp_done_i
 );
 
   localparam int LW = $clog2(L);
@@ -201,7 +200,7 @@ module simt_dispatch #(
         SHAPE:   if (shape_ready) state_q <= COUNT;
         COUNT:   state_q <= LAUNCH;
         LAUNCH:  if (advance && sent_q + (WW+1)'(1) == launch_nwarps_q) state_q <= WAIT;
-        default: if (slots_idle && !ending_q && !warp_done_valid_i) begin
+        default: if (slots_idle && !ending_q && !warp_done_i.valid) begin
                    state_q <= IDLE;
                    done_o  <= 1'b1;
                  end
@@ -257,8 +256,8 @@ module simt_dispatch #(
 
   // An ended warp is reported to its slot one cycle later.
   always_ff @(posedge clk_i) begin
-    ending_q <= (warp_done_valid_i || (launched && launch_ended_i)) && !clear;
-    ending_slot_q <= warp_done_valid_i ? slot_of_q[WW*warp_done_warp_i +: WW] : launch_slot_q;
+    ending_q <= (warp_done_i.valid || (launched && launch_ended_i)) && !clear;
+    ending_slot_q <= warp_done_i.valid ? slot_of_q[WW*warp_done_i.warp[WW-1:0] +: WW] : launch_slot_q;
     if (launched) slot_of_q[WW*launch_warp_q +: WW] <= launch_slot_q;
   end
 

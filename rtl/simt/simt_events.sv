@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the pulses of the core for the performance counters of docs/spec/registers.yaml.
 //
-// Contract: ev_issue_o is a pulse for each instruction in X. ev_lanes_o is the number of its active lanes; ev_fma_o is
-// the same for instructions of the FMA unit, else zero. The stall pulses report the cycle before. ev_stall_use_o: the
-// instruction in R waited for a result or, as a fence, for earlier accesses (use_i). ev_stall_unit_o: it waited for a
-// unit (unit_i). ev_stall_idle_o: warps are present, and none could be picked.
+// Contract: ev_o.issue is a pulse for each instruction in X. Its lanes is the number of active lanes; fma is the same
+// for instructions of the FMA unit, else zero. The stall pulses report the cycle before. stall_use: the instruction in
+// R waited for a result or, as a fence, for earlier accesses (use_i). stall_unit: it waited for a unit (unit_i).
+// stall_idle: warps are present, and none could be picked.
 // State saved at preemption: none.
 
 module simt_events #(
@@ -19,26 +19,28 @@ module simt_events #(
     input  logic             x_valid_i,
     input  logic             x_fma_i,
     input  logic [LANES-1:0] x_mask_i,
-    output logic             ev_issue_o,
-    output logic [5:0]       ev_lanes_o,
-    output logic             ev_stall_use_o,
-    output logic             ev_stall_unit_o,
-    output logic             ev_stall_idle_o,
-    output logic [5:0]       ev_fma_o
+    output simt_core_pkg::events_t ev_o
 );
 
-  always_ff @(posedge clk_i) begin
-    ev_stall_use_o  <= use_i;
-    ev_stall_unit_o <= unit_i;
-    ev_stall_idle_o <= present_i != '0 && !pick_valid_i;
-  end
+  logic       stall_use_q, stall_unit_q, stall_idle_q;
+  logic [5:0] lanes;
 
-  assign ev_issue_o = x_valid_i;
+  always_ff @(posedge clk_i) begin
+    stall_use_q  <= use_i;
+    stall_unit_q <= unit_i;
+    stall_idle_q <= present_i != '0 && !pick_valid_i;
+  end
 
   always_comb begin
-    ev_lanes_o = 6'd0;
-    if (x_valid_i) for (int i = 0; i < LANES; i++) ev_lanes_o = ev_lanes_o + {5'd0, x_mask_i[i]};
-    ev_fma_o = x_fma_i ? ev_lanes_o : 6'd0;
+    lanes = 6'd0;
+    if (x_valid_i) for (int i = 0; i < LANES; i++) lanes = lanes + {5'd0, x_mask_i[i]};
   end
+
+  assign ev_o.issue      = x_valid_i;
+  assign ev_o.lanes      = lanes;
+  assign ev_o.stall_use  = stall_use_q;
+  assign ev_o.stall_unit = stall_unit_q;
+  assign ev_o.stall_idle = stall_idle_q;
+  assign ev_o.fma        = x_fma_i ? lanes : 6'd0;
 
 endmodule

@@ -258,9 +258,10 @@ module simt_executor #(
     end
 
   // ------------------------------------------------------------------------------------------ dispatch
-  logic                launch_valid, launch_ready, warp_done;
+  logic                launch_valid, launch_ready;
+  simt_core_pkg::warp_end_t warp_done;
   simt_core_pkg::launch_t dispatched, launch;
-  logic [WW-1:0]       launch_warp, done_warp;
+  logic [WW-1:0]       launch_warp;
   logic [LANES*30-1:0] launch_lid;
   logic                check_q, ended, back_valid, back_ready, back_last, back_ended, rep_put;
   logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
@@ -324,8 +325,7 @@ module simt_executor #(
       .launch_ready_i(launch_ready),
       .launch_o(dispatched),
       .launch_lid_o(launch_lid),
-      .warp_done_valid_i(warp_done),
-      .warp_done_warp_i(done_warp)
+      .warp_done_i(warp_done)
   );
 
   simt_groups #(
@@ -363,6 +363,8 @@ module simt_executor #(
 
   // ---------------------------------------------------------------------------------------------- core
   logic                ic_miss;
+  simt_core_pkg::lsu_warps_t lsu_warps;
+  simt_core_pkg::events_t ev;
   simt_core_pkg::fetch_t fetch;
   simt_core_pkg::fetched_t fetched;
   simt_core_pkg::fetch_fault_t fetch_fault;
@@ -375,9 +377,9 @@ module simt_executor #(
   logic [LANES*32-1:0] iss_addr, iss_data, iss_cmp, wb_data;
 
   // ------------------------------------------------------------------------------------- stop and resume
-  logic [WARPS-1:0]    present, shown_q;
-  logic [WARPS*32-1:0] masks;
-  logic [WARPS*32/LANES-1:0] scalars;
+  logic [WARPS-1:0]    shown_q;
+  simt_core_pkg::control_t control;
+  simt_core_pkg::kept_t kept;
   simt_core_pkg::look_t asked, look;
   simt_core_pkg::seen_t seen;
   simt_core_pkg::put_t put;
@@ -436,9 +438,7 @@ module simt_executor #(
       .restore_slots_o(back_slots),
       .restore_live_o(back_live),
       .restore_fresh_o(back_fresh),
-      .live_i(present),
-      .masks_i(masks),
-      .scalars_i(scalars),
+      .kept_i(kept),
       .look_o(asked),
       .seen_i(seen),
       .put_o(put),
@@ -508,6 +508,11 @@ module simt_executor #(
   assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && !look.active) ? seen.running : '0;
   assign dbg_pc_o    = seen.pc;
 
+  assign control.halt      = halt;
+  assign control.launch_ok = restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt;
+  assign control.restoring = restoring;
+  assign control.select    = restoring && all_back ? 32'(back_live) : '0;
+
   assign mark.valid = rep_put && rep_record.op != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE && rep_record.rd != 5'd0;
   assign mark.warp  = rep_record.warp;
   assign mark.rd    = rep_record.rd;
@@ -527,15 +532,9 @@ module simt_executor #(
       .rst_i(rst_i || kill),
       .packet_i(packet_q),
       .time_i,
-      .halt_i(halt),
+      .control_i(control),
       .busy_o(core_busy),
-      .restoring_i(restoring),
-      .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt),
-      .select_i(restoring && all_back),
-      .select_warps_i(back_live),
-      .present_o(present),
-      .masks_o(masks),
-      .scalars_o(scalars),
+      .kept_o(kept),
       .look_i(look),
       .seen_o(seen),
       .put_i(put),
@@ -545,8 +544,7 @@ module simt_executor #(
       .launch_ready_o(launch_ready),
       .launch_i(launch),
       .launch_lid_i(launch_lid),
-      .done_valid_o(warp_done),
-      .done_warp_o(done_warp),
+      .done_o(warp_done),
       .fetch_o(fetch),
       .fetched_i(fetched),
       .fetch_fault_i(fetch_fault),
@@ -563,18 +561,20 @@ module simt_executor #(
       .lsu_wb_ready_o(wb_ready),
       .lsu_wb_i(wb),
       .lsu_wb_data_i(wb_data),
-      .lsu_busy_i(lsu_busy),
-      .lsu_launch_hold_i(lsu_launch_hold),
+      .lsu_warps_i(lsu_warps),
       .lsu_inv_o(inv),
       .fault_valid_o(core_faults),
       .fault_o(core_fault),
-      .ev_issue_o,
-      .ev_lanes_o,
-      .ev_stall_use_o,
-      .ev_stall_unit_o,
-      .ev_stall_idle_o,
-      .ev_fma_o
+      .ev_o(ev)
   );
+  assign lsu_warps.busy  = 32'(lsu_busy);
+  assign lsu_warps.hold  = 32'(lsu_launch_hold);
+  assign ev_issue_o      = ev.issue;
+  assign ev_lanes_o      = ev.lanes;
+  assign ev_stall_use_o  = ev.stall_use;
+  assign ev_stall_unit_o = ev.stall_unit;
+  assign ev_stall_idle_o = ev.stall_idle;
+  assign ev_fma_o        = ev.fma;
 
   // -------------------------------------------------------------------------------------------- memory
   logic         lm_valid, lm_ready, lm_rsp, im_valid, im_ready, im_rsp;

@@ -21,8 +21,7 @@ module simt_warps #(
     input  logic                launch_valid_i,   // launch_i is the launch that comes next
     input  simt_core_pkg::launch_t launch_i,
     input  logic [31:0]         launch_pc_i,
-    output logic                done_o,
-    output logic [WW-1:0]       done_warp_o,
+    output simt_core_pkg::warp_end_t done_o,
     output logic [WARPS-1:0]    present_o,        // warps that have been launched and have not ended
     // F, D, R
     input  logic [WW-1:0]       f_warp_i,
@@ -164,7 +163,6 @@ module simt_warps #(
       .stuck_o,
       .waits_o,
       .done_o,
-      .done_warp_o,
       .work_warp_i(work_warp),
       .work_elig_o(work_elig),
       .res_warp_i(res_warp),
@@ -194,7 +192,7 @@ module simt_warps #(
   );
 
   always_ff @(posedge clk_i) begin
-    if (done_o) present_o[done_warp_o] <= 1'b0;
+    if (done_o.valid) present_o[done_o.warp[WW-1:0]] <= 1'b0;
     if (launch_now_i && !launch_i.ended) present_o[launch_i.warp[WW-1:0]] <= 1'b1;
     if (rst_i) present_o <= '0;
   end

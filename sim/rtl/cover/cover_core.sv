@@ -37,12 +37,11 @@ module cover_core #(
     input logic             launch_ready_o,
     input logic             launch_wb,
     input logic             launch_taken,
-    input logic             done_valid_o,
+    input simt_core_pkg::warp_end_t done_o,
     input logic             fault_valid_o,
     input logic             pick_valid,
-    input logic [WARPS-1:0] present_o,
-    input logic             halt_i,
-    input logic             restoring_i,
+    input logic [WARPS-1:0] present,
+    input simt_core_pkg::control_t control_i,
     input simt_core_pkg::launch_t launch_i,
     input logic             wb_write,
     input logic             wb_first,
@@ -77,20 +76,20 @@ module cover_core #(
   load_result_waits:     cover property (@(posedge clk_i) lsu_wb_valid_i && !lsu_wb_ready_o);
   load_in_pieces:        cover property (@(posedge clk_i) lsu_wb_valid_i && lsu_wb_ready_o && !lsu_wb_i.last);
   load_and_div_meet:     cover property (@(posedge clk_i) lsu_wb_valid_i && div_valid);
-  launch_beside_running: cover property (@(posedge clk_i) launch && present_o != '0);
+  launch_beside_running: cover property (@(posedge clk_i) launch && present != '0);
   launch_waits:          cover property (@(posedge clk_i) launch_valid_i && !launch_ready_o);
   launch_write_waits:    cover property (@(posedge clk_i) launch_wb && !launch_taken);
-  warp_ends:             cover property (@(posedge clk_i) done_valid_o);
+  warp_ends:             cover property (@(posedge clk_i) done_o.valid);
   instruction_fault:     cover property (@(posedge clk_i) fault_valid_o);
   first_write:           cover property (@(posedge clk_i) wb_write && wb_first);
-  halt_during_issue:     cover property (@(posedge clk_i) halt_i && r_issue);
-  halt_during_lsu_hold:  cover property (@(posedge clk_i) halt_i && hold_lsu);
+  halt_during_issue:     cover property (@(posedge clk_i) control_i.halt && r_issue);
+  halt_during_lsu_hold:  cover property (@(posedge clk_i) control_i.halt && hold_lsu);
   live_warp_restored:    cover property (@(posedge clk_i) launch && launch_i.live);
   ended_warp_restored:   cover property (@(posedge clk_i) launch && launch_i.ended);
-  launch_in_restore:     cover property (@(posedge clk_i) launch && restoring_i && !launch_i.live &&
+  launch_in_restore:     cover property (@(posedge clk_i) launch && control_i.restoring && !launch_i.live &&
                                          !launch_i.ended);
   load_restored:         cover property (@(posedge clk_i) mark_i.valid);
-  no_warp_ready:         cover property (@(posedge clk_i) present_o != '0 && !pick_valid);
+  no_warp_ready:         cover property (@(posedge clk_i) present != '0 && !pick_valid);
 
 endmodule
 

@@ -45,7 +45,7 @@ module harness #(
       .load_group_i(load_last ? cut_group : slot_group[load_slot]),
       .load_base_i(load_last ? cut_base : slot_base[load_slot]),
       .launch_ended_i(back && !live[warp] && !cut_fresh[warp]), .launch_valid_o(valid), .launch_ready_i(ready),
-      .launch_o(launch), .launch_lid_o(lid), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
+      .launch_o(launch), .launch_lid_o(lid), .warp_done_i({ended, 5'(ended_warp)})
   );
 
   simt_dispatch_check #(.L(L), .W(W), .LMEM_KIB(LMEM_KIB)) u_check (

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the SIMT executor as a stream of lines, which is saved after a stop and restored before a resume.
 //
-// Contract: save_i, a level that rises when the executor has settled, streams the state out on save_*; save_last_o
-// marks the last line. restore_start_i begins to take a state in from restore_*. docs/spec/context.yaml defines the
-// lines. Their contents come from and go to these modules: simt_core shows on seen_i what look_o names, and takes
-// put_o; simt_lsu has local memory (lmem_*) and unfinished memory instructions (pend_*, rep_*); the dispatcher has the
-// groups (next_*, slots_i, fresh_i; back_*). simt_walk names the lines in order, simt_save builds them, simt_restore
-// distributes them; their headers describe the handshakes.
+// Contract: save_i, a level that rises when the executor has settled, streams the state out on save_*. resume_i.start
+// begins to take a state in from restore_*. docs/spec/context.yaml defines the lines. Their contents come from and go
+// to these modules: simt_core shows on seen_i what look_o names, and takes put_o; simt_lsu has local memory (lmem_*)
+// and unfinished memory instructions (pend_*, rep_*); the dispatcher has the groups (groups_i, back_*). simt_walk names
+// the lines in order, simt_save builds them, simt_restore distributes them; their headers describe the handshakes.
 //
 // State saved at preemption: none of its own.
 
@@ -23,24 +22,14 @@ module simt_context #(
     input  logic                save_i,
     output logic                save_valid_o,
     input  logic                save_ready_i,
-    output logic [511:0]        save_data_o,
-    output logic                save_last_o,
+    output tern_pkg::exec_line_t save_o,
     // restore
-    input  logic                restore_start_i,
-    input  logic                restore_refuse_i,
+    input  simt_core_pkg::resume_t resume_i,
+    output simt_core_pkg::resumed_t resumed_o,
+    output simt_core_pkg::head_t head_o,
     input  logic                restore_valid_i,
     output logic                restore_ready_o,
-    input  logic [511:0]        restore_data_i,
-    input  logic                restore_last_i,
-    output logic                restore_ended_o,
-    output logic                restore_bad_o,
-    output logic                restore_done_o,
-    input  logic                local_ok_i,
-    output logic                local_done_o,
-    input  logic                tidy_i,
-    output logic [WARPS-1:0]    restore_slots_o,
-    output logic [WARPS-1:0]    restore_live_o,
-    output logic [WARPS-1:0]    restore_fresh_o,
+    input  tern_pkg::exec_line_t restore_i,
     // core
     input  simt_core_pkg::kept_t kept_i,
     output simt_core_pkg::look_t look_o,          // active: a save
@@ -57,39 +46,25 @@ module simt_context #(
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
     input  tern_spec_pkg::ctx_simt_pending_t pend_record_i,
-    input  logic [LANES*32-1:0] pend_addr_i,
-    input  logic [LANES*32-1:0] pend_data_i,
-    input  logic [LANES*32-1:0] pend_cmp_i,
+    input  logic [LANES*96-1:0] pend_operands_i,  // {cmp, data, addr}, a word for each lane
     output logic                rep_valid_o,
     input  logic                rep_ready_i,
     output logic                rep_put_o,
     output tern_spec_pkg::ctx_simt_pending_t rep_record_o,
-    output logic [LANES*32-1:0] rep_addr_o,
-    output logic [LANES*32-1:0] rep_data_o,
-    output logic [LANES*32-1:0] rep_cmp_o,
+    output logic [LANES*96-1:0] rep_operands_o,
     // dispatcher
-    input  logic [WARPS-1:0]    slots_i,
-    input  logic [WARPS-1:0]    fresh_i,
-    input  logic                ended_i,
-    input  logic [95:0]         next_group_i,
-    input  logic [95:0]         next_base_i,
+    input  simt_core_pkg::groups_t groups_i,
     output logic                back_valid_o,
     input  logic                back_ready_i,
-    output logic                back_last_o,
-    output logic                back_ended_o,
-    output logic [WW-1:0]       back_slot_o,
-    output logic [95:0]         back_group_o,
-    output logic [95:0]         back_base_o
+    output simt_core_pkg::back_t back_o
 );
 
   logic             save_step, restore_step, saving_q;
   simt_core_pkg::walk_t walk;
   simt_core_pkg::look_t look;
-  logic [4:0]       restore_pending;
   logic [WW-1:0]    index;
   logic [31:0]      regs;
   logic [VECTORS-1:0] scalars;
-  logic [127:0]     restore_scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
   logic [511:0]     head;
   logic [WARPS*32-1:0] masks, kept_masks;
@@ -114,7 +89,7 @@ module simt_context #(
     for (int w = 0; w < WARPS; w++) if (live[w]) masks[32*w +: 32] = kept_masks[32*w +: 32];
     regs = kept_masks[32*index +: 32];
     for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? kept_scalars[VECTORS*index+k]
-                                                            : restore_scalars[scalars_at(k)+32'(index)];
+                                                            : head_o.scalars[scalars_at(k)+32'(index)];
   end
 
   always_comb begin
@@ -122,16 +97,16 @@ module simt_context #(
     head[tern_spec_pkg::CTX_SIMT_HEAD_LANES_LSB +: 8]   = 8'(LANES);
     head[tern_spec_pkg::CTX_SIMT_HEAD_WARPS_LSB +: 8]   = 8'(WARPS);
     head[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 8] = 8'(pend_count_i);
-    head[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: 32]  = 32'(slots_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: 32]  = groups_i.slots;
     head[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: 32]   = 32'(live);
-    head[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: 32]  = 32'(fresh_i);
-    head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = ended_i;
+    head[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: 32]  = groups_i.fresh;
+    head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = groups_i.ended;
     for (int w = 0; w < WARPS; w++)
       for (int k = 0; k < VECTORS; k++)
         head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = live[w] && kept_scalars[VECTORS*w+k];
-    if (!ended_i) begin
-      head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = next_group_i;
-      head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = next_base_i;
+    if (!groups_i.ended) begin
+      head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = groups_i.group;
+      head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = groups_i.base;
     end
   end
 
@@ -150,10 +125,10 @@ module simt_context #(
   ) u_walk (
       .clk_i,
       .rst_i,
-      .start_i((save_i && !saving_q) || restore_start_i),
-      .slots_i(saving_q ? slots_i : restore_slots_o),
-      .live_i(saving_q ? live : restore_live_o),
-      .pending_i(saving_q ? pend_count_i : restore_pending),
+      .start_i((save_i && !saving_q) || resume_i.start),
+      .slots_i(saving_q ? groups_i.slots[WARPS-1:0] : head_o.slots[WARPS-1:0]),
+      .live_i(saving_q ? live : head_o.live[WARPS-1:0]),
+      .pending_i(saving_q ? pend_count_i : head_o.pending),
       .scalars_i(scalars),
       .regs_i(regs),
       .local_lines_i,
@@ -184,13 +159,10 @@ module simt_context #(
       .pend_valid_i,
       .pend_ready_o,
       .pend_record_i,
-      .pend_addr_i,
-      .pend_data_i,
-      .pend_cmp_i,
+      .pend_operands_i,
       .out_valid_o(save_valid_o),
       .out_ready_i(save_ready_i),
-      .out_data_o(save_data_o),
-      .out_last_o(save_last_o)
+      .out_o(save_o)
   );
 
   simt_restore #(
@@ -199,50 +171,33 @@ module simt_context #(
   ) u_restore (
       .clk_i,
       .rst_i,
-      .start_i(restore_start_i),
-      .refuse_i(restore_refuse_i),
+      .resume_i,
+      .resumed_o,
       .in_valid_i(restore_valid_i),
       .in_ready_o(restore_ready_o),
-      .in_data_i(restore_data_i),
-      .in_last_i(restore_last_i),
-      .ended_o(restore_ended_o),
-      .bad_o(restore_bad_o),
+      .in_i(restore_i),
       .walk_i(walk),
       .step_o(restore_step),
-      .slots_o(restore_slots_o),
-      .live_o(restore_live_o),
-      .fresh_o(restore_fresh_o),
-      .pending_o(restore_pending),
-      .scalars_o(restore_scalars),
+      .head_o,
       .has_data_o(rep_has_data),
       .has_cmp_o(rep_has_cmp),
       .put_o,
-      .local_ok_i,
       .lmem_write_o,
       .lmem_ready_i,
-      .local_done_o,
       .rep_valid_o,
       .rep_ready_i,
       .rep_put_o,
       .rep_record_o,
-      .rep_addr_o,
-      .rep_data_o,
-      .rep_cmp_o,
+      .rep_operands_o,
       .back_valid_o,
       .back_ready_i,
-      .back_last_o,
-      .back_ended_o,
-      .back_slot_o,
-      .back_group_o,
-      .back_base_o,
-      .tidy_i,
-      .done_o(restore_done_o)
+      .back_o
   );
 
   // A resume reads the slots, whose groups it gives to the dispatcher.
   always_comb begin
     look_o = look;
-    if (!saving_q) look_o.index = 5'(back_slot_o);
+    if (!saving_q) look_o.index = back_o.slot;
   end
 
 endmodule

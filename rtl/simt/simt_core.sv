@@ -45,7 +45,7 @@ module simt_core #(
     output simt_op_pkg::lsu_req_t lsu_o,
     output logic [WW-1:0]       lsu_warp_o,
     output logic [LANES-1:0]    lsu_mask_o,
-    output logic [LANES*32-1:0] lsu_addr_o, lsu_data_o, lsu_cmp_o,
+    output logic [LANES*96-1:0] lsu_operands_o,  // {cmp, data, addr}, a word for each lane
     input  logic                lsu_wb_valid_i,
     output logic                lsu_wb_ready_o,
     input  simt_core_pkg::result_t lsu_wb_i,
@@ -472,9 +472,9 @@ module simt_core #(
       .out_o(lsu_o),
       .out_warp_o(lsu_warp_o),
       .out_mask_o(lsu_mask_o),
-      .out_addr_o(lsu_addr_o),
-      .out_data_o(lsu_data_o),
-      .out_cmp_o(lsu_cmp_o)
+      .out_addr_o(lsu_operands_o[0 +: LANES*32]),
+      .out_data_o(lsu_operands_o[LANES*32 +: LANES*32]),
+      .out_cmp_o(lsu_operands_o[LANES*64 +: LANES*32])
   );
 
   assign lsu_room = port_room && !control_i.halt;     // in a stop, simt_lsu has room only for what R has issued

@@ -115,6 +115,49 @@ package simt_core_pkg;
     logic [5:0] fma;
   } events_t;
 
+  // What simt_executor tells a resume.
+  typedef struct packed {
+    logic start;     // pulse
+    logic refuse;    // The packet cannot run: the lines are only taken.
+    logic local_ok;  // lines of local memory may be written
+    logic tidy;      // memories are cleared where nothing was restored
+  } resume_t;
+
+  // How far a resume is.
+  typedef struct packed {
+    logic ended;       // the last line has been passed on
+    logic bad;         // the state is not one of this device
+    logic done;        // pulse: all of it is restored
+    logic local_done;  // no more lines of local memory follow
+  } resumed_t;
+
+  // What the head of the state that comes back says.
+  typedef struct packed {
+    logic [31:0]  slots;    // slots that have a group
+    logic [31:0]  live;     // warps that were running
+    logic [31:0]  fresh;    // warps of these groups that have not been launched yet
+    logic [4:0]   pending;  // number of unfinished memory instructions
+    logic [127:0] scalars;  // the four words scalars_0 to scalars_3
+  } head_t;
+
+  // A group that a resume gives to the dispatcher.
+  typedef struct packed {
+    logic        last;   // the next group to be launched; otherwise one that was resident
+    logic        ended;  // with last: there is none
+    logic [4:0]  slot;   // of a resident group
+    logic [95:0] base;   // {z, y, x}, as in launch_t
+    logic [95:0] group;
+  } back_t;
+
+  // What the dispatcher saves.
+  typedef struct packed {
+    logic [31:0] slots;  // slots that have a group
+    logic [31:0] fresh;  // warps of the current group that have not been launched
+    logic        ended;  // no further group is left to launch
+    logic [95:0] base;   // of the next group, as in launch_t
+    logic [95:0] group;
+  } groups_t;
+
   // A line of the state of a stopped executor: what it has.
   typedef struct packed {
     logic       valid;

@@ -10,9 +10,8 @@
 // group changes.
 // Stop: with hold_i no further group is taken. empty_o: no group is resident either, although some are left to launch.
 // Resume: a start with resume_i first takes the saved state back. load_* gives each resident group with its slot, and
-// all its warps are launched again; then, with load_last_i, it gives the next group.
-// State saved at preemption: the coordinates of the next group (next_*, ended_o), valid with settled_o; the slots in
-// use (slots_o); and the warps of the current group that have not been launched (fresh_o).
+// all its warps are launched again; then, with load_i.last, it gives the next group.
+// State saved at preemption: groups_o, of which the next group is valid with settled_o.
 //
 // Counters compute coordinates, global base and size of the next group while the current one is launched. An NDRange
 // needs no division, because the packet holds the number of groups and the size of the last one in each dimension.
@@ -34,19 +33,11 @@ module simt_dispatch #(
     input  logic                         hold_i,
     output logic                         settled_o,
     output logic                         empty_o,
-    output logic [W-1:0]                 slots_o,
-    output logic [W-1:0]                 fresh_o,
-    output logic                         ended_o,          // no further group is left to launch
-    output logic [95:0]                  next_group_o,
-    output logic [95:0]                  next_base_o,
+    output simt_core_pkg::groups_t       groups_o,
     input  logic                         resume_i,         // with start_i
     input  logic                         load_valid_i,
     output logic                         load_ready_o,     // all groups that were loaded before have been launched
-    input  logic                         load_last_i,
-    input  logic                         load_ended_i,     // with load_last_i: no group is left to launch
-    input  logic [WW-1:0]                load_slot_i,
-    input  logic [95:0]                  load_group_i,
-    input  logic [95:0]                  load_base_i,
+    input  simt_core_pkg::back_t         load_i,
     input  logic                         launch_ended_i,   // the warp that is launched has already ended
 
     output logic                         launch_valid_o,
@@ -99,7 +90,7 @@ module simt_dispatch #(
 
   always_ff @(posedge clk_i) begin
     if (start_i) next_q <= resume_i ? NEXT_LOAD : NEXT_LAST;
-    else if (load) next_q <= (load_last_i && load_ended_i) ? NEXT_END : NEXT_LAST;
+    else if (load) next_q <= (load_i.last && load_i.ended) ? NEXT_END : NEXT_LAST;
     else
       case (next_q)
         NEXT_LAST: next_q <= NEXT_SIZE;
@@ -123,11 +114,11 @@ module simt_dispatch #(
     // The offsets are in their registers one cycle after start_i; the first group is taken later than that.
     if (next_q == NEXT_LAST && next_group_q == 96'd0) next_base_q <= offset_q;
     if (load) begin
-      next_group_q <= load_group_i;
-      next_base_q  <= load_base_i;
-      load_slot_q  <= load_slot_i;
+      next_group_q <= load_i.group;
+      next_base_q  <= load_i.base;
+      load_slot_q  <= load_i.slot[WW-1:0];
     end
-    if (load) resident_q <= !load_last_i;
+    if (load) resident_q <= !load_i.last;
     else if (start_i) resident_q <= 1'b0;
   end
 
@@ -155,6 +146,7 @@ module simt_dispatch #(
   logic [32:0]     launch_size_q;
   logic [95:0]     launch_group_q, launch_base_q;
   logic [L-1:0]    launch_mask;
+  logic [W-1:0]    busy_slots;
 
   always_comb begin
     take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy &&
@@ -171,11 +163,12 @@ module simt_dispatch #(
   assign load_ready_o = resting && next_q == NEXT_LOAD;
   assign settled_o    = launch_valid_o || (resting && next_q == NEXT_READY) || (state_q == FINISH && !slots_idle);
   assign empty_o      = resting && next_q == NEXT_READY && slots_idle;
-  assign ended_o      = next_q == NEXT_END;
-  assign next_group_o = next_group_q;
-  assign next_base_o  = next_base_q;
-  assign fresh_o      = fresh_q;
 
+  assign groups_o.slots  = 32'(busy_slots);
+  assign groups_o.fresh  = 32'(fresh_q);
+  assign groups_o.ended  = next_q == NEXT_END;
+  assign groups_o.base   = next_base_q;
+  assign groups_o.group  = next_group_q;
   assign launch_o.warp   = 5'(launch_warp_q);
   assign launch_o.slot   = 5'(launch_slot_q);
   assign launch_o.mask   = 32'(launch_mask);
@@ -275,7 +268,7 @@ module simt_dispatch #(
       .done_slot_i(ending_slot_q),
       .free_valid_o(free_valid),
       .free_slot_o(free_slot),
-      .busy_o(slots_o),
+      .busy_o(busy_slots),
       .idle_o(slots_idle)
   );
 

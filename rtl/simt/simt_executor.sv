@@ -263,20 +263,29 @@ module simt_executor #(
   simt_core_pkg::launch_t dispatched, launch;
   logic [WW-1:0]       launch_warp;
   logic [LANES*30-1:0] launch_lid;
-  logic                check_q, ended, back_valid, back_ready, back_last, back_ended, rep_put;
-  logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
-  logic [WW-1:0]       back_slot;
-  logic [95:0]         next_group, next_base, back_group, back_base;
+  logic                check_q, back_valid, back_ready, rep_put;
+  logic [WARPS-1:0]    back_live, back_fresh;
+  simt_core_pkg::groups_t groups;
+  simt_core_pkg::head_t head;
+  simt_core_pkg::back_t back, load;
   tern_spec_pkg::ctx_simt_pending_t rep_record, pend_record;
 
   // A launch during a resume is one of three kinds: the warp's lanes are restored too (live), the warp has ended, or
   // the warp had not been launched before the stop.
   assign launch_warp = dispatched.warp[WW-1:0];
+  assign back_live   = head.live[WARPS-1:0];
+  assign back_fresh  = head.fresh[WARPS-1:0];
   always_comb begin
     launch       = dispatched;
     launch.live  = restoring && back_live[launch_warp];
     launch.ended = restoring && !back_live[launch_warp] && !back_fresh[launch_warp];
     if (launch.ended) launch.mask = '0;
+  end
+
+  // The core has the groups of the slots.
+  always_comb begin
+    load = back;
+    if (!back.last) {load.base, load.group} = seen.slot[191:0];
   end
 
   always_ff @(posedge clk_i) check_q <= start && !rst_i;
@@ -307,19 +316,11 @@ module simt_executor #(
       .hold_i(soon || halt),
       .settled_o(settled),
       .empty_o(empty),
-      .slots_o(slots),
-      .fresh_o(fresh),
-      .ended_o(ended),
-      .next_group_o(next_group),
-      .next_base_o(next_base),
+      .groups_o(groups),
       .resume_i(resume_q),
       .load_valid_i(back_valid),
       .load_ready_o(back_ready),
-      .load_last_i(back_last),
-      .load_ended_i(back_ended),
-      .load_slot_i(back_slot),
-      .load_group_i(back_last ? back_group : seen.slot[95:0]),
-      .load_base_i(back_last ? back_base : seen.slot[191:96]),
+      .load_i(load),
       .launch_ended_i(launch.ended),
       .launch_valid_o(launch_valid),
       .launch_ready_i(launch_ready),
@@ -374,7 +375,8 @@ module simt_executor #(
   simt_op_pkg::lsu_req_t core_req, iss, pend;
   logic [WW-1:0]       iss_warp, wb_warp;
   logic [LANES-1:0]    iss_mask, wb_mask;
-  logic [LANES*32-1:0] iss_addr, iss_data, iss_cmp, wb_data;
+  logic [LANES*32-1:0] wb_data;
+  logic [LANES*96-1:0] core_operands, iss_operands;   // {cmp, data, addr}
 
   // ------------------------------------------------------------------------------------- stop and resume
   logic [WARPS-1:0]    shown_q;
@@ -386,7 +388,9 @@ module simt_executor #(
   simt_core_pkg::mark_t mark;
   logic                rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;
   logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
-  logic [LANES*32-1:0] pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
+  logic [LANES*96-1:0] pend_operands, rep_operands;
+  simt_core_pkg::resume_t resume;
+  simt_core_pkg::resumed_t resumed;
   logic [LANES-1:0]    pend_mask, pend_private;
   logic [5:0]          pend_count;
   logic [511:0]        lmem_data;
@@ -411,6 +415,15 @@ module simt_executor #(
     pend_record.member    = 5'(fault_member);
   end
 
+  assign resume.start    = start && start_i.resume;
+  assign resume.refuse   = state_q == REFUSE;
+  assign resume.local_ok = restoring;
+  assign resume.tidy     = restoring && scrubbed_q && !scrub_busy;
+  assign all_in          = resumed.ended;
+  assign bad             = resumed.bad;
+  assign all_back        = resumed.done;
+  assign local_done      = resumed.local_done;
+
   simt_context #(
       .LANES(LANES),
       .WARPS(WARPS)
@@ -421,23 +434,13 @@ module simt_executor #(
       .save_i(state_q == SAVE),
       .save_valid_o,
       .save_ready_i,
-      .save_data_o(save_o.data),
-      .save_last_o(save_o.last),
-      .restore_start_i(start && start_i.resume),
-      .restore_refuse_i(state_q == REFUSE),
+      .save_o,
+      .resume_i(resume),
+      .resumed_o(resumed),
+      .head_o(head),
       .restore_valid_i,
       .restore_ready_o,
-      .restore_data_i(restore_i.data),
-      .restore_last_i(restore_i.last),
-      .restore_ended_o(all_in),
-      .restore_bad_o(bad),
-      .restore_done_o(all_back),
-      .local_ok_i(restoring),
-      .local_done_o(local_done),
-      .tidy_i(restoring && scrubbed_q && !scrub_busy),
-      .restore_slots_o(back_slots),
-      .restore_live_o(back_live),
-      .restore_fresh_o(back_fresh),
+      .restore_i,
       .kept_i(kept),
       .look_o(asked),
       .seen_i(seen),
@@ -452,28 +455,16 @@ module simt_executor #(
       .pend_valid_i(pend_valid),
       .pend_ready_o(pend_ready),
       .pend_record_i(pend_record),
-      .pend_addr_i(pend_addr),
-      .pend_data_i(pend_data),
-      .pend_cmp_i(pend_cmp),
+      .pend_operands_i(pend_operands),
       .rep_valid_o(rep_valid),
       .rep_ready_i(rep_ready),
       .rep_put_o(rep_put),
       .rep_record_o(rep_record),
-      .rep_addr_o(rep_addr),
-      .rep_data_o(rep_data),
-      .rep_cmp_o(rep_cmp),
-      .slots_i(slots),
-      .fresh_i(fresh),
-      .ended_i(ended),
-      .next_group_i(next_group),
-      .next_base_i(next_base),
+      .rep_operands_o(rep_operands),
+      .groups_i(groups),
       .back_valid_o(back_valid),
       .back_ready_i(back_ready),
-      .back_last_o(back_last),
-      .back_ended_o(back_ended),
-      .back_slot_o(back_slot),
-      .back_group_o(back_group),
-      .back_base_o(back_base)
+      .back_o(back)
   );
 
   simt_scrub #(
@@ -487,7 +478,7 @@ module simt_executor #(
       .lines_i(local_lines),
       .need_o(scrub_need),
       .start_i(scrub_start),
-      .keep_i(restoring ? back_slots : '0),
+      .keep_i(restoring ? head.slots[WARPS-1:0] : '0),
       .busy_o(scrub_busy),
       .scrub_o(scrub),
       .scrub_first_o(scrub_first),
@@ -554,9 +545,7 @@ module simt_executor #(
       .lsu_o(core_req),
       .lsu_warp_o(iss_warp),
       .lsu_mask_o(iss_mask),
-      .lsu_addr_o(iss_addr),
-      .lsu_data_o(iss_data),
-      .lsu_cmp_o(iss_cmp),
+      .lsu_operands_o(core_operands),
       .lsu_wb_valid_i(wb_valid),
       .lsu_wb_ready_o(wb_ready),
       .lsu_wb_i(wb),
@@ -607,6 +596,8 @@ module simt_executor #(
       .mem_rsp_i(rsp_i)
   );
 
+  assign iss_operands = rep_valid ? rep_operands : core_operands;
+
   assign wb.warp = 5'(wb_warp);
   assign wb.mask = 32'(wb_mask);
 
@@ -637,9 +628,9 @@ module simt_executor #(
       .iss_i(iss),
       .iss_warp_i(rep_valid ? rep_record.warp[WW-1:0] : iss_warp),
       .iss_mask_i(rep_valid ? rep_record.mask[LANES-1:0] : iss_mask),
-      .iss_addr_i(rep_valid ? rep_addr : iss_addr),
-      .iss_data_i(rep_valid ? rep_data : iss_data),
-      .iss_cmp_i(rep_valid ? rep_cmp : iss_cmp),
+      .iss_addr_i(iss_operands[0 +: LANES*32]),
+      .iss_data_i(iss_operands[LANES*32 +: LANES*32]),
+      .iss_cmp_i(iss_operands[LANES*64 +: LANES*32]),
       .iss_raw_i(rep_valid),
       .iss_private_i(rep_record.private[LANES-1:0]),
       .freeze_i(freeze),
@@ -652,9 +643,9 @@ module simt_executor #(
       .pend_gen_o(pend_gen),
       .pend_mask_o(pend_mask),
       .pend_private_o(pend_private),
-      .pend_addr_o(pend_addr),
-      .pend_data_o(pend_data),
-      .pend_cmp_o(pend_cmp),
+      .pend_addr_o(pend_operands[0 +: LANES*32]),
+      .pend_data_o(pend_operands[LANES*32 +: LANES*32]),
+      .pend_cmp_o(pend_operands[LANES*64 +: LANES*32]),
       .lmem_read_i(lmem_read),
       .lmem_write_i(lmem_write),
       .lmem_line_i(lmem_line),
@@ -725,6 +716,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, pend.lbase};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, head, pend.lbase};
 
 endmodule

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the saved state of a preempted executor, one line per cycle, and passes each part to the module that it is of.
 //
-// Contract: start_i begins. Every line up to and including the one with in_last_i is taken, whatever it holds. bad_o:
+// Contract: resume_i.start begins. Every line up to and including the last is taken, whatever it holds. resumed_o.bad:
 // the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. put_o
-// is the part that simt_walk names by kind, index and register. Lines of local memory wait for local_ok_i. rep_* issues
-// the unfinished memory instructions to the LSU again, in order; rep_put_o, before each, marks its destination and its
-// group. back_* gives the resident groups to the dispatcher and, when all other state is restored (tidy_i), the next
-// group. done_o is a pulse at the end.
+// is the part that simt_walk names by kind, index and register. Lines of local memory wait for resume_i.local_ok. rep_*
+// issues the unfinished memory instructions to the LSU again, in order; rep_put_o, before each, marks its destination
+// and its group. back_* gives the resident groups to the dispatcher and, when all other state is restored
+// (resume_i.tidy), the next group.
 //
 // State saved at preemption: none of its own. A stop during a restore resets the executor, since the saved state is
 // still valid.
@@ -16,54 +16,36 @@
 
 module simt_restore #(
     parameter int LANES = 16,  // lanes, one work-item each
-    parameter int WARPS = 16,  // hardware warps
-    localparam int WW = $clog2(WARPS)
+    parameter int WARPS = 16   // hardware warps
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic                start_i,
-    input  logic                refuse_i,         // the packet cannot run: takes the lines only
+    input  simt_core_pkg::resume_t resume_i,
+    output simt_core_pkg::resumed_t resumed_o,
     // stream of lines
     input  logic                in_valid_i,
     output logic                in_ready_o,
-    input  logic [511:0]        in_data_i,
-    input  logic                in_last_i,
-    output logic                ended_o,          // the last line has been passed on
-    output logic                bad_o,
+    input  tern_pkg::exec_line_t in_i,
     // simt_walk: the part that the line is
     input  simt_core_pkg::walk_t walk_i,
     output logic                step_o,
-    output logic [WARPS-1:0]    slots_o,          // slots that have a group
-    output logic [WARPS-1:0]    live_o,           // warps that were running
-    output logic [WARPS-1:0]    fresh_o,          // warps of these groups that have not been launched yet
-    output logic [4:0]          pending_o,        // number of unfinished memory instructions
-    output logic [127:0]        scalars_o,        // the four words scalars_0 to scalars_3 of the head
+    output simt_core_pkg::head_t head_o,
     output logic                has_data_o,
     output logic                has_cmp_o,
     // parts of the state
     output simt_core_pkg::put_t put_o,
-    input  logic                local_ok_i,
     output logic                lmem_write_o,
     input  logic                lmem_ready_i,
-    output logic                local_done_o,     // no more lines of local memory follow
     // unfinished memory instructions
     output logic                rep_valid_o,
     input  logic                rep_ready_i,
     output logic                rep_put_o,
     output tern_spec_pkg::ctx_simt_pending_t rep_record_o,
-    output logic [LANES*32-1:0] rep_addr_o,
-    output logic [LANES*32-1:0] rep_data_o,
-    output logic [LANES*32-1:0] rep_cmp_o,
+    output logic [LANES*96-1:0] rep_operands_o,   // {cmp, data, addr}, a word for each lane
     // dispatcher
     output logic                back_valid_o,
     input  logic                back_ready_i,
-    output logic                back_last_o,
-    output logic                back_ended_o,
-    output logic [WW-1:0]       back_slot_o,
-    output logic [95:0]         back_group_o,     // the next group; those of the slots come by put_o
-    output logic [95:0]         back_base_o,
-    input  logic                tidy_i,           // memories are cleared where nothing was restored
-    output logic                done_o
+    output simt_core_pkg::back_t back_o           // group and base: of the next group; those of the slots come by put_o
 );
 
   logic             active_q, full_q, last_q, bad_q, head_q, ended_q;
@@ -82,11 +64,11 @@ module simt_restore #(
 
   assign geometry = line_q[tern_spec_pkg::CTX_SIMT_HEAD_LANES_LSB +: 8] == 8'(LANES)
                     && line_q[tern_spec_pkg::CTX_SIMT_HEAD_WARPS_LSB +: 8] == 8'(WARPS);
-  assign slots_o   = slots_q;
-  assign live_o    = live_q;
-  assign fresh_o   = fresh_q;
-  assign pending_o = pending_q;
-  assign scalars_o = scalars_q;
+  assign head_o.slots   = 32'(slots_q);
+  assign head_o.live    = 32'(live_q);
+  assign head_o.fresh   = 32'(fresh_q);
+  assign head_o.pending = pending_q;
+  assign head_o.scalars = scalars_q;
 
   // The line in line_q.
   always_comb begin
@@ -97,8 +79,8 @@ module simt_restore #(
     ok           = walk_i.valid;
     lmem_write_o = 1'b0;
     if (walk_i.kind == simt_core_pkg::LINE_LOCAL) begin
-      lmem_write_o = full_q && !bad_q && walk_i.valid && local_ok_i;
-      ok           = walk_i.valid && local_ok_i && lmem_ready_i;
+      lmem_write_o = full_q && !bad_q && walk_i.valid && resume_i.local_ok;
+      ok           = walk_i.valid && resume_i.local_ok && lmem_ready_i;
     end
     if (walk_i.kind == simt_core_pkg::LINE_PENDING) ok = walk_i.valid && !rep_valid_o;
     step         = full_q && (bad_q || ok);
@@ -111,9 +93,6 @@ module simt_restore #(
     pair         = (LANES > 16) ? {line_q, half_q} : {512'd0, line_q};
     vector       = pair[LANES*32-1:0];
     unused       = &{1'b0, pair};            // vectors of fewer lanes do not use all of it
-    local_done_o = ended_q || (active_q && walk_i.kind > simt_core_pkg::LINE_LOCAL);
-    ended_o      = ended_q;
-    bad_o        = bad_q;
   end
 
   assign put_o.valid  = put;
@@ -126,8 +105,8 @@ module simt_restore #(
   always_ff @(posedge clk_i) begin
     if (in_valid_i && in_ready_o) begin
       full_q <= 1'b1;
-      line_q <= in_data_i;
-      last_q <= in_last_i;
+      line_q <= in_i.data;
+      last_q <= in_i.last;
     end else if (step) full_q <= 1'b0;
     if (step) begin
       half_q <= line_q;
@@ -149,9 +128,9 @@ module simt_restore #(
       todo_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: WARPS];
       head_q       <= 1'b1;
     end
-    if (refuse_i) bad_q <= 1'b1;
+    if (resume_i.refuse) bad_q <= 1'b1;
     if (back_valid_o && back_ready_i) todo_q <= todo_q & (todo_q - WARPS'(1));
-    if (start_i) begin
+    if (resume_i.start) begin
       active_q <= 1'b1;
       head_q   <= 1'b0;
       ended_q  <= 1'b0;
@@ -179,9 +158,9 @@ module simt_restore #(
     if (put)
       case (walk_i.kind)
         simt_core_pkg::LINE_PENDING: rep_record_o <= line_q[255:0];
-        simt_core_pkg::LINE_ADDR:    rep_addr_o <= vector;
-        simt_core_pkg::LINE_DATA:    rep_data_o <= vector;
-        simt_core_pkg::LINE_CMP:     rep_cmp_o <= vector;
+        simt_core_pkg::LINE_ADDR:    rep_operands_o[0 +: LANES*32] <= vector;
+        simt_core_pkg::LINE_DATA:    rep_operands_o[LANES*32 +: LANES*32] <= vector;
+        simt_core_pkg::LINE_CMP:     rep_operands_o[LANES*64 +: LANES*32] <= vector;
         default: ;
       endcase
     if (rep_end) rep_valid_o <= 1'b1;
@@ -191,14 +170,19 @@ module simt_restore #(
 
   // The dispatcher gets the resident groups once all slots have arrived, and at the end the next group.
   always_comb begin
-    back_slot_o = '0;
-    for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_slot_o = WW'(s);
-    back_last_o  = todo_q == '0;
-    back_valid_o = head_q && !bad_q && (back_last_o ? ended_q && !rep_valid_o && tidy_i
-                                                    : ended_q || walk_i.kind > simt_core_pkg::LINE_SLOT);
-    back_ended_o = next_ended_q;
-    {back_base_o, back_group_o} = next_q;
-    done_o       = back_valid_o && back_ready_i && back_last_o;
+    back_o.slot = '0;
+    for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_o.slot = 5'(s);
+    back_o.last  = todo_q == '0;
+    back_o.ended = next_ended_q;
+    {back_o.base, back_o.group} = next_q;
   end
+
+  assign back_valid_o = head_q && !bad_q && (todo_q == '0 ? ended_q && !rep_valid_o && resume_i.tidy
+                                                          : ended_q || walk_i.kind > simt_core_pkg::LINE_SLOT);
+
+  assign resumed_o.ended      = ended_q;
+  assign resumed_o.bad        = bad_q;
+  assign resumed_o.done       = back_valid_o && back_ready_i && todo_q == '0;
+  assign resumed_o.local_done = ended_q || (active_q && walk_i.kind > simt_core_pkg::LINE_LOCAL);
 
 endmodule

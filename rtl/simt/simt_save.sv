@@ -35,14 +35,11 @@ module simt_save #(
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
     input  tern_spec_pkg::ctx_simt_pending_t pend_record_i,
-    input  logic [LANES*32-1:0] pend_addr_i,
-    input  logic [LANES*32-1:0] pend_data_i,
-    input  logic [LANES*32-1:0] pend_cmp_i,
+    input  logic [LANES*96-1:0] pend_operands_i,  // {cmp, data, addr}, a word for each lane
     // stream of lines
     output logic                out_valid_o,
     input  logic                out_ready_i,
-    output logic [511:0]        out_data_o,
-    output logic                out_last_o
+    output tern_pkg::exec_line_t out_o
 );
 
   localparam int DEPTH_LOG2 = 3;
@@ -109,9 +106,9 @@ module simt_save #(
         simt_core_pkg::LINE_PCS:   vector = seen_i.pcs;
         simt_core_pkg::LINE_SCALARS: vector = seen_i.scalars;
         simt_core_pkg::LINE_REG:   vector = seen_i.regs;
-        simt_core_pkg::LINE_ADDR:  vector = 1024'(pend_addr_i);
-        simt_core_pkg::LINE_DATA:  vector = 1024'(pend_data_i);
-        default:                   vector = 1024'(pend_cmp_i);
+        simt_core_pkg::LINE_ADDR:  vector = 1024'(pend_operands_i[0 +: LANES*32]);
+        simt_core_pkg::LINE_DATA:  vector = 1024'(pend_operands_i[LANES*32 +: LANES*32]);
+        default:                   vector = 1024'(pend_operands_i[LANES*64 +: LANES*32]);
       endcase
       case (at_kind_q)
         simt_core_pkg::LINE_HEAD:    line = head_i;
@@ -136,7 +133,7 @@ module simt_save #(
       .in_data_i({put_last, at_valid_q ? line : lmem_data_i}),
       .out_valid_o,
       .out_ready_i,
-      .out_data_o({out_last_o, out_data_o})
+      .out_data_o(out_o)
   );
 
 endmodule

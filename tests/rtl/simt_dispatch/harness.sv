@@ -28,6 +28,9 @@ module harness #(
   logic [95:0]     group, base;
   logic [32:0]     size;
   logic [WW:0]     nwarps;
+  simt_core_pkg::groups_t next;
+  assign {slots, fresh, next_ended} = {next.slots[W-1:0], next.fresh[W-1:0], next.ended};
+  assign {next_group, next_base} = {next.group, next.base};
   simt_core_pkg::launch_t launch;
   assign {warp, slot, mask} = {launch.warp[WW-1:0], launch.slot[WW-1:0], launch.mask[L-1:0]};
   assign {lbase, first, group, base} = {launch.lbase, launch.first, launch.group, launch.base};
@@ -39,11 +42,9 @@ module harness #(
 
   simt_dispatch #(.L(L), .W(W)) u_dispatch (
       .clk_i, .rst_i(rst), .start_i(start), .packet_i(packet), .kill_i(kill), .done_o(done),
-      .hold_i(hold), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(next_ended),
-      .next_group_o(next_group), .next_base_o(next_base), .resume_i(resume), .load_valid_i(load_valid),
-      .load_ready_o(load_ready), .load_last_i(load_last), .load_ended_i(cut_ended), .load_slot_i(load_slot),
-      .load_group_i(load_last ? cut_group : slot_group[load_slot]),
-      .load_base_i(load_last ? cut_base : slot_base[load_slot]),
+      .hold_i(hold), .settled_o(settled), .empty_o(empty), .groups_o(next), .resume_i(resume),
+      .load_valid_i(load_valid), .load_ready_o(load_ready), .load_i({load_last, cut_ended, 5'(load_slot),
+          load_last ? cut_base : slot_base[load_slot], load_last ? cut_group : slot_group[load_slot]}),
       .launch_ended_i(back && !live[warp] && !cut_fresh[warp]), .launch_valid_o(valid), .launch_ready_i(ready),
       .launch_o(launch), .launch_lid_o(lid), .warp_done_i({ended, 5'(ended_warp)})
   );

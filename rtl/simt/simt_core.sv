@@ -190,7 +190,7 @@ module simt_core #(
       .clear_warp_i(launch_warp),
       .write_i(wb_write),
       .rd_i({wb_warp, wb_rd}),
-      .run_rd_i({ends_warp, ends_rd}),
+      .run_rd_i({ends.warp[WW-1:0], ends.rd}),
       .full_i(&wb_mask),
       .data_i(wb_data),
       .first_o(wb_first),
@@ -318,12 +318,12 @@ module simt_core #(
       .nxt_rd_i(r_after_q[11:7]),
       .nxt_use_i(r_after_use),
       .next_sleep_o(r_after_sleep),
-      .soon_i(soon),
-      .soon_warp_i(soon_warp),
-      .soon_rd_i(soon_rd),
-      .wb_i(ends),
-      .wb_warp_i(ends_warp),
-      .wb_rd_i(ends_rd),
+      .soon_i(soon.valid),
+      .soon_warp_i(soon.warp[WW-1:0]),
+      .soon_rd_i(soon.rd),
+      .wb_i(ends.valid),
+      .wb_warp_i(ends.warp[WW-1:0]),
+      .wb_rd_i(ends.rd),
       .wake_o(sb_wake),
       .put_i(mark_i.valid),
       .put_warp_i(mark_i.warp[WW-1:0]),
@@ -378,6 +378,13 @@ module simt_core #(
     endcase
   end
 
+  // Where the result goes.
+  simt_core_pkg::result_t r_to;
+  assign r_to.warp = 5'(r_warp_q);
+  assign r_to.rd   = r_rd;
+  assign r_to.mask = 32'(r_mask_q);
+  assign r_to.last = 1'b1;
+
   always_comb begin
     r_after_hold = r_after_memory && (!lsu_room || lsu_keep);
     hold_lsu     = (r_next && !r_after_sleep && r_after_hold) ||
@@ -385,7 +392,7 @@ module simt_core #(
     wake = flow_wake | sb_wake | ic_wake_i;
     if (r_next && !r_after_sleep && !r_after_hold) wake[r_warp_q] = 1'b1;
     if (retry) wake[r_warp_q] = 1'b1;
-    if (launched) wake[launch_warp_q] = 1'b1;
+    if (launched) wake[launch_to.warp[WW-1:0]] = 1'b1;
   end
   assign lsu_inv_o = r_issue && r_fence;
 
@@ -484,21 +491,16 @@ module simt_core #(
   logic                div_valid, div_ready, div_busy;
   logic [LANES*32-1:0] div_data;
   logic [LANES*5-1:0]  div_flags;
-  logic [WW-1:0]       div_warp;
-  logic [4:0]          div_rd;
-  logic [LANES-1:0]    div_mask;
+  simt_core_pkg::result_t div_to;
 
   simt_divide #(
       .LANES(LANES),
-      .WARPS(WARPS),
       .DIVIDERS(DIVIDERS)
   ) u_divide (
       .clk_i,
       .rst_i,
       .book_i(r_issue && r_unit == simt_core_pkg::UNIT_DIV),
-      .book_warp_i(r_warp_q),
-      .book_rd_i(r_rd),
-      .book_mask_i(r_mask_q),
+      .book_to_i(r_to),
       .busy_o(div_busy),
       .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV),
       .in_op_i(x_op_q[2:0]),
@@ -510,16 +512,14 @@ module simt_core #(
       .out_ready_i(div_ready),
       .out_data_o(div_data),
       .out_flags_o(div_flags),
-      .out_warp_o(div_warp),
-      .out_rd_o(div_rd),
-      .out_mask_o(div_mask)
+      .out_o(div_to)
   );
 
   // ---------------------------------------------------------------------------------------------- launch
   logic          launch, launch_free, launch_wb, launch_taken, launch_new;
-  logic [WW-1:0] launch_warp, launch_warp_q;
-  logic [4:0]    launch_rd;
-  logic [31:0]   stack_top, wb_scalar;
+  logic [WW-1:0] launch_warp;
+  simt_core_pkg::result_t launch_to;
+  logic [31:0]   stack_top;
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
 
@@ -544,9 +544,8 @@ module simt_core #(
       .launch_warp_i(launch_warp),
       .wb_valid_o(launch_wb),
       .wb_ready_i(launch_taken),
-      .wb_warp_o(launch_warp_q),
-      .wb_rd_o(launch_rd),
-      .wb_data_o(wb_scalar),
+      .wb_o(launch_to),
+      .wb_data_o(lane_wb.launch),
       .launched_o(launched)
   );
 
@@ -558,10 +557,12 @@ module simt_core #(
 
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
-  logic             wb_write, ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
+  simt_core_pkg::mark_t ends, soon;
+  simt_core_pkg::lane_wb_t lane_wb;
+  logic             wb_write, wb_first, wb_busy, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
     put_reg;
-  logic [WW-1:0]    wb_warp, ends_warp, soon_warp;
-  logic [4:0]       wb_rd, ends_rd, soon_rd;
+  logic [WW-1:0]    wb_warp;
+  logic [4:0]       wb_rd;
   logic [LANES-1:0] wb_mask;
   logic [31:0]      wb_value;
   logic [LANES*32-1:0] wb_data;
@@ -578,24 +579,16 @@ module simt_core #(
       .fma_ok_o(fma_ok),
       .book_i(r_books),
       .book_sel_i(r_sel),
-      .book_warp_i(r_warp_q),
-      .book_rd_i(r_rd),
-      .book_mask_i(r_mask_q),
+      .book_to_i(r_to),
       .launch_valid_i(launch_wb),
       .launch_ready_o(launch_taken),
-      .launch_warp_i(launch_warp_q),
-      .launch_rd_i(launch_rd),
+      .launch_i(launch_to),
       .div_valid_i(div_valid),
       .div_ready_o(div_ready),
-      .div_warp_i(div_warp),
-      .div_rd_i(div_rd),
-      .div_mask_i(div_mask),
+      .div_i(div_to),
       .lsu_valid_i(lsu_wb_valid_i),
       .lsu_ready_o(lsu_wb_ready_o),
-      .lsu_warp_i(lsu_wb_i.warp[WW-1:0]),
-      .lsu_rd_i(lsu_wb_i.rd),
-      .lsu_mask_i(lsu_wb_i.mask[LANES-1:0]),
-      .lsu_last_i(lsu_wb_i.last),
+      .lsu_i(lsu_wb_i),
       .put_i(put_reg),
       .put_state_i(put_lanes),
       .put_rd_i({put_index, put_lanes ? 5'd0 : put_i.rd}),
@@ -603,14 +596,10 @@ module simt_core #(
       .wb_sel_o(wb_sel),
       .wb_write_o(wb_write),
       .ends_o(ends),
-      .ends_warp_o(ends_warp),
-      .ends_rd_o(ends_rd),
       .wb_warp_o(wb_warp),
       .wb_rd_o(wb_rd),
       .wb_mask_o(wb_mask),
-      .soon_o(soon),
-      .soon_warp_o(soon_warp),
-      .soon_rd_o(soon_rd)
+      .soon_o(soon)
   );
 
   always_comb begin
@@ -628,6 +617,44 @@ module simt_core #(
   end
 
   // --------------------------------------------------------------------------------------------- lanes
+  simt_core_pkg::lane_r_t lane_r;
+  assign lane_r.issue    = r_issue;
+  assign lane_r.warp     = look_i.active ? look_i.index : 5'(r_warp_q);
+  assign lane_r.bsel     = r_bsel;
+  assign lane_r.csel     = r_csel;
+  assign lane_r.part     = look_i.active ? simt_core_pkg::PART_FCSR : r_part;
+  assign lane_r.has      = r_has;
+  assign lane_r.a_scalar = r_csr && (r_instr_q[14] || !r_fcsr);
+  assign lane_r.value    = r_value;
+  assign lane_r.scalar_a = r_scalar_a;
+  assign lane_r.scalar_b = r_scalar_b;
+
+  simt_core_pkg::lane_x_t lane_x;
+  assign lane_x.alu      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU;
+  assign lane_x.mul      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL;
+  assign lane_x.misc     = x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC;
+  assign lane_x.fma      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA;
+  assign lane_x.fcsr     = x_valid_q && x_fcsr_q;
+  assign lane_x.csr_op   = x_funct3_q[1:0];
+  assign lane_x.csr_frm  = x_csr_number_q == 2'd2;
+  assign lane_x.op       = x_op_q;
+  assign lane_x.funct3   = x_funct3_q;
+  assign lane_x.neg_prod = x_neg_prod_q;
+  assign lane_x.neg_add  = x_neg_add_q;
+  assign lane_x.warp     = 5'(x_warp_q);
+  assign lane_x.imm      = x_imm_q;
+
+  assign lane_wb.sel        = wb_sel;
+  assign lane_wb.write      = wb_write;
+  assign lane_wb.fflags_set = wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
+                              (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q);
+  assign lane_wb.frm_set    = wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
+                              (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q);
+  assign lane_wb.first      = wb_first;
+  assign lane_wb.warp       = 5'(wb_warp);
+  assign lane_wb.rd         = wb_rd;
+  assign lane_wb.value      = wb_value;
+
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       simt_lane #(
@@ -640,29 +667,8 @@ module simt_core #(
           .rs1_i(!look_i.read ? d_rs1 : look_i.own ? {look_rd[WW+4:LW], LW'(i)} : look_rd),
           .rs2_i(d_rs2),
           .rs3_i(d_rs3),
-          .issue_i(r_issue),
-          .r_has_i(r_has),
-          .r_value_i(r_value),
-          .r_warp_i(look_i.active ? look_index : r_warp_q),
-          .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)),
-          .r_scalar_a_i(r_scalar_a),
-          .r_bsel_i(r_bsel),
-          .r_scalar_b_i(r_scalar_b),
-          .r_csel_i(r_csel),
-          .r_part_sel_i(look_i.active ? simt_core_pkg::PART_FCSR : r_part),
-          .x_warp_i(x_warp_q),
-          .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
-          .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
-          .x_misc_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC),
-          .x_fma_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA),
-          .x_op_i(x_op_q),
-          .x_funct3_i(x_funct3_q),
-          .x_imm_i(x_imm_q),
-          .x_neg_prod_i(x_neg_prod_q),
-          .x_neg_add_i(x_neg_add_q),
-          .x_fcsr_i(x_valid_q && x_fcsr_q),
-          .x_csr_op_i(x_funct3_q[1:0]),
-          .x_csr_frm_i(x_csr_number_q == 2'd2),
+          .r_i(lane_r),
+          .x_i(lane_x),
           .a_o(x_a[32*i +: 32]),
           .b_o(x_b[32*i +: 32]),
           .c_o(x_c[32*i +: 32]),
@@ -672,21 +678,12 @@ module simt_core #(
           .rs1_o(look_regs[32*i +: 32]),
           .part_o(look_fcsr[10*i +: 10]),
           .b_late_i(b_late_q),
-          .wb_sel_i(wb_sel),
-          .wb_write_i(wb_write),
+          .wb_i(lane_wb),
           .wb_active_i(wb_mask[i]),
-          .wb_first_i(wb_first),
-          .wb_value_i(wb_value),
           .wb_data_o(wb_data[32*i +: 32]),
-          .wb_rd_i({wb_warp, wb_rd}),
-          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
-                           (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
-          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
-                        (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
           .div_data_i(div_data[32*i +: 32]),
           .div_flags_i(div_flags[5*i +: 5]),
           .lsu_data_i(put_i.valid ? put_vector[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
-          .scalar_data_i(wb_scalar),
           .launch_i(launch),
           .launch_warp_i(launch_warp),
           .launch_lid_i(launch_lid_i[30*i +: 30])

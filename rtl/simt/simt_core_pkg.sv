@@ -202,7 +202,7 @@ package simt_core_pkg;
     logic [1023:0] words;   // of all other kinds: a word for each lane
   } put_t;
 
-  // A resume has brought a memory instruction back that writes this register.
+  // A pulse for a register of a warp.
   typedef struct packed {
     logic       valid;
     logic [4:0] warp;
@@ -247,6 +247,50 @@ package simt_core_pkg;
     logic [31:0] mask;   // lanes that are written
     logic        last;   // the result is complete
   } result_t;
+
+  // The write to the registers in this cycle, for all lanes.
+  typedef struct packed {
+    logic [3:0]  sel;         // WB_*
+    logic        write;       // a register is written
+    logic        fflags_set;  // with sel WB_FCSR, WB_LAUNCH or WB_STATE
+    logic        frm_set;
+    logic        first;       // first write of the register since the launch
+    logic [4:0]  warp;
+    logic [4:0]  rd;
+    logic [31:0] value;       // for a lane that takes no part in that first write
+    logic [31:0] launch;      // data of a launch
+  } lane_wb_t;
+
+  // R: the operands of an instruction, for all lanes.
+  typedef struct packed {
+    logic        issue;
+    logic [4:0]  warp;
+    logic [2:0]  bsel;       // B_*
+    logic [1:0]  csel;       // C_*
+    logic [2:0]  part;       // PART_*
+    logic [2:0]  has;        // rs3, rs2, rs1 have been written, so the RAM holds them
+    logic        a_scalar;   // the first operand is scalar_a
+    logic [95:0] value;      // values of rs3, rs2, rs1 where has is clear
+    logic [31:0] scalar_a;
+    logic [31:0] scalar_b;
+  } lane_r_t;
+
+  // X: what the lanes execute.
+  typedef struct packed {
+    logic        alu;        // start of a unit
+    logic        mul;
+    logic        misc;
+    logic        fma;
+    logic        fcsr;       // the instruction writes fflags, frm or fcsr
+    logic [1:0]  csr_op;     // 1 swap, 2 set, 3 clear
+    logic        csr_frm;    // the operand is a value for frm
+    logic [5:0]  op;
+    logic [2:0]  funct3;
+    logic        neg_prod;
+    logic        neg_add;
+    logic [4:0]  warp;
+    logic [31:0] imm;
+  } lane_x_t;
 
   // The launch of a warp. It comes from simt_dispatch; simt_executor adds what a resume makes of it.
   typedef struct packed {

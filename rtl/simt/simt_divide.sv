@@ -8,16 +8,12 @@
 
 module simt_divide #(
     parameter int LANES = 16,    // lanes, one work-item each
-    parameter int WARPS = 16,    // hardware warps
-    parameter int DIVIDERS = 4,  // dividers; they divide LANES
-    localparam int WW = $clog2(WARPS)
+    parameter int DIVIDERS = 4   // dividers; they divide LANES
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                book_i,
-    input  logic [WW-1:0]       book_warp_i,
-    input  logic [4:0]          book_rd_i,
-    input  logic [LANES-1:0]    book_mask_i,
+    input  simt_core_pkg::result_t book_to_i,
     output logic                busy_o,
     input  logic                in_valid_i,
     input  logic [2:0]          in_op_i,
@@ -29,9 +25,7 @@ module simt_divide #(
     input  logic                out_ready_i,
     output logic [LANES*32-1:0] out_data_o,
     output logic [LANES*5-1:0]  out_flags_o,
-    output logic [WW-1:0]       out_warp_o,
-    output logic [4:0]          out_rd_o,
-    output logic [LANES-1:0]    out_mask_o
+    output simt_core_pkg::result_t out_o
 );
 
   logic busy_q, in_ready;
@@ -60,10 +54,8 @@ module simt_divide #(
   always_ff @(posedge clk_i) begin
     if (out_valid_o && out_ready_i) busy_q <= 1'b0;
     if (book_i) begin
-      busy_q     <= 1'b1;
-      out_warp_o <= book_warp_i;
-      out_rd_o   <= book_rd_i;
-      out_mask_o <= book_mask_i;
+      busy_q <= 1'b1;
+      out_o  <= book_to_i;
     end
     if (rst_i) busy_q <= 1'b0;
   end

@@ -19,17 +19,20 @@ module simt_launch #(
     input  logic [WW-1:0] launch_warp_i,
     output logic          wb_valid_o,
     input  logic          wb_ready_i,
-    output logic [WW-1:0] wb_warp_o,
-    output logic [4:0]    wb_rd_o,
+    output simt_core_pkg::result_t wb_o,
     output logic [31:0]   wb_data_o,
     output logic          launched_o
 );
 
-  logic args_q;                         // x2 is written and x10 is next
+  logic          args_q;                // x2 is written and x10 is next
+  logic [WW-1:0] warp_q;
 
   assign ready_o      = !wb_valid_o || launched_o;
   assign launched_o   = wb_valid_o && wb_ready_i && args_q;
-  assign wb_rd_o      = args_q ? 5'd10 : 5'd2;
+  assign wb_o.warp    = 5'(warp_q);
+  assign wb_o.rd      = args_q ? 5'd10 : 5'd2;
+  assign wb_o.mask    = '1;
+  assign wb_o.last    = 1'b1;
   assign wb_data_o    = args_q ? args_i : stack_top_i;
 
   always_ff @(posedge clk_i) begin
@@ -38,7 +41,7 @@ module simt_launch #(
     if (launch_i) begin
       wb_valid_o <= 1'b1;
       args_q     <= 1'b0;
-      wb_warp_o  <= launch_warp_i;
+      warp_q     <= launch_warp_i;
     end
     if (rst_i) wb_valid_o <= 1'b0;
   end

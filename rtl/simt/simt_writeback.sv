@@ -4,8 +4,8 @@
 // Contract: an instruction of fixed latency asks in R (cycle t) whether its write-back slot is free and books it: the
 // ALU at t + 2, or late at t + 3; multiplier and fp_misc at t + 4; FMA at t + 8. A booked write cannot be refused.
 // Slots that are not booked go to launch, divider and LSU, in this order. wb_* describes the write of this cycle; its
-// data goes from the output register of the unit to the RAM. ends_* names a result that is complete with this write.
-// soon_* is the booked write of two cycles ahead.
+// data goes from the output register of the unit to the RAM. ends_o names a result that is complete with this write.
+// soon_o is the booked write of two cycles ahead.
 // For an LSU result that has waited two cycles, the next free slot of the ALU is not booked. A result of the LSU for x0
 // is taken at once, beside any other write. put_i (a register of a warp is restored) and put_state_i (its frm and
 // fflags are) come only when nothing else is to be written.
@@ -28,25 +28,17 @@ module simt_writeback #(
     output logic             fma_ok_o,
     input  logic             book_i,
     input  logic [3:0]       book_sel_i,    // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
-    input  logic [WW-1:0]    book_warp_i,
-    input  logic [4:0]       book_rd_i,
-    input  logic [LANES-1:0] book_mask_i,
+    input  simt_core_pkg::result_t book_to_i,
     // units of variable latency
     input  logic             launch_valid_i,
     output logic             launch_ready_o,
-    input  logic [WW-1:0]    launch_warp_i,
-    input  logic [4:0]       launch_rd_i,
+    input  simt_core_pkg::result_t launch_i,
     input  logic             div_valid_i,
     output logic             div_ready_o,
-    input  logic [WW-1:0]    div_warp_i,
-    input  logic [4:0]       div_rd_i,
-    input  logic [LANES-1:0] div_mask_i,
+    input  simt_core_pkg::result_t div_i,
     input  logic             lsu_valid_i,
     output logic             lsu_ready_o,
-    input  logic [WW-1:0]    lsu_warp_i,
-    input  logic [4:0]       lsu_rd_i,
-    input  logic [LANES-1:0] lsu_mask_i,
-    input  logic             lsu_last_i,
+    input  simt_core_pkg::result_t lsu_i,
     // restore
     input  logic             put_i,
     input  logic             put_state_i,
@@ -55,15 +47,11 @@ module simt_writeback #(
     // write of this cycle
     output logic [3:0]       wb_sel_o,
     output logic             wb_write_o,    // a register is written
-    output logic             ends_o,        // last write of a result that an instruction may wait for
-    output logic [WW-1:0]    ends_warp_o,
-    output logic [4:0]       ends_rd_o,
+    output simt_core_pkg::mark_t ends_o,    // last write of a result that an instruction may wait for
     output logic [WW-1:0]    wb_warp_o,
     output logic [4:0]       wb_rd_o,
     output logic [LANES-1:0] wb_mask_o,
-    output logic             soon_o,
-    output logic [WW-1:0]    soon_warp_o,
-    output logic [4:0]       soon_rd_o
+    output simt_core_pkg::mark_t soon_o
 );
 
   localparam int DEPTH = 1 + simt_op_pkg::FMA_LATENCY;   // slots 0 (this cycle) to DEPTH
@@ -103,7 +91,8 @@ module simt_writeback #(
   always_comb begin
     slots_d = slots_q >> EW;
     for (int k = 0; k < DEPTH; k++)
-      if (slot[k+1]) slots_d[k*EW +: EW] = {book_mask_i, book_rd_i, book_warp_i, book_sel_i};
+      if (slot[k+1]) slots_d[k*EW +: EW] =
+        {book_to_i.mask[LANES-1:0], book_to_i.rd, book_to_i.warp[WW-1:0], book_sel_i};
   end
 
   always_ff @(posedge clk_i) begin
@@ -120,46 +109,47 @@ module simt_writeback #(
   end
 
   // The write of this cycle.
-  logic             free;
+  logic             free, ends;
   logic [3:0]       now_sel, soon_sel;
-  logic [WW-1:0]    now_warp;
-  logic [4:0]       now_rd;
+  logic [WW-1:0]    now_warp, soon_warp;
+  logic [4:0]       now_rd, soon_rd;
   logic [LANES-1:0] now_mask;
 
   always_comb begin
     {now_mask, now_rd, now_warp, now_sel} = slots_q[EW-1:0];
-    {soon_rd_o, soon_warp_o, soon_sel}    = slots_q[2*EW +: EW-LANES];
+    {soon_rd, soon_warp, soon_sel}        = slots_q[2*EW +: EW-LANES];
     free           = now_sel == simt_core_pkg::WB_ANY;
     launch_ready_o = free;
     div_ready_o    = free && !launch_valid_i;
-    lsu_ready_o    = (free && !launch_valid_i && !div_valid_i) || lsu_rd_i == 5'd0;
+    lsu_ready_o    = (free && !launch_valid_i && !div_valid_i) || lsu_i.rd == 5'd0;
     wb_sel_o       = now_sel;
     wb_warp_o      = now_warp;
     wb_rd_o        = now_rd;
     wb_mask_o      = now_mask;
-    ends_o         = now_sel != simt_core_pkg::WB_ANY;
+    ends           = now_sel != simt_core_pkg::WB_ANY;
     if (free) begin
       if (launch_valid_i) begin
         wb_sel_o  = simt_core_pkg::WB_LAUNCH;
-        wb_warp_o = launch_warp_i;
-        wb_rd_o   = launch_rd_i;
-        wb_mask_o = '1;
+        wb_warp_o = launch_i.warp[WW-1:0];
+        wb_rd_o   = launch_i.rd;
+        wb_mask_o = launch_i.mask[LANES-1:0];
       end else if (div_valid_i) begin
         wb_sel_o  = simt_core_pkg::WB_DIV;
-        wb_warp_o = div_warp_i;
-        wb_rd_o   = div_rd_i;
-        wb_mask_o = div_mask_i;
-        ends_o    = 1'b1;
+        wb_warp_o = div_i.warp[WW-1:0];
+        wb_rd_o   = div_i.rd;
+        wb_mask_o = div_i.mask[LANES-1:0];
+        ends      = 1'b1;
       end else if (lsu_valid_i) begin
         wb_sel_o  = simt_core_pkg::WB_LSU;
-        wb_warp_o = lsu_warp_i;
-        wb_rd_o   = lsu_rd_i;
-        wb_mask_o = lsu_mask_i;
-        ends_o    = lsu_last_i && lsu_rd_i != 5'd0;
+        wb_warp_o = lsu_i.warp[WW-1:0];
+        wb_rd_o   = lsu_i.rd;
+        wb_mask_o = lsu_i.mask[LANES-1:0];
+        ends      = lsu_i.last && lsu_i.rd != 5'd0;
       end
     end
-    ends_warp_o = wb_warp_o;
-    ends_rd_o   = wb_rd_o;
+    ends_o.valid = ends;
+    ends_o.warp  = 5'(wb_warp_o);
+    ends_o.rd    = wb_rd_o;
     if (put_i || put_state_i) begin
       wb_sel_o             = put_i ? simt_core_pkg::WB_PUT : simt_core_pkg::WB_STATE;
       {wb_warp_o, wb_rd_o} = put_rd_i;
@@ -167,8 +157,11 @@ module simt_writeback #(
     end
     wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && wb_sel_o != simt_core_pkg::WB_STATE && wb_rd_o != 5'd0;
     busy_o     = used_q != '0;
-    soon_o     = soon_sel != simt_core_pkg::WB_ANY;
   end
+
+  assign soon_o.valid = soon_sel != simt_core_pkg::WB_ANY;
+  assign soon_o.warp  = 5'(soon_warp);
+  assign soon_o.rd    = soon_rd;
 
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset

@@ -699,6 +699,26 @@ module simt_core #(
   logic [95:0]         look_group, look_base;
   logic [LANES*10-1:0] look_fcsr;
 
+  simt_core_pkg::flow_r_t flow_r;
+  assign flow_r.issue = r_issue;
+  assign flow_r.next  = r_next;
+  assign flow_r.warp  = 5'(r_warp_q);
+  assign flow_r.pc4   = r_pc4_q;
+
+  simt_core_pkg::flow_x_t flow_x;
+  assign flow_x.valid       = x_flow_valid_q;
+  assign flow_x.atomic      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU &&
+                              x_op_q[2:0] == simt_op_pkg::LSU_AMO;
+  assign flow_x.flow        = x_flow_q;
+  assign flow_x.quantum_end = x_quantum_end_q;
+  assign flow_x.call        = x_call_q;
+  assign flow_x.returns     = x_return_q;
+  assign flow_x.warp        = 5'(x_warp_q);
+  assign flow_x.mask        = 32'(x_mask_q);
+  assign flow_x.pc          = x_pc_q;
+  assign flow_x.target      = x_target_q;
+  assign flow_x.lead_jump   = x_lead_jump;
+
   simt_warps #(
       .LANES(LANES),
       .WARPS(WARPS)
@@ -720,23 +740,10 @@ module simt_core #(
       .d_mask_o(d_mask),
       .d_step_slow_o(d_step_slow),
       .d_quantum_end_o(d_quantum_end),
-      .r_issue_i(r_issue),
-      .r_next_i(r_next),
-      .r_warp_i(r_warp_q),
-      .r_pc4_i(r_pc4_q),
-      .x_valid_i(x_flow_valid_q),
-      .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO),
-      .x_flow_i(x_flow_q),
-      .x_warp_i(x_warp_q),
-      .x_mask_i(x_mask_q),
-      .x_quantum_end_i(x_quantum_end_q),
-      .x_pc_i(x_pc_q),
-      .x_target_i(x_target_q),
+      .r_i(flow_r),
+      .x_i(flow_x),
       .x_taken_i(x_taken),
       .x_jump_i(x_addr),
-      .x_lead_jump_i(x_lead_jump),
-      .x_call_i(x_call_q),
-      .x_return_i(x_return_q),
       .b_misaligned_o(b_misaligned),
       .b_misaligned_va_o(b_misaligned_va),
       .stuck_o(stuck),

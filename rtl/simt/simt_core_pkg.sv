@@ -292,6 +292,40 @@ package simt_core_pkg;
     logic [31:0] imm;
   } lane_x_t;
 
+  // An instruction in R, for the program counters.
+  typedef struct packed {
+    logic        issue;
+    logic        next;  // it goes on at pc4, without a decision in B
+    logic [4:0]  warp;
+    logic [31:0] pc4;
+  } flow_r_t;
+
+  // An instruction in X, for the program counters. The lanes that take a branch, and the target of a jalr in each lane,
+  // go beside it.
+  typedef struct packed {
+    logic        valid;
+    logic        atomic;       // an atomic operation, whether or not valid
+    logic [2:0]  flow;         // FLOW_*
+    logic        quantum_end;  // the last instruction of the quantum of a rotation
+    logic        call;         // jal or jalr with rd = ra
+    logic        returns;      // jalr to ra with rd = x0
+    logic [4:0]  warp;
+    logic [31:0] mask;         // the active lanes
+    logic [31:0] pc;
+    logic [31:0] target;       // of a branch or jal
+    logic [31:0] lead_jump;    // target of jalr in the first active lane
+  } flow_x_t;
+
+  // A decision in B: lanes of a warp have come to a barrier or have ended.
+  typedef struct packed {
+    logic        barrier;  // pulse
+    logic        ends;     // pulse
+    logic        whole;    // no other lane of the warp can run
+    logic [4:0]  warp;
+    logic [31:0] mask;     // these lanes
+    logic [31:0] pc;
+  } flow_b_t;
+
   // The launch of a warp. It comes from simt_dispatch; simt_executor adds what a resume makes of it.
   typedef struct packed {
     logic [4:0]  warp;

@@ -2,9 +2,9 @@
 // The program counters of all warps: the active lanes of each warp, their pc, and how control flow changes both.
 //
 // Contract, by stage of an instruction: F: f_pc_o is the pc of f_warp_i. D: d_mask_o has the active lanes of d_warp_i.
-// R: with r_next_i the warp continues at pc + 4, and the core wakes it at once. That is not allowed with d_step_slow_o.
-// Otherwise x_valid_i in X hands over what the instruction does, and B, the cycle after, decides. wake_o: warps that
-// can be issued again. simt_barrier decides when barriers open and tells which lanes can run.
+// R: with r_i.next the warp continues at pc + 4, and the core wakes it at once. That is not allowed with d_step_slow_o.
+// Otherwise x_i in X hands over what the instruction does, and B, the cycle after, decides. wake_o: warps that can be
+// issued again. simt_barrier decides when barriers open and tells which lanes can run.
 //
 // State saved at preemption: pc_q and depth_q for the lanes in mask_q, and the state of simt_select; look_* show them.
 // After a resume a warp selects its lanes again (open_select_i), so merge_q, quantum_q, back_q and hot_q start afresh.
@@ -40,31 +40,13 @@ module simt_flow #(
     output logic                d_quantum_end_o, // last instruction of the quantum of a rotation
     input  logic [WW-1:0]       fetch_warp_i,    // warp of a failed fetch
     output logic [LANES-1:0]    fetch_mask_o,    // active lanes of that warp
-    input  logic                r_issue_i,
-    input  logic                r_next_i,
-    input  logic [WW-1:0]       r_warp_i,
-    input  logic [31:0]         r_pc4_i,
+    input  simt_core_pkg::flow_r_t r_i,
     // X
-    input  logic                x_valid_i,
-    input  logic                x_atomic_i,      // an atomic operation is in X, whether or not x_valid_i
-    input  logic [2:0]          x_flow_i,        // simt_core_pkg::FLOW_*
-    input  logic [WW-1:0]       x_warp_i,
-    input  logic [LANES-1:0]    x_mask_i,
-    input  logic                x_quantum_end_i,
-    input  logic [31:0]         x_pc_i,
-    input  logic [31:0]         x_target_i,      // target of a branch or jal
+    input  simt_core_pkg::flow_x_t x_i,
     input  logic [LANES-1:0]    x_taken_i,       // lanes whose branch is taken
     input  logic [LANES*32-1:0] x_jump_i,        // target of jalr in each lane
-    input  logic [31:0]         x_lead_jump_i,   // target of jalr in the first active lane
-    input  logic                x_call_i,        // jal or jalr with rd = ra
-    input  logic                x_return_i,      // jalr to ra with rd = x0
     // B: decisions
-    output logic                b_barrier_o,     // pulse: the lanes in b_mask_o have arrived
-    output logic                b_exit_o,        // pulse: the lanes in b_mask_o have ended
-    output logic [WW-1:0]       b_warp_o,
-    output logic [LANES-1:0]    b_mask_o,
-    output logic [31:0]         b_pc_o,
-    output logic                b_whole_o,       // no other lane of the warp can run
+    output simt_core_pkg::flow_b_t b_o,
     output logic [LANES-1:0]    b_misaligned_o,  // lanes whose target is not a multiple of 4
     output logic [31:0]         b_misaligned_va_o,  // target of the lowest of these lanes
     // lanes that can run: live, and not waiting at a barrier
@@ -101,9 +83,13 @@ module simt_flow #(
   logic [3:0]       back_q [0:WARPS-1];     // backward jumps since the last rotation
   logic [WARPS-1:0] hot_q;                  // atomic operation executed since the last rotation
 
-  logic [WW-1:0]    launch_warp, look_warp;
+  logic [WW-1:0]    launch_warp, look_warp, r_warp, x_warp;
+  logic [LANES-1:0] x_mask;
   assign launch_warp = launch_i.warp[WW-1:0];
   assign look_warp   = look_i.index[WW-1:0];
+  assign r_warp      = r_i.warp[WW-1:0];
+  assign x_warp      = x_i.warp[WW-1:0];
+  assign x_mask      = x_i.mask[LANES-1:0];
 
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
@@ -126,28 +112,28 @@ module simt_flow #(
   logic [LANES*32-1:0] b_jump_q;
 
   always_ff @(posedge clk_i) begin
-    b_valid_q <= x_valid_i && !rst_i;
-    if (x_valid_i) begin
-      b_flow_q        <= x_flow_i;
-      b_warp_q        <= x_warp_i;
-      b_mask_q        <= x_mask_i;
-      b_taken_q       <= (x_flow_i == simt_core_pkg::FLOW_BRANCH) ? x_taken_i & x_mask_i
-                       : (x_flow_i == simt_core_pkg::FLOW_JAL || x_flow_i == simt_core_pkg::FLOW_JALR) ? x_mask_i : '0;
-      b_target_q      <= (x_flow_i == simt_core_pkg::FLOW_JALR) ? {x_lead_jump_i[31:1], 1'b0} : x_target_i;
-      b_pc_q          <= x_pc_i;
-      b_pc4_q         <= x_pc_i + 32'd4;
-      b_quantum_end_q <= x_quantum_end_i;
-      b_call_q        <= x_call_i;
-      b_return_q      <= x_return_i;
-      b_backward_q    <= ((x_flow_i == simt_core_pkg::FLOW_JALR) ? x_lead_jump_i : x_target_i) <= x_pc_i;
-      if (x_flow_i == simt_core_pkg::FLOW_JALR) b_jump_q <= x_jump_i;
+    b_valid_q <= x_i.valid && !rst_i;
+    if (x_i.valid) begin
+      b_flow_q        <= x_i.flow;
+      b_warp_q        <= x_warp;
+      b_mask_q        <= x_mask;
+      b_taken_q       <= (x_i.flow == simt_core_pkg::FLOW_BRANCH) ? x_taken_i & x_mask
+                       : (x_i.flow == simt_core_pkg::FLOW_JAL || x_i.flow == simt_core_pkg::FLOW_JALR) ? x_mask : '0;
+      b_target_q      <= (x_i.flow == simt_core_pkg::FLOW_JALR) ? {x_i.lead_jump[31:1], 1'b0} : x_i.target;
+      b_pc_q          <= x_i.pc;
+      b_pc4_q         <= x_i.pc + 32'd4;
+      b_quantum_end_q <= x_i.quantum_end;
+      b_call_q        <= x_i.call;
+      b_return_q      <= x_i.returns;
+      b_backward_q    <= ((x_i.flow == simt_core_pkg::FLOW_JALR) ? x_i.lead_jump : x_i.target) <= x_i.pc;
+      if (x_i.flow == simt_core_pkg::FLOW_JALR) b_jump_q <= x_jump_i;
     end
   end
 
   // B. fast: all active lanes continue at `next`, without a selection. park: the lanes' own pcs are written. select: a
   // selection begins.
   logic                jump, uniform, full, in_quantum, rotate, fast, park, select;
-  logic                taken, below_taken, below_next;
+  logic                taken, below_taken, below_next, barrier, ends;
   logic [31:0]         next, merge;
   logic [7:0]          depth, depth_next;
   logic [LANES*32-1:0] park_pc;
@@ -188,15 +174,18 @@ module simt_flow #(
                  && back_q[b_warp_q] >= (hot_q[b_warp_q] ? ROTATE_HOT : ROTATE_EVERY);
     fast       = jump && uniform && !b_quantum_end_q && !rotate
                  && (full || in_quantum || b_call_q || (!b_return_q && (taken ? below_taken : below_next)));
-    b_barrier_o = b_valid_q && b_flow_q == simt_core_pkg::FLOW_BARRIER;
-    b_exit_o    = b_valid_q && b_flow_q == simt_core_pkg::FLOW_EXIT;
-    b_warp_o    = b_warp_q;
-    b_mask_o    = b_mask_q;
-    b_pc_o      = b_pc_q;
-    b_whole_o   = full;
-    park        = b_valid_q && !fast && !b_exit_o;
-    select      = b_valid_q && !fast && !((b_barrier_o || b_exit_o) && full);
+    barrier    = b_valid_q && b_flow_q == simt_core_pkg::FLOW_BARRIER;
+    ends       = b_valid_q && b_flow_q == simt_core_pkg::FLOW_EXIT;
+    park       = b_valid_q && !fast && !ends;
+    select     = b_valid_q && !fast && !((barrier || ends) && full);
   end
+
+  assign b_o.barrier = barrier;
+  assign b_o.ends    = ends;
+  assign b_o.whole   = full;
+  assign b_o.warp    = 5'(b_warp_q);
+  assign b_o.mask    = 32'(b_mask_q);
+  assign b_o.pc      = b_pc_q;
 
   // Selection. The instruction in B has priority over warps in open_q.
   logic [WARPS-1:0] open_q, open_one;
@@ -258,9 +247,9 @@ module simt_flow #(
   );
 
   always_ff @(posedge clk_i) begin
-    if (r_issue_i && quantum_q[r_warp_i] != 6'd0) quantum_q[r_warp_i] <= quantum_q[r_warp_i] - 6'd1;
-    if (r_next_i) pc_q[r_warp_i] <= r_pc4_i;
-    if (x_atomic_i && !full_q[x_warp_i]) hot_q[x_warp_i] <= 1'b1;
+    if (r_i.issue && quantum_q[r_warp] != 6'd0) quantum_q[r_warp] <= quantum_q[r_warp] - 6'd1;
+    if (r_i.next) pc_q[r_warp] <= r_i.pc4;
+    if (x_i.atomic && !full_q[x_warp]) hot_q[x_warp] <= 1'b1;
     if (b_valid_q) begin
       if (fast) begin
         pc_q[b_warp_q]    <= next;

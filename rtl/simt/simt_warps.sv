@@ -33,24 +33,11 @@ module simt_warps #(
     output logic [LANES-1:0]    d_mask_o,
     output logic                d_step_slow_o,
     output logic                d_quantum_end_o,
-    input  logic                r_issue_i,
-    input  logic                r_next_i,
-    input  logic [WW-1:0]       r_warp_i,
-    input  logic [31:0]         r_pc4_i,
+    input  simt_core_pkg::flow_r_t r_i,
     // X
-    input  logic                x_valid_i,
-    input  logic                x_atomic_i,
-    input  logic [2:0]          x_flow_i,
-    input  logic [WW-1:0]       x_warp_i,
-    input  logic [LANES-1:0]    x_mask_i,
-    input  logic                x_quantum_end_i,
-    input  logic [31:0]         x_pc_i,
-    input  logic [31:0]         x_target_i,
+    input  simt_core_pkg::flow_x_t x_i,
     input  logic [LANES-1:0]    x_taken_i,
     input  logic [LANES*32-1:0] x_jump_i,
-    input  logic [31:0]         x_lead_jump_i,
-    input  logic                x_call_i,
-    input  logic                x_return_i,
     // B and later
     output logic [LANES-1:0]    b_misaligned_o,
     output logic [31:0]         b_misaligned_va_o,
@@ -73,10 +60,9 @@ module simt_warps #(
     input  simt_core_pkg::put_t put_i
 );
 
-  logic                b_barrier, b_exit, b_whole;
-  logic [WW-1:0]       b_warp, work_warp, res_warp;
-  logic [LANES-1:0]    b_mask, work_elig, res_elig, look_mask, look_live, look_waiting;
-  logic [31:0]         b_pc;
+  simt_core_pkg::flow_b_t b;
+  logic [WW-1:0]       work_warp, res_warp;
+  logic [LANES-1:0]    work_elig, res_elig, look_mask, look_live, look_waiting;
   logic [WW-1:0]       look_index;
   logic [WARPS-1:0]    open, blocked;
   logic                look_waits, look_parts;
@@ -103,29 +89,11 @@ module simt_warps #(
       .d_mask_o,
       .d_step_slow_o,
       .d_quantum_end_o,
-      .r_issue_i,
-      .r_next_i,
-      .r_warp_i,
-      .r_pc4_i,
-      .x_valid_i,
-      .x_atomic_i,
-      .x_flow_i,
-      .x_warp_i,
-      .x_mask_i,
-      .x_quantum_end_i,
-      .x_pc_i,
-      .x_target_i,
+      .r_i,
+      .x_i,
       .x_taken_i,
       .x_jump_i,
-      .x_lead_jump_i,
-      .x_call_i,
-      .x_return_i,
-      .b_barrier_o(b_barrier),
-      .b_exit_o(b_exit),
-      .b_warp_o(b_warp),
-      .b_mask_o(b_mask),
-      .b_pc_o(b_pc),
-      .b_whole_o(b_whole),
+      .b_o(b),
       .b_misaligned_o,
       .b_misaligned_va_o,
       .work_warp_o(work_warp),
@@ -153,12 +121,12 @@ module simt_warps #(
       .rst_i,
       .launch_now_i,
       .launch_i,
-      .arrive_i(b_barrier),
-      .exit_i(b_exit),
-      .warp_i(b_warp),
-      .mask_i(b_mask),
-      .pc_i(b_pc),
-      .whole_i(b_whole),
+      .arrive_i(b.barrier),
+      .exit_i(b.ends),
+      .warp_i(b.warp[WW-1:0]),
+      .mask_i(b.mask[LANES-1:0]),
+      .pc_i(b.pc),
+      .whole_i(b.whole),
       .open_o(open),
       .stuck_o,
       .waits_o,

@@ -218,14 +218,18 @@ module simt_core #(
       .look_vector_o(look_scalars)
   );
 
-  logic [2:0]  r_unit, r_flow, r_bsel, r_part;
+  simt_core_pkg::unit_e r_unit;
+  simt_core_pkg::flow_e r_flow;
+  simt_core_pkg::bsel_e r_bsel;
+  simt_core_pkg::csel_e r_csel;
+  simt_core_pkg::part_e r_part;
+  simt_core_pkg::wb_e r_sel;
   logic [5:0]  r_op;
   logic [31:0] r_imm, r_shared, r_scalar_a, r_scalar_b, r_target;
   logic        r_use1, r_use2, r_use3, r_dest, r_drain, r_neg_prod, r_neg_add, r_rounds, r_csr, r_csr_write, r_csr_ok;
   logic        r_fence, r_call, r_return, r_fcsr, r_late, r_hazard, r_sleep, r_stall, r_wait, r_faulty, r_issue, r_next;
   logic        r_books, r_pends, r_result, r_kept;
-  logic [1:0]  r_csel;
-  logic [3:0]  r_amo, r_sel;
+  logic [3:0]  r_amo;
   logic [4:0]  r_rd;
   logic [7:0]  r_decode_fault, r_fault;
   logic        alu_ok, alu_late, mul_ok, fma_ok;
@@ -399,7 +403,9 @@ module simt_core #(
   // ------------------------------------------------------------------------------------------------- X
   logic                x_valid_q, x_flow_valid_q, x_late_q, x_rounds_q, x_call_q, x_return_q, x_neg_prod_q, x_neg_add_q;
   logic                x_quantum_end_q, x_fcsr_q, x_fcsr_write_q, x_refused_q, x_held_q;
-  logic [2:0]          x_unit_q, x_flow_q, x_funct3_q;
+  simt_core_pkg::unit_e x_unit_q;
+  simt_core_pkg::flow_e x_flow_q;
+  logic [2:0]          x_funct3_q;
   logic [5:0]          x_op_q;
   logic [WW-1:0]       x_warp_q;
   logic [LANES-1:0]    x_mask_q, x_taken, x_bad_rm;

@@ -9,74 +9,88 @@ package simt_core_pkg;
   /* verilator lint_off UNUSEDPARAM */
 
   // Execution unit that an instruction needs.
-  localparam logic [2:0] UNIT_NONE = 3'd0;
-  localparam logic [2:0] UNIT_ALU = 3'd1;
-  localparam logic [2:0] UNIT_MUL = 3'd2;
-  localparam logic [2:0] UNIT_MISC = 3'd3;
-  localparam logic [2:0] UNIT_FMA = 3'd4;
-  localparam logic [2:0] UNIT_DIV = 3'd5;
-  localparam logic [2:0] UNIT_LSU = 3'd6;
+  typedef enum logic [2:0] {
+    UNIT_NONE = 3'd0,
+    UNIT_ALU = 3'd1,
+    UNIT_MUL = 3'd2,
+    UNIT_MISC = 3'd3,
+    UNIT_FMA = 3'd4,
+    UNIT_DIV = 3'd5,
+    UNIT_LSU = 3'd6
+  } unit_e;
 
   // Effect of an instruction on the program counters of its lanes.
-  localparam logic [2:0] FLOW_NEXT = 3'd0;
-  localparam logic [2:0] FLOW_BRANCH = 3'd1;
-  localparam logic [2:0] FLOW_JAL = 3'd2;
-  localparam logic [2:0] FLOW_JALR = 3'd3;
-  localparam logic [2:0] FLOW_BARRIER = 3'd4;
-  localparam logic [2:0] FLOW_EXIT = 3'd5;
-  localparam logic [2:0] FLOW_FAULT = 3'd6;
+  typedef enum logic [2:0] {
+    FLOW_NEXT = 3'd0,
+    FLOW_BRANCH = 3'd1,
+    FLOW_JAL = 3'd2,
+    FLOW_JALR = 3'd3,
+    FLOW_BARRIER = 3'd4,
+    FLOW_EXIT = 3'd5,
+    FLOW_FAULT = 3'd6
+  } flow_e;
 
   // Source of the second operand. B_IMM, B_PC_IMM, B_PC_4 and B_ONE have the same value in every lane.
-  localparam logic [2:0] B_RS2 = 3'd0;
-  localparam logic [2:0] B_IMM = 3'd1;
-  localparam logic [2:0] B_PC_IMM = 3'd2;
-  localparam logic [2:0] B_PC_4 = 3'd3;
-  localparam logic [2:0] B_ONE = 3'd4;     // 1.0f
-  localparam logic [2:0] B_PART = 3'd5;    // the lane's part of a CSR (PART_*)
+  typedef enum logic [2:0] {
+    B_RS2 = 3'd0,
+    B_IMM = 3'd1,
+    B_PC_IMM = 3'd2,
+    B_PC_4 = 3'd3,
+    B_ONE = 3'd4,     // 1.0f
+    B_PART = 3'd5     // the lane's part of a CSR (PART_*)
+  } bsel_e;
 
   // Source of the third operand.
-  localparam logic [1:0] C_RS3 = 2'd0;
-  localparam logic [1:0] C_RS2 = 2'd1;
-  localparam logic [1:0] C_ZERO = 2'd2;    // zero with the sign of the product of the first two
+  typedef enum logic [1:0] {
+    C_RS3 = 2'd0,
+    C_RS2 = 2'd1,
+    C_ZERO = 2'd2    // zero with the sign of the product of the first two
+  } csel_e;
 
   // Lane's part of a CSR. The value that a lane reads is this part plus the value that all lanes share (simt_csr).
-  localparam logic [2:0] PART_ZERO = 3'd0;
-  localparam logic [2:0] PART_ID_X = 3'd1;
-  localparam logic [2:0] PART_ID_Y = 3'd2;
-  localparam logic [2:0] PART_ID_Z = 3'd3;
-  localparam logic [2:0] PART_FFLAGS = 3'd4;
-  localparam logic [2:0] PART_FRM = 3'd5;
-  localparam logic [2:0] PART_FCSR = 3'd6;
-  localparam logic [2:0] PART_LANE = 3'd7;
+  typedef enum logic [2:0] {
+    PART_ZERO = 3'd0,
+    PART_ID_X = 3'd1,
+    PART_ID_Y = 3'd2,
+    PART_ID_Z = 3'd3,
+    PART_FFLAGS = 3'd4,
+    PART_FRM = 3'd5,
+    PART_FCSR = 3'd6,
+    PART_LANE = 3'd7
+  } part_e;
 
   // Source of a write to the register file.
-  localparam logic [3:0] WB_ANY = 4'd0;        // no booked write: LSU, divider or launch may use the cycle
-  localparam logic [3:0] WB_ALU = 4'd1;
-  localparam logic [3:0] WB_ALU_LATE = 4'd2;
-  localparam logic [3:0] WB_MUL = 4'd3;
-  localparam logic [3:0] WB_MISC = 4'd4;
-  localparam logic [3:0] WB_FMA = 4'd5;
-  localparam logic [3:0] WB_FCSR = 4'd6;       // like WB_ALU; also writes the lane's frm, fflags or both
-  localparam logic [3:0] WB_DIV = 4'd7;
-  localparam logic [3:0] WB_LSU = 4'd8;
-  localparam logic [3:0] WB_LAUNCH = 4'd9;
-  localparam logic [3:0] WB_PUT = 4'd10;       // a register of the state that a resume brings back
-  localparam logic [3:0] WB_STATE = 4'd11;     // frm and fflags of the state that a resume brings back
+  typedef enum logic [3:0] {
+    WB_ANY = 4'd0,       // no booked write: LSU, divider or launch may use the cycle
+    WB_ALU = 4'd1,
+    WB_ALU_LATE = 4'd2,
+    WB_MUL = 4'd3,
+    WB_MISC = 4'd4,
+    WB_FMA = 4'd5,
+    WB_FCSR = 4'd6,      // like WB_ALU; also writes the lane's frm, fflags or both
+    WB_DIV = 4'd7,
+    WB_LSU = 4'd8,
+    WB_LAUNCH = 4'd9,
+    WB_PUT = 4'd10,      // a register of the state that a resume brings back
+    WB_STATE = 4'd11     // frm and fflags of the state that a resume brings back
+  } wb_e;
 
   // Kinds of lines in the state of a stopped executor, in the order of docs/spec/context.yaml.
-  localparam logic [3:0] LINE_HEAD = 4'd0;
-  localparam logic [3:0] LINE_MASKS = 4'd1;
-  localparam logic [3:0] LINE_SLOT = 4'd2;
-  localparam logic [3:0] LINE_LOCAL = 4'd3;
-  localparam logic [3:0] LINE_LANES = 4'd4;
-  localparam logic [3:0] LINE_PCS = 4'd5;
-  localparam logic [3:0] LINE_SCALARS = 4'd6;
-  localparam logic [3:0] LINE_REG = 4'd7;
-  localparam logic [3:0] LINE_PENDING = 4'd8;
-  localparam logic [3:0] LINE_ADDR = 4'd9;
-  localparam logic [3:0] LINE_DATA = 4'd10;
-  localparam logic [3:0] LINE_CMP = 4'd11;
-  localparam logic [3:0] LINE_END = 4'd12;     // no line is left
+  typedef enum logic [3:0] {
+    LINE_HEAD = 4'd0,
+    LINE_MASKS = 4'd1,
+    LINE_SLOT = 4'd2,
+    LINE_LOCAL = 4'd3,
+    LINE_LANES = 4'd4,
+    LINE_PCS = 4'd5,
+    LINE_SCALARS = 4'd6,
+    LINE_REG = 4'd7,
+    LINE_PENDING = 4'd8,
+    LINE_ADDR = 4'd9,
+    LINE_DATA = 4'd10,
+    LINE_CMP = 4'd11,
+    LINE_END = 4'd12      // no line is left
+  } line_e;
 
   // What simt_executor tells the core, at any time.
   typedef struct packed {
@@ -161,7 +175,7 @@ package simt_core_pkg;
   // A line of the state of a stopped executor: what it has.
   typedef struct packed {
     logic       valid;
-    logic [3:0] kind;        // LINE_*
+    line_e      kind;
     logic [4:0] index;       // slot, warp or line of masks
     logic [4:0] rd;          // register; of scalars the first one of the vector
     logic       second;      // the second line of a vector
@@ -195,7 +209,7 @@ package simt_core_pkg;
   // A part of the state that a resume writes back.
   typedef struct packed {
     logic          valid;
-    logic [3:0]    kind;    // LINE_*
+    line_e         kind;
     logic [4:0]    index;   // slot, warp or line of masks
     logic [4:0]    rd;      // register; of scalars the first one of the vector
     logic [511:0]  line;    // of masks and slots
@@ -265,9 +279,9 @@ package simt_core_pkg;
   typedef struct packed {
     logic        issue;
     logic [4:0]  warp;
-    logic [2:0]  bsel;       // B_*
-    logic [1:0]  csel;       // C_*
-    logic [2:0]  part;       // PART_*
+    bsel_e       bsel;
+    csel_e       csel;
+    part_e       part;
     logic [2:0]  has;        // rs3, rs2, rs1 have been written, so the RAM holds them
     logic        a_scalar;   // the first operand is scalar_a
     logic [95:0] value;      // values of rs3, rs2, rs1 where has is clear
@@ -305,7 +319,7 @@ package simt_core_pkg;
   typedef struct packed {
     logic        valid;
     logic        atomic;       // an atomic operation, whether or not valid
-    logic [2:0]  flow;         // FLOW_*
+    flow_e       flow;
     logic        quantum_end;  // the last instruction of the quantum of a rotation
     logic        call;         // jal or jalr with rd = ra
     logic        returns;      // jalr to ra with rd = x0

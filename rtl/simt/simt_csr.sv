@@ -28,7 +28,7 @@ module simt_csr #(
     input  logic [WW-1:0]                slot_i,
     output logic                         ok_o,
     output logic [31:0]                  shared_o,
-    output logic [2:0]                   part_o,          // simt_core_pkg::PART_*
+    output simt_core_pkg::part_e         part_o,
     // launch of a warp: values of its group
     input  logic                         launch_i,
     input  logic [WW-1:0]                launch_slot_i,

@@ -11,17 +11,17 @@
 
 module simt_decode (
     input  logic [31:0] instr_i,
-    output logic [2:0]  unit_o,       // UNIT_*
+    output simt_core_pkg::unit_e unit_o,
     output logic [5:0]  op_o,         // code of the unit: ALU_*, MUL_*, FPM_*, DIV_*, LSU_*
-    output logic [2:0]  flow_o,       // FLOW_*
+    output simt_core_pkg::flow_e flow_o,
     output logic [31:0] imm_o,
     output logic        use_rs1_o,
     output logic        use_rs2_o,
     output logic        use_rs3_o,    // uses rs3, or rd as a source (amocas)
     output logic        dest_o,
     output logic        drain_o,      // waits until no register of the warp has a pending result
-    output logic [2:0]  bsel_o,       // B_*
-    output logic [1:0]  csel_o,       // C_*
+    output simt_core_pkg::bsel_e bsel_o,
+    output simt_core_pkg::csel_e csel_o,
     output logic        neg_prod_o,   // the FMA negates the product
     output logic        neg_add_o,    // the FMA negates the third operand
     output logic        rounds_o,     // depends on the rounding mode
@@ -166,7 +166,7 @@ module simt_decode (
   end
 
   // Floating-point operations (opcode 0x53).
-  logic [2:0] unit_fp;
+  simt_core_pkg::unit_e unit_fp;
   logic [5:0] op_fp;
   logic       ok_fp, rounds_fp;
 

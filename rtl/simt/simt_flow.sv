@@ -105,7 +105,7 @@ module simt_flow #(
 
   // X to B
   logic                b_valid_q, b_call_q, b_return_q, b_quantum_end_q, b_backward_q;
-  logic [2:0]          b_flow_q;
+  simt_core_pkg::flow_e b_flow_q;
   logic [WW-1:0]       b_warp_q;
   logic [LANES-1:0]    b_mask_q, b_taken_q;
   logic [31:0]         b_target_q, b_pc_q, b_pc4_q;

@@ -27,7 +27,7 @@ module simt_regfile #(
     output logic [31:0]   rs3_o,
     // the lane's part of a CSR
     input  logic [WW-1:0] part_warp_i,
-    input  logic [2:0]    part_sel_i,    // simt_core_pkg::PART_*
+    input  simt_core_pkg::part_e part_sel_i,
     output logic [9:0]    part_o,
     input  logic [WW-1:0] frm_warp_i,
     output logic [2:0]    frm_o,

@@ -46,7 +46,8 @@ module simt_save #(
 
   logic                is_local, is_pending, step;
   logic                at_valid_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
-  logic [3:0]          at_kind_q, local_q;      // local_q: lines of local memory that are still to come
+  simt_core_pkg::line_e at_kind_q;
+  logic [3:0]          local_q;                 // local_q: lines of local memory that are still to come
   logic [DEPTH_LOG2:0] credit_q;
   logic [4:0]          at_index_q, at_rd_q;
   logic [1023:0]       masks, vector;

@@ -34,7 +34,7 @@ module simt_walk #(
   localparam logic LAST_MASKS = WARPS > 16;
   localparam logic LAST_PART = LANES > 16;
 
-  logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_regs, to_pending, to_record;
+  simt_core_pkg::line_e kind_q, next, to_slots, to_local, to_warps, to_regs, to_pending, to_record;
   logic [WW-1:0]    index_q;
   logic [WARPS-1:0] left_q;                 // slots or warps after index_q
   logic [VECTORS-1:0] scalars_q;            // vectors after rd_q

@@ -27,7 +27,7 @@ module simt_writeback #(
     output logic             mul_ok_o,      // a slot is free for multiplier or fp_misc
     output logic             fma_ok_o,
     input  logic             book_i,
-    input  logic [3:0]       book_sel_i,    // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
+    input  simt_core_pkg::wb_e book_sel_i,  // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
     input  simt_core_pkg::result_t book_to_i,
     // units of variable latency
     input  logic             launch_valid_i,

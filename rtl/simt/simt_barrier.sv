@@ -63,7 +63,7 @@ module simt_barrier #(
   logic [31:0]      pc_q [0:WARPS-1];        // lowest pc at which a work-item waits
   logic [WW+LW-1:0] first_q [0:WARPS-1];     // {warp, lane} of the first work-item that waits at pc_q
 
-  logic [WW-1:0]    launch_warp, launch_slot;
+  logic [WW-1:0]    launch_warp, launch_slot, look_index;
   assign launch_warp = launch_i.warp[WW-1:0];
   assign launch_slot = launch_i.slot[WW-1:0];
   assign look_index  = look_i.index[WW-1:0];
@@ -90,10 +90,10 @@ module simt_barrier #(
     fresh = ~({WARPS{1'b1}} << launch_i.nwarps[WW:0]) << launch_warp;
   end
 
-  assign stuck_o                      = stuck_q;
-  logic [WW-1:0]    at, look_index;
+  logic [WW-1:0]    at;
   logic [WW+LW-1:0] first;
 
+  assign stuck_o        = stuck_q;
   assign at             = look_i.active ? look_index : stuck_at_q;
   assign first          = first_q[at];
   assign waits_o.any    = any_q[at];

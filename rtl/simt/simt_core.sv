@@ -525,6 +525,7 @@ module simt_core #(
   logic          launch, launch_free, launch_wb, launch_taken, launch_new;
   logic [WW-1:0] launch_warp;
   simt_core_pkg::result_t launch_to;
+  simt_core_pkg::lane_wb_t lane_wb;
   logic [31:0]   stack_top;
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
@@ -564,7 +565,6 @@ module simt_core #(
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
   simt_core_pkg::mark_t ends, soon;
-  simt_core_pkg::lane_wb_t lane_wb;
   logic             wb_write, wb_first, wb_busy, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
     put_reg;
   logic [WW-1:0]    wb_warp;

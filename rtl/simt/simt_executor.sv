@@ -268,6 +268,7 @@ module simt_executor #(
   simt_core_pkg::groups_t groups;
   simt_core_pkg::head_t head;
   simt_core_pkg::back_t back, load;
+  simt_core_pkg::seen_t seen;
   tern_spec_pkg::ctx_simt_pending_t rep_record, pend_record;
 
   // A launch during a resume is one of three kinds: the warp's lanes are restored too (live), the warp has ended, or
@@ -383,7 +384,6 @@ module simt_executor #(
   simt_core_pkg::control_t control;
   simt_core_pkg::kept_t kept;
   simt_core_pkg::look_t asked, look;
-  simt_core_pkg::seen_t seen;
   simt_core_pkg::put_t put;
   simt_core_pkg::mark_t mark;
   logic                rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;

@@ -398,7 +398,6 @@ module simt_core #(
     if (retry) wake[r_warp_q] = 1'b1;
     if (launched) wake[launch_to.warp[WW-1:0]] = 1'b1;
   end
-  assign lsu_inv_o = r_issue && r_fence;
 
   // ------------------------------------------------------------------------------------------------- X
   logic                x_valid_q, x_flow_valid_q, x_late_q, x_rounds_q, x_call_q, x_return_q, x_neg_prod_q, x_neg_add_q;
@@ -417,6 +416,13 @@ module simt_core #(
   logic [LW-1:0]       x_lead;
   logic [LANES*32-1:0] x_a, x_b, x_c, x_addr;
   logic [LANES*3-1:0]  x_rm;
+  // A fence empties the L1 from X, as r_issue is late in its cycle. That is early enough: the next instruction of the
+  // warp is in R at least four cycles after the fence, and a warp that learns of the fence by a barrier or by a flag in
+  // memory is later still, so the L1 looks up none of their lines before. Tags and open fills are cleared together,
+  // whatever begins or enters the L1 in that cycle, so no line that was requested before the fence stays or enters.
+  // Fences wait for all accesses of their warp, so none of these is in the L1's stages.
+  always_ff @(posedge clk_i) lsu_inv_o <= r_issue && r_fence;
+
   always_ff @(posedge clk_i) begin
     x_valid_q      <= r_issue && !rst_i;
     x_flow_valid_q <= r_issue && !r_next && !rst_i;

@@ -32,7 +32,9 @@ always_ff @(posedge clk_i) begin
     assert (!(a_take_o && b_take_o) && (!a_take_o || a_valid_i) && (!b_take_o || b_valid_i) && (!end_o || take));
     if (f_mine) assert (end_o == ((f_left_q & ~(b_take_o ? b_mask_i : a_mask_i)) == '0));
     assert (f_live_q == (f_left_q != '0));
-    if (f_live_q) assert (missing[f_entry] == f_left_q && who[f_entry] == f_who_q);
+    if (f_live_q) assert ((begun[f_entry] ^ taken[f_entry]) == f_left_q && who[f_entry] == f_who_q);
+    if (f_live_q && left_entry_i == f_entry) assert (left_mask_o == f_left_q);
+    if (f_mine) assert (end_warp_o == f_who_q[5+:WW]);
     if (f_mine_q) assert (wb_valid_o && {wb_warp_o, wb_rd_o} == f_who_q && wb_last_o == !f_live_q);
     if (f_held_q) assert (wb_valid_o && wb_mask_o == f_mask_q && wb_last_o == f_last_q);
     assert (take || !((a_valid_i || b_valid_i) && (!wb_valid_o || wb_ready_i)));

@@ -3,8 +3,13 @@
 //
 // Contract: begin_i stores warp, register and lanes of an entry. Pieces a_* (memory) and b_* (local memory) are taken
 // alternately. wb_* is a channel. wb_last_o marks the piece after which no lane of its entry is missing; end_o frees
-// that entry at the same time. left_mask_o: the lanes that entry left_entry_i is still missing.
+// that entry at the same time. left_mask_o: the lanes that entry left_entry_i is still missing. An entry does not begin
+// while a piece of it is taken.
 // State saved at preemption: none; it drains.
+//
+// The lanes that an entry is missing are where its words of `begun` and `taken` differ. A beginning writes the one word
+// and a piece the other, so each table has a single write port and is in LUT memory. Nothing clears them: a beginning
+// starts from what `taken` contains.
 module lsu_writeback #(
     parameter int LANES = 16,   // lanes, one work-item each
     parameter int WARPS = 16,   // warps, or {generation, warp}
@@ -41,8 +46,9 @@ module lsu_writeback #(
     output logic [LANES*32-1:0] wb_data_o,
     output logic                wb_last_o
 );
-  logic [WW+5-1:0] who[0:(1<<ENTRY_W)-1];
-  logic [LANES-1:0] missing[0:(1<<ENTRY_W)-1];
+  (* ram_style = "distributed" *) logic [WW+5-1:0] who[0:(1<<ENTRY_W)-1];
+  (* ram_style = "distributed" *) logic [LANES-1:0] begun[0:(1<<ENTRY_W)-1];
+  (* ram_style = "distributed" *) logic [LANES-1:0] taken[0:(1<<ENTRY_W)-1];
   logic turn_q, room, take, pick_b;
   logic [LANES-1:0] mask, left;
 
@@ -53,19 +59,19 @@ module lsu_writeback #(
   assign take = a_take_o || b_take_o;
   assign end_entry_o = pick_b ? b_entry_i : a_entry_i;
   assign mask = pick_b ? b_mask_i : a_mask_i;
-  assign left = missing[end_entry_o] & ~mask;
-  assign left_mask_o = missing[left_entry_i];
+  assign left = (begun[end_entry_o] ^ taken[end_entry_o]) & ~mask;
+  assign left_mask_o = begun[left_entry_i] ^ taken[left_entry_i];
   assign end_o = take && left == '0;
   assign end_warp_o = who[end_entry_o][5+:WW];
 
   always_ff @(posedge clk_i) begin
     if (begin_i) begin
       who[begin_entry_i] <= {begin_warp_i, begin_rd_i};
-      missing[begin_entry_i] <= begin_mask_i;
+      begun[begin_entry_i] <= taken[begin_entry_i] ^ begin_mask_i;
     end
     if (take) begin
       turn_q <= !pick_b;
-      missing[end_entry_o] <= left;
+      taken[end_entry_o] <= begun[end_entry_o] ^ left;
       {wb_warp_o, wb_rd_o} <= who[end_entry_o];
       wb_mask_o <= mask;
       if (pick_b) wb_data_o <= b_data_i;
@@ -86,4 +92,14 @@ module lsu_writeback #(
       .ready_i(wb_ready_i),
       .data_i({wb_warp_o, wb_rd_o, wb_mask_o, wb_data_o, wb_last_o})
   );
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      begins_before_its_pieces: assert (!(begin_i && take && begin_entry_i == end_entry_o));
+    end
+  end
+`endif
 endmodule

@@ -497,7 +497,7 @@ module simt_core #(
   );
 
   assign lsu_room = port_room && !control_i.halt;     // in a stop, simt_lsu has room only for what R has issued
-  assign idle_o   = holds == '0;
+  assign idle_o   = !lsu_valid_o && !(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU);
 
   // Divider.
   logic                div_valid, div_ready, div_busy;
@@ -619,7 +619,7 @@ module simt_core #(
     put_lanes = put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES;
     put_reg   = put_i.valid && put_i.kind == simt_core_pkg::LINE_REG;
     busy_o    = f_valid_q || d_valid_q || r_valid_q || x_valid_q || flow_busy || wb_busy || div_busy || !launch_free
-                || holds != '0;
+                || lsu_valid_o;
   end
 
   always_ff @(posedge clk_i) begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue of two memory instructions between the core and the LSU.
+// Queue of three memory instructions between the core and the LSU.
 //
 // Contract: in_valid_i cannot be refused. The core reads room_o in R, two cycles before the instruction is in the
 // queue; room_o accounts for an instruction that is in X meanwhile. The output is a channel to simt_lsu: its payload is
@@ -7,7 +7,9 @@
 // State saved at preemption: none; it drains.
 //
 // The LSU's ready comes late in a cycle. The queue turns it into a decision in R, where an instruction can still be
-// killed and issued again. With one entry the core could issue a memory instruction only every other cycle.
+// killed and issued again. room_o comes from registers only, so it counts an instruction as here that the LSU takes in
+// the same cycle. With one in X and one that is being taken, the third place lets the core issue a memory instruction
+// every cycle.
 
 module simt_memport #(
     parameter int LANES = 16,  // lanes, one work-item each
@@ -35,55 +37,53 @@ module simt_memport #(
     output logic [LANES*32-1:0]   out_cmp_o
 );
 
-  localparam int CW = WW + $bits(in_i) + LANES;
+  localparam int CW = $bits(in_i) + LANES;
 
-  logic                full0_q, full1_q;    // entry 0 is the head
-  logic [CW-1:0]       in_control, control0_q, control1_q;
-  logic [LANES*32-1:0] addr0_q, addr1_q, data0_q, data1_q, cmp0_q, cmp1_q;
-  logic                take;
-  logic [WW-1:0]       warp1;
+  // One of the four places of the memories is always free.
+  (* ram_style = "distributed" *) logic [CW-1:0] controls [0:3];
+  (* ram_style = "distributed" *) logic [LANES*32-1:0] addrs [0:3];
+  (* ram_style = "distributed" *) logic [LANES*32-1:0] datas [0:3];
+  (* ram_style = "distributed" *) logic [LANES*32-1:0] cmps [0:3];
+  logic [4*WW-1:0] warps_q;
+  logic [3:0]      full_q;
+  logic [1:0]      wr_q, rd_q, count;
+  logic            take;
 
-  assign in_control = {in_warp_i, in_i, in_mask_i};
-  assign {out_warp_o, out_o, out_mask_o} = control0_q;
-  assign out_valid_o = full0_q;
-  assign out_addr_o  = addr0_q;
-  assign out_data_o  = data0_q;
-  assign out_cmp_o   = cmp0_q;
-  assign warp1       = control1_q[CW-1 -: WW];
-  assign take        = full0_q && out_ready_i;
+  assign {out_o, out_mask_o} = controls[rd_q];
+  assign out_valid_o = full_q[rd_q];
+  assign out_warp_o  = warps_q[WW*rd_q +: WW];
+  assign out_addr_o  = addrs[rd_q];
+  assign out_data_o  = datas[rd_q];
+  assign out_cmp_o   = cmps[rd_q];
+  assign take        = out_valid_o && out_ready_i;
+  assign count       = wr_q - rd_q;
   // Room for an instruction in R, besides the one in X.
-  assign room_o      = !full1_q && (!in_valid_i || !full0_q || take);
+  assign room_o      = count != 2'd3 && !(count == 2'd2 && in_valid_i);
 
   always_comb begin
     holds_o = '0;
     if (in_valid_i) holds_o[in_warp_i] = 1'b1;
-    if (full0_q) holds_o[out_warp_o] = 1'b1;
-    if (full1_q) holds_o[warp1] = 1'b1;
+    for (int i = 0; i < 4; i++) if (full_q[i]) holds_o[warps_q[WW*i +: WW]] = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
-    if (take && full1_q) begin
-      control0_q <= control1_q;
-      addr0_q    <= addr1_q;
-      data0_q    <= data1_q;
-      cmp0_q     <= cmp1_q;
-    end else if (in_valid_i && (!full0_q || take)) begin
-      control0_q <= in_control;
-      addr0_q    <= in_addr_i;
-      if (in_i.op != simt_op_pkg::LSU_LOAD) data0_q <= in_data_i;
-      if (in_i.op == simt_op_pkg::LSU_AMO) cmp0_q <= in_cmp_i;
+    if (take) begin
+      full_q[rd_q] <= 1'b0;
+      rd_q         <= rd_q + 2'd1;
     end
-    if (in_valid_i && full0_q && !(take && !full1_q)) begin
-      control1_q <= in_control;
-      addr1_q    <= in_addr_i;
-      if (in_i.op != simt_op_pkg::LSU_LOAD) data1_q <= in_data_i;
-      if (in_i.op == simt_op_pkg::LSU_AMO) cmp1_q <= in_cmp_i;
+    if (in_valid_i) begin
+      controls[wr_q]         <= {in_i, in_mask_i};
+      warps_q[WW*wr_q +: WW] <= in_warp_i;
+      addrs[wr_q]            <= in_addr_i;
+      if (in_i.op != simt_op_pkg::LSU_LOAD) datas[wr_q] <= in_data_i;
+      if (in_i.op == simt_op_pkg::LSU_AMO) cmps[wr_q] <= in_cmp_i;
+      full_q[wr_q]           <= 1'b1;
+      wr_q                   <= wr_q + 2'd1;
     end
-    full0_q <= (full0_q && !take) || full1_q || in_valid_i;
-    full1_q <= (full1_q && !take) || (in_valid_i && full0_q && !(take && !full1_q));
     if (rst_i) begin
-      full0_q <= 1'b0;
-      full1_q <= 1'b0;
+      full_q <= '0;
+      wr_q   <= '0;
+      rd_q   <= '0;
     end
   end
 
@@ -92,7 +92,7 @@ module simt_memport #(
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i) begin
-      room_was_asked_for: assert (!(in_valid_i && full1_q && !take));
+      room_was_asked_for: assert (!(in_valid_i && count == 2'd3));
     end
   end
 `endif

@@ -51,7 +51,8 @@ module simt_turns #(
   logic [$clog2(EPOCH)-1:0] epoch;
   logic pick_valid, f_valid_q, d_valid_q, r_valid_q, x_valid_q, x_memory_q, x_refused_q, x_held_q;
   logic room, keeps, kept, parked, go, hold, hold_fence, issue, retry, killed, misses, offered, unused;
-  logic [1:0] port;
+  logic [1:0] port, rd;
+  logic [3:0] full;
   logic live_q = 1'b0;
 
   simt_schedule #(.WARPS(WARPS), .EPOCH(EPOCH)) u_schedule (
@@ -94,14 +95,17 @@ module simt_turns #(
   (* hierconn *) logic [WW-1:0] \u_patience.turn_q ;
   (* hierconn *) logic [$clog2(PATIENCE+1)-1:0] \u_patience.passed_q ;
   (* hierconn *) logic [$clog2(EPOCH)-1:0] \u_schedule.epoch_q ;
-  (* hierconn *) logic \u_schedule.kept_q , \u_schedule.parked_q , \u_memport.full0_q , \u_memport.full1_q ;
+  (* hierconn *) logic \u_schedule.kept_q , \u_schedule.parked_q ;
+  (* hierconn *) logic [3:0] \u_memport.full_q ;
+  (* hierconn *) logic [1:0] \u_memport.wr_q , \u_memport.rd_q ;
   assign {run, fence, mask} = {\u_schedule.run_q , \u_schedule.fence_q , \u_schedule.mask_q };
   assign {held, before, late} = {\u_schedule.held_q , \u_schedule.before_q , \u_schedule.late_q };
   assign {keep, kept, parked} = {\u_schedule.keep_q , \u_schedule.kept_q , \u_schedule.parked_q };
   assign {queue, queued, epoch} = {\u_schedule.f_lsu , \u_schedule.f_lsu_count , \u_schedule.epoch_q };
   assign {waits, seen} = {\u_patience.waits_q , \u_patience.missed_q };
   assign {turn, passed} = {\u_patience.turn_q , \u_patience.passed_q };
-  assign port = 2'(\u_memport.full0_q ) + 2'(\u_memport.full1_q );
+  assign {full, rd} = {\u_memport.full_q , \u_memport.rd_q };
+  assign port = \u_memport.wr_q - \u_memport.rd_q ;
 
   // the pipeline, as in simt_core
   assign misses = d_valid_q && !hit_i;
@@ -225,8 +229,9 @@ module simt_turns #(
         if (waits[w] && (in_lsu[w] || (kept && parked && keep[w]))) assert (x_held_q && x_warp_q == WW'(w));
       end
       assert (32'(queued) <= WARPS && !(x_refused_q && (x_ends || !run[x_warp_q])));
-      assert (port != 2'd3 && offered == (port != '0));
-      assert (!(port[1] && x_valid_q && x_memory_q && !lsu_ready_i));
+      assert (offered == (port != '0));
+      assert (!(port == 2'd3 && x_valid_q && x_memory_q));
+      for (int i = 0; i < 4; i++) assert (full[i] == (2'(2'(i) - rd) < port));
       assert (passed_q <= 8'(WARPS - 1 - 32'(ahead)) * 8'(PASS + 1) + turn_passed_q);
       assert (turn_passed_q <= 8'(PASS) && 32'(passed) <= PATIENCE);
       if (restricted) begin

@@ -12,6 +12,8 @@
 // State saved at preemption: none; it drains.
 //
 // The base of the warp's stacks is computed one cycle before the lanes need it, so no stage has two adders in series.
+// The addresses are compared with the limits in that cycle too, each as if it were in that window, because what depends
+// on a fault is a long path.
 module lsu_address #(
     parameter int LANES = 16,  // lanes, one work-item each
     parameter int WARPS = 16,  // hardware warps
@@ -46,7 +48,10 @@ module lsu_address #(
   logic [LANES*32-1:0] addr_q;
   logic [16:0] lbase_q;
   logic [31:0] base_q;
+  logic [LANES-1:0] overrun_q, overflow_q;  // outside the group's local memory, and outside the lane's stack
+  logic [27:0] outside;                     // bits of an address that are zero inside a stack
 
+  always_comb for (int b = 0; b < 28; b++) outside[b] = b >= 32'(stack_log2_i);
   always_ff @(posedge clk_i) begin
     valid_q <= in_valid_i && !rst_i;
     if (in_valid_i) begin
@@ -57,6 +62,10 @@ module lsu_address #(
       addr_q   <= in_addr_i;
       lbase_q  <= in_lbase_i;
       base_q   <= stack_i + (32'(in_warp_i) << (stack_log2_i + 5'(LW)));
+      for (int i = 0; i < LANES; i++) begin
+        overrun_q[i]  <= in_addr_i[i*32+:27] >= {10'b0, local_bytes_i};
+        overflow_q[i] <= |(in_addr_i[i*32+:28] & outside);
+      end
     end
   end
 
@@ -82,8 +91,8 @@ module lsu_address #(
         local_lane[i] = addr_q[i*32+27+:5] == 5'b11100 && !raw_q;
         guard_lane[i] = addr_q[i*32+27+:5] == 5'b11101 && !raw_q;
         misaligned[i] = (size_q[0] && addr_q[i*32]) || (size_q[1] && |addr_q[i*32+:2]);
-        overrun[i] = local_lane[i] && addr_q[i*32+:27] >= {10'b0, local_bytes_i};
-        overflow[i] = guard_lane[i] || (private_lane[i] && |(addr_q[i*32+:28] >> stack_log2_i));
+        overrun[i] = local_lane[i] && overrun_q[i];
+        overflow[i] = guard_lane[i] || (private_lane[i] && overflow_q[i]);
         out_addr_o[i*32+:32] = private_lane[i] ? base_q + 32'({addr_q[i*32+2+:26], LW'(i), addr_q[i*32+:2]}) :
             local_lane[i] ? {15'b0, lbase_q + addr_q[i*32+:17]} : addr_q[i*32+:32];
       end

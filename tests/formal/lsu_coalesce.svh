@@ -8,12 +8,12 @@ logic f_start_q = 1'b1, f_room_q, f_held_q = 1'b0, f_thawed_q = 1'b1, f_live, f_
 logic [3:0] f_number_q = '0, f_behind;  // number of the next instruction; how many came since the chosen one, with it
 logic [LANES-1:0] f_below, f_mask_q, f_private_q, f_left_q = '0, f_done;
 logic [LANES*32-1:0] f_addr_q, f_data_q, f_cmp_q;
-logic [META_W-1:0] f_meta_q;
+common_t f_meta_q;
 logic [2:0] f_op;
 logic [DEPTH_LOG2:0] f_count;
 logic [DEPTH_LOG2-1:0] f_at;
 
-assign f_op = f_meta_q[META_W-1-:3];
+assign f_op = f_meta_q.op;
 assign f_count = wr_q - rd_q;
 assign f_behind = f_number_q - f_pick;
 assign f_live = f_left_q != '0;
@@ -29,7 +29,7 @@ always_ff @(posedge clk_i) begin
   if (push_i && f_number_q == f_pick) begin
     {f_private_q, f_mask_q, f_left_q} <= {in_private_i, in_mask_i, in_mask_i};
     {f_addr_q, f_data_q, f_cmp_q} <= {in_addr_i, in_data_i, in_cmp_i};
-    f_meta_q <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
+    f_meta_q <= in;
   end else if (f_mine) f_left_q <= f_left_q & ~f_done;
   if (rst_i) begin
     f_left_q <= '0;

@@ -14,12 +14,19 @@ module lsu_local_few #(
     input logic [LANES*32-1:0] addr_i,
     input logic                credit_i
 );
+  simt_op_pkg::lsu_req_t in;
+  assign in.op = op_i;
+  assign in.amo = amo_i;
+  assign in.size = 2'd2;
+  assign in.is_unsigned = 1'b0;
+  assign in.rd = '0;
+  assign in.pc = '0;
+  assign in.lbase = '0;
   lsu_local #(.LANES(LANES), .WARPS(2), .ENTRY_W(ENTRY_W), .KIB(1)) u_local (
       .clk_i, .rst_i, .scrub_i, .scrub_first_i('0), .scrub_end_i(11'd4), .scrub_busy_o(), .line_read_i(1'b0),
       .line_write_i(1'b0), .line_i('0), .line_wdata_i('0), .line_ready_o(), .line_valid_o(), .line_rdata_o(), .idle_o(),
-      .push_i, .room_o(), .in_op_i(op_i), .in_amo_i(amo_i), .in_size_i(2'd2), .in_unsigned_i(1'b0), .in_warp_i('0),
-      .in_entry_i('0), .in_mask_i(mask_i), .in_addr_i(addr_i), .in_data_i('0), .in_cmp_i('0), .credit_i, .start_o(),
-      .words_valid_o(), .words_entry_o(), .words_mask_o(), .words_size_o(), .words_unsigned_o(), .words_byte_o(),
-      .words_o(), .store_end_o(), .store_warp_o()
+      .push_i, .room_o(), .in_i(in), .in_warp_i('0), .in_entry_i('0), .in_mask_i(mask_i), .in_addr_i(addr_i),
+      .in_data_i('0), .in_cmp_i('0), .credit_i, .start_o(), .words_valid_o(), .words_entry_o(), .words_mask_o(),
+      .words_size_o(), .words_unsigned_o(), .words_byte_o(), .words_o(), .store_end_o(), .store_warp_o()
   );
 endmodule

@@ -10,7 +10,7 @@
 logic f_start_q = 1'b1, f_room_q, f_cut_q, f_settle_q, f_here, f_mine_q = 1'b0, f_owner_q, f_pass, f_scanned, f_store;
 logic [CW-1:0] f_owed_q = '0;
 logic [LANES-1:0] f_tag_mask_q, f_again_q, f_mask_q, f_private_q, f_want, f_rest_q;
-logic [META_W-1:0] f_meta_q;
+kept_t f_meta_q;
 logic [LANES*32-1:0] f_addr_q, f_data_q, f_cmp_q;
 logic [DEPTH_LOG2:0] f_place;  // of f_slot, counted as wr_q is, if the place is taken
 logic [5:0] f_count, f_rest;
@@ -18,7 +18,7 @@ logic [5:0] f_count, f_rest;
 assign f_place = done_q + (DEPTH_LOG2 + 1)'(DEPTH_LOG2'(f_slot - done));
 assign f_here = (DEPTH_LOG2 + 1)'(f_place - done_q) < here;
 assign f_pass = pass_i && slots[pass_tag_i] == f_slot;
-assign f_store = f_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE;
+assign f_store = f_meta_q.op == simt_op_pkg::LSU_STORE;
 assign f_rest = 6'((DEPTH_LOG2 + 1)'(wr_q - (cut_i ? begun_q : at_q)));
 // The instruction was looked at since settle_i rose
 assign f_scanned = cut_i && f_settle_q && f_here && (looked_q || (DEPTH_LOG2 + 1)'(f_place - done_q) <
@@ -41,11 +41,12 @@ always_ff @(posedge clk_i) begin
   f_settle_q <= settle_i && !rst_i;
   f_rest_q <= rest_mask_i;
   if (push_i && wr == f_slot) begin
-    {f_meta_q, f_mask_q, f_private_q} <= {in_meta_i, in_mask_i, in_private_i};
+    f_meta_q <= in;
+    {f_mask_q, f_private_q} <= {in_mask_i, in_private_i};
     {f_addr_q, f_data_q, f_cmp_q} <= {in_addr_i, in_data_i, in_cmp_i};
     f_again_q <= '0;
     f_owner_q <= 1'b1;
-  end else if (push_i && in_op != simt_op_pkg::LSU_STORE && in_meta_i[ENTRY_W-1:0] == f_meta_q[ENTRY_W-1:0])
+  end else if (push_i && in.op != simt_op_pkg::LSU_STORE && in.entry == f_meta_q.entry)
     f_owner_q <= 1'b0;
   if (refuse_i && refuse_tag_i[TAG_W-1] && slots[refuse_tag_i] == f_slot)
     f_again_q <= f_again_q | lanes[refuse_tag_i[TAG_W-2:0]];
@@ -73,7 +74,7 @@ always_comb begin
     assume (rest_count_i == f_rest);
     assume (cut_i == f_cut_q);
     if (f_settle_q) assume (rest_mask_i == f_rest_q);
-    if (left_entry_o == f_meta_q[ENTRY_W-1:0]) assume (left_mask_i == f_missing);
+    if (left_entry_o == f_meta_q.entry) assume (left_mask_i == f_missing);
   end
   if (!f_start_q) begin
     assert (here <= (DEPTH_LOG2 + 1)'(DEPTH) && (DEPTH_LOG2 + 1)'(begun_q - done_q) <= here);
@@ -86,10 +87,10 @@ always_comb begin
                           (!f_tag[TAG_W-1] || lanes[f_tag[TAG_W-2:0]] == f_tag_mask_q));
     if (f_here) begin
       assert (metas[f_slot] == f_meta_q && masks[f_slot] == {f_private_q, f_mask_q} && addrs[f_slot] == f_addr_q);
-      if (f_meta_q[META_W-1-:3] != simt_op_pkg::LSU_LOAD) assert (datas[f_slot] == f_data_q);
-      if (f_meta_q[META_W-1-:3] == simt_op_pkg::LSU_AMO) assert (cmps[f_slot] == f_cmp_q);
+      if (f_meta_q.op != simt_op_pkg::LSU_LOAD) assert (datas[f_slot] == f_data_q);
+      if (f_meta_q.op == simt_op_pkg::LSU_AMO) assert (cmps[f_slot] == f_cmp_q);
       if (f_store) assert ((some_q[f_slot] ? left[f_slot] : '0) == f_again_q);
-      else assert ((owners[f_meta_q[ENTRY_W-1:0]] == f_slot) == f_owner_q);
+      else assert ((owners[f_meta_q.entry] == f_slot) == f_owner_q);
     end
     if (f_scanned && settle_i) assert (some_q[f_slot] == (f_want != '0) && (f_want == '0 || left[f_slot] == f_want));
     // what is offered
@@ -100,8 +101,12 @@ always_comb begin
     if (settle_i && f_here && at_q == f_place) begin
       if (cut_i && looked_q) assert (pend_valid_o == (f_want != '0) && (!pend_valid_o || pend_mask_o == f_want));
       if (!cut_i) assert (pend_valid_o && pend_mask_o == (at_q == begun_q ? rest_mask_i : f_mask_q));
-      if (pend_valid_o) assert (pend_meta_o == f_meta_q[META_W-1:ENTRY_W] && pend_addr_o == f_addr_q &&
-                                pend_private_o == (f_private_q & pend_mask_o));
+      if (pend_valid_o) begin
+        assert (pend_o.op == f_meta_q.op && pend_o.amo == f_meta_q.amo && pend_o.size == f_meta_q.size);
+        assert (pend_o.is_unsigned == f_meta_q.is_unsigned && pend_o.rd == f_meta_q.rd && pend_o.pc == f_meta_q.pc);
+        assert (pend_warp_o == f_meta_q.warp && pend_addr_o == f_addr_q);
+        assert (pend_private_o == (f_private_q & pend_mask_o));
+      end
     end
   end
 end

@@ -30,12 +30,9 @@ module lsu_coalesce #(
     input  logic                push_i,
     output logic                room_o,
     input  logic                freeze_i,
-    input  logic [2:0]          in_op_i,
-    input  logic [3:0]          in_amo_i,
-    input  logic [1:0]          in_size_i,
+    input  simt_op_pkg::lsu_req_t in_i,         // rd, is_unsigned and lbase are not used
     input  logic [WW-1:0]       in_warp_i,
     input  logic [ENTRY_W-1:0]  in_entry_i,
-    input  logic [31:0]         in_pc_i,
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES-1:0]    in_private_i,
     input  logic [LANES*32-1:0] in_addr_i,
@@ -66,10 +63,19 @@ module lsu_coalesce #(
     input  logic                pend_ready_i,
     output logic [LANES-1:0]    pend_mask_o
 );
-  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32;
+  // What the accesses of an instruction have in common.
+  typedef struct packed {
+    logic [2:0]         op;
+    logic [3:0]         amo;
+    logic [1:0]         size;
+    logic [WW-1:0]      warp;
+    logic [ENTRY_W-1:0] entry;
+    logic [31:0]        pc;
+  } common_t;
 
   // Queue.
-  logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
+  common_t in, next;  // the instruction that comes; the oldest in the queue
+  logic [$bits(in)-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
   logic [2*LANES-1:0] queue_mask[0:(1<<DEPTH_LOG2)-1];
   logic [LANES*32-1:0] queue_addr[0:(1<<DEPTH_LOG2)-1];
   logic [LANES*32-1:0] queue_data[0:(1<<DEPTH_LOG2)-1];
@@ -78,6 +84,13 @@ module lsu_coalesce #(
   logic [DEPTH_LOG2-1:0] wr, rd;
   logic some, load, go, took;
 
+  assign in.op = in_i.op;
+  assign in.amo = in_i.amo;
+  assign in.size = in_i.size;
+  assign in.warp = in_warp_i;
+  assign in.entry = in_entry_i;
+  assign in.pc = in_i.pc;
+  assign next = queue_meta[rd];
   assign wr = wr_q[DEPTH_LOG2-1:0];
   assign rd = rd_q[DEPTH_LOG2-1:0];
   assign some = wr_q != rd_q;
@@ -86,11 +99,11 @@ module lsu_coalesce #(
   always_ff @(posedge clk_i) begin
     if (push_i) begin
       wr_q <= wr_q + 1'b1;
-      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
+      queue_meta[wr] <= in;
       queue_mask[wr] <= {in_private_i, in_mask_i};
       queue_addr[wr] <= in_addr_i;
-      if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
-      if (in_op_i == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
+      if (in.op != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
+      if (in.op == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
     end
     if (load) rd_q <= rd_q + 1'b1;
     if (rst_i) begin
@@ -102,7 +115,7 @@ module lsu_coalesce #(
   // The current instruction, which is being split into lines, and its pairs of lanes. Pair (i, j), i < j, is bit
   // i * LANES + j.
   logic valid_q;
-  logic [META_W-1:0] meta_q;
+  common_t meta_q;
   logic [LANES-1:0] rest_q, private_q, shadow_q;
   logic [LANES*32-1:0] addr_q, data_q, cmp_q;
   logic [LANES*LANES-1:0] line_q, same_q;  // pairs in the same line; pairs with the same address
@@ -117,8 +130,8 @@ module lsu_coalesce #(
     if (load) begin
       a = queue_addr[rd];
       m = queue_mask[rd][LANES-1:0];
-      exact = queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD;
-      meta_q <= queue_meta[rd];
+      exact = next.op != simt_op_pkg::LSU_LOAD;
+      meta_q <= next;
       {private_q, rest_q} <= queue_mask[rd];
       addr_q <= a;
       if (exact) begin
@@ -169,7 +182,12 @@ module lsu_coalesce #(
     end
   end
 
-  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o} = meta_q;
+  assign out_op_o = meta_q.op;
+  assign out_amo_o = meta_q.amo;
+  assign out_size_o = meta_q.size;
+  assign out_warp_o = meta_q.warp;
+  assign out_entry_o = meta_q.entry;
+  assign out_pc_o = meta_q.pc;
   assign out_valid_o = valid_q && !freeze_i;
   assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
   assign out_merge_o = out_mask_o & ~(out_op_o == simt_op_pkg::LSU_STORE ? shadow_q : '0);
@@ -184,4 +202,7 @@ module lsu_coalesce #(
   assign pend_valid_o = valid_q && freeze_i && settled_i;
   assign pend_count_o = 6'((DEPTH_LOG2 + 1)'(wr_q - rd_q)) + 6'(valid_q);
   assign pend_mask_o = rest_q;
+
+  logic unused;
+  assign unused = &{1'b0, in_i.is_unsigned, in_i.rd, in_i.lbase};
 endmodule

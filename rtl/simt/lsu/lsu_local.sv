@@ -40,10 +40,7 @@ module lsu_local #(
     output logic                idle_o,
     input  logic                push_i,
     output logic                room_o,
-    input  logic [2:0]          in_op_i,
-    input  logic [3:0]          in_amo_i,
-    input  logic [1:0]          in_size_i,
-    input  logic                in_unsigned_i,
+    input  simt_op_pkg::lsu_req_t in_i,         // rd, pc and lbase are not used
     input  logic [WW-1:0]       in_warp_i,
     input  logic [ENTRY_W-1:0]  in_entry_i,
     input  logic [LANES-1:0]    in_mask_i,
@@ -65,13 +62,23 @@ module lsu_local #(
   localparam int ROWS = KIB * 256 / LANES;
   localparam int RW = $clog2(ROWS);
   localparam int AW = RW + LW + 2;  // width of a byte address
-  localparam int META_W = 3 + 4 + 2 + 1 + WW + ENTRY_W;
   localparam int UNITS = LANES < 4 ? LANES : 4;
   localparam int OF_UNIT = LANES / UNITS;  // banks of a unit
   localparam int SW = OF_UNIT > 1 ? $clog2(OF_UNIT) : 1;
 
+  // What the passes of an instruction have in common.
+  typedef struct packed {
+    logic [2:0]         op;
+    logic [3:0]         amo;
+    logic [1:0]         size;
+    logic               is_unsigned;
+    logic [WW-1:0]      warp;
+    logic [ENTRY_W-1:0] entry;
+  } common_t;
+
   // ------------------------------------------------------------------ queue
-  logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
+  common_t in, next;  // the instruction that comes; the oldest in the queue
+  logic [$bits(in)-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
   logic [LANES-1:0] queue_mask[0:(1<<DEPTH_LOG2)-1];
   logic [LANES*32-1:0] queue_addr[0:(1<<DEPTH_LOG2)-1];
   logic [LANES*32-1:0] queue_data[0:(1<<DEPTH_LOG2)-1];
@@ -80,6 +87,13 @@ module lsu_local #(
   logic [DEPTH_LOG2-1:0] wr, rd;
   logic some, load;
 
+  assign in.op = in_i.op;
+  assign in.amo = in_i.amo;
+  assign in.size = in_i.size;
+  assign in.is_unsigned = in_i.is_unsigned;
+  assign in.warp = in_warp_i;
+  assign in.entry = in_entry_i;
+  assign next = queue_meta[rd];
   assign wr = wr_q[DEPTH_LOG2-1:0];
   assign rd = rd_q[DEPTH_LOG2-1:0];
   assign some = wr_q != rd_q;
@@ -88,11 +102,11 @@ module lsu_local #(
   always_ff @(posedge clk_i) begin
     if (push_i) begin
       wr_q <= wr_q + 1'b1;
-      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_unsigned_i, in_warp_i, in_entry_i};
+      queue_meta[wr] <= in;
       queue_mask[wr] <= in_mask_i;
       queue_addr[wr] <= in_addr_i;
-      if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
-      if (in_op_i == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
+      if (in.op != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
+      if (in.op == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
     end
     if (load) rd_q <= rd_q + 1'b1;
     if (rst_i) begin
@@ -105,7 +119,7 @@ module lsu_local #(
   logic g_valid_q;
   logic [2:0] g_op;
   logic [3:0] g_amo;
-  logic [META_W-1:0] g_meta_q;
+  common_t g_meta_q;
   logic [LANES-1:0] rest_q, shadow_q, picked, grant, m;
   logic [LANES*32-1:0] g_addr_q, g_data_q, g_cmp_q, a;
   logic [LANES*LANES-1:0] bank_q, word_q;
@@ -113,7 +127,8 @@ module lsu_local #(
   logic [1:0] hold_q;
   logic flows_q;  // the hold is for a pass that other atomics may follow directly
 
-  assign {g_op, g_amo} = g_meta_q[META_W-1-:7];
+  assign g_op = g_meta_q.op;
+  assign g_amo = g_meta_q.amo;
   assign g_amo_any = g_op == simt_op_pkg::LSU_AMO;
   assign g_single = g_amo_any && (g_amo == tern_pkg::AMO_CAS || g_amo == tern_pkg::AMO_LR || g_amo == tern_pkg::AMO_SC);
   lsu_pick #(.LANES(LANES)) u_pick (
@@ -131,19 +146,19 @@ module lsu_local #(
   assign load = some && (!g_valid_q || (g_go && g_last));
   assign start_o = g_go && g_op != simt_op_pkg::LSU_STORE;
   assign store_end_o = g_go && g_last && g_op == simt_op_pkg::LSU_STORE;
-  assign store_warp_o = g_meta_q[ENTRY_W+:WW];
+  assign store_warp_o = g_meta_q.warp;
 
   always_ff @(posedge clk_i) begin
     if (load) begin
       a = queue_addr[rd];
       m = queue_mask[rd];
-      exact = queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_STORE;
-      shared = queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO;
-      g_meta_q <= queue_meta[rd];
+      exact = next.op == simt_op_pkg::LSU_STORE;
+      shared = next.op == simt_op_pkg::LSU_AMO;
+      g_meta_q <= next;
       rest_q <= m;
       g_addr_q <= a;
-      if (queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD) g_data_q <= queue_data[rd];
-      if (queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO) g_cmp_q <= queue_cmp[rd];
+      if (next.op != simt_op_pkg::LSU_LOAD) g_data_q <= queue_data[rd];
+      if (next.op == simt_op_pkg::LSU_AMO) g_cmp_q <= queue_cmp[rd];
       shadow_q <= '0;
       bank_q <= '0;  // only pairs i < j are stored
       word_q <= '0;
@@ -194,7 +209,7 @@ module lsu_local #(
 
   // ------------------------------------------------------------------ B: to banks
   logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // r_lanes_q: a pass of lanes, not a whole row
-  logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
+  common_t b_meta_q, r_meta_q, o_meta_q;
   logic [LANES-1:0] b_grant_q, r_grant_q, o_grant_q;
   logic [LANES*LANES-1:0] b_hot_q;  // bank that each lane accesses in this pass, one-hot
   logic [LANES*32-1:0] b_data_q, r_data_q;
@@ -212,7 +227,7 @@ module lsu_local #(
   logic [RW-1:0] of_row;
   logic [1:0] g_size;
 
-  assign g_size = g_meta_q[WW+ENTRY_W+1+:2];
+  assign g_size = g_meta_q.size;
 
   always_ff @(posedge clk_i) begin
     b_valid_q <= g_go && !rst_i;
@@ -256,7 +271,7 @@ module lsu_local #(
     // Each bank gets the access of its lanes, or that of a whole row; then b_hot_q is zero. Lanes are combined in
     // groups of three, since a LUT of six inputs takes the select and the data of three.
     if (b_valid_q || row_valid) begin
-      r_write_q <= b_valid_q ? b_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE : row_write;
+      r_write_q <= b_valid_q ? b_meta_q.op == simt_op_pkg::LSU_STORE : row_write;
       banks = b_valid_q ? '0 : row_bank;
       rows = b_valid_q ? '0 : {LANES{row}};
       for (int i = 0; i < LANES; i++) banks = banks | b_hot_q[i*LANES+:LANES];
@@ -270,7 +285,7 @@ module lsu_local #(
       r_bank_q <= banks;
       r_row_q  <= rows;
     end
-    if (b_valid_q ? b_meta_q[META_W-1-:3] != simt_op_pkg::LSU_LOAD : row_valid && row_write) begin
+    if (b_valid_q ? b_meta_q.op != simt_op_pkg::LSU_LOAD : row_valid && row_write) begin
       for (int b = 0; b < LANES; b++) begin
         datas[b*32+:32] = b_valid_q ? '0 : row_data[b*32+:32];
         bes[b*4+:4] = {4{!b_valid_q && row_bank[b]}};
@@ -371,19 +386,15 @@ module lsu_local #(
   end
 
   // ------------------------------------------------------------------ O: atomics, back to lanes
-  logic [2:0] o_op;
   logic [3:0] o_amo;
-  logic [1:0] o_size;
-  logic o_unsigned, o_sc, holds;
-  logic [WW-1:0] o_warp;
-  logic [ENTRY_W-1:0] o_entry;
+  logic o_sc, holds;
   logic [RW-1:0] o_row;  // row of CAS, LR or SC
   logic [UNITS*32-1:0] amo_old, amo_new, before_q, passed;  // passed: old words forwarded from an earlier pass
   logic [UNITS-1:0] amo_write, by_passed;
   logic [LANES*32-1:0] words;
 
-  assign {o_op, o_amo, o_size, o_unsigned, o_warp, o_entry} = o_meta_q;
-  assign o_amo_valid = o_valid_q && o_op == simt_op_pkg::LSU_AMO;
+  assign o_amo = o_meta_q.amo;
+  assign o_amo_valid = o_valid_q && o_meta_q.op == simt_op_pkg::LSU_AMO;
   assign o_sc = o_amo == tern_pkg::AMO_SC;
 
   lsu_reserve #(.BANKS(LANES), .ROW_W(RW), .THREAD_W(WW + LW)) u_reserve (
@@ -391,7 +402,7 @@ module lsu_local #(
       .rst_i,
       .bank_i(o_bank_q),
       .row_i(o_row),
-      .thread_i({o_warp, o_lane_q}),
+      .thread_i({o_meta_q.warp, o_lane_q}),
       .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR),
       .sc_i(o_amo_valid && o_sc),
       .holds_o(holds),
@@ -429,10 +440,10 @@ module lsu_local #(
     end
     words_valid_o <= o_valid_q && !rst_i;
     if (o_valid_q) begin
-      words_entry_o <= o_entry;
+      words_entry_o <= o_meta_q.entry;
       words_mask_o <= o_grant_q;
-      words_size_o <= o_size;
-      words_unsigned_o <= o_unsigned;
+      words_size_o <= o_meta_q.size;
+      words_unsigned_o <= o_meta_q.is_unsigned;
       for (int b = 0; b < LANES; b++)
         words[b*32+:32] = o_amo_valid && o_sc ? 32'b0 :
             o_amo_valid && by_passed[b%UNITS] ? passed[(b%UNITS)*32+:32] : bank_word[b*32+:32];
@@ -442,4 +453,7 @@ module lsu_local #(
       end
     end
   end
+
+  logic unused;
+  assign unused = &{1'b0, in_i.rd, in_i.pc, in_i.lbase};
 endmodule

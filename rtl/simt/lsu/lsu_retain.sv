@@ -25,8 +25,7 @@ module lsu_retain #(
     parameter int TAG_W = 7,       // bits of a tag of the memory channel
     parameter int DEPTH_LOG2 = 5,  // log2 of the instructions that fit
     parameter int LIMIT = 20,      // instructions here while not frozen
-    localparam int WW = $clog2(WARPS),
-    localparam int META_W = 3 + 4 + 2 + 1 + 5 + 1 + WW + 32 + ENTRY_W
+    localparam int WW = $clog2(WARPS)
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -34,7 +33,9 @@ module lsu_retain #(
     output logic                room_o,
     output logic                crowded_o,    // more than LIMIT are here
     input  logic                push_i,
-    input  logic [META_W-1:0]   in_meta_i,    // {op, amo, size, unsigned, rd, generation, warp, pc, entry}
+    input  simt_op_pkg::lsu_req_t in_i,       // its addresses are mapped: lbase is not used
+    input  logic [WW:0]         in_warp_i,    // {generation, warp}
+    input  logic [ENTRY_W-1:0]  in_entry_i,
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES-1:0]    in_private_i,
     input  logic [LANES*32-1:0] in_addr_i,
@@ -61,7 +62,8 @@ module lsu_retain #(
     output logic [5:0]          count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
-    output logic [META_W-ENTRY_W-1:0] pend_meta_o,
+    output simt_op_pkg::lsu_req_t pend_o,     // lbase is zero: the addresses are mapped
+    output logic [WW:0]         pend_warp_o,
     output logic [LANES-1:0]    pend_mask_o,
     output logic [LANES-1:0]    pend_private_o,
     output logic [LANES*32-1:0] pend_addr_o,
@@ -71,18 +73,38 @@ module lsu_retain #(
   localparam int DEPTH = 1 << DEPTH_LOG2;
   localparam int CW = $clog2(LANES) + 1;
 
+  // What is kept of an instruction besides its lanes.
+  typedef struct packed {
+    logic [2:0]         op;
+    logic [3:0]         amo;
+    logic [1:0]         size;
+    logic               is_unsigned;
+    logic [4:0]         rd;
+    logic [WW:0]        warp;  // {generation, warp}
+    logic [31:0]        pc;
+    logic [ENTRY_W-1:0] entry;
+  } kept_t;
+
   // Instructions from done_q on are here. Instructions from begun_q on have lines that have not left T1. at_q is the
   // one that is offered or examined.
   logic [DEPTH_LOG2:0] wr_q, begun_q, done_q, at_q, here;
   logic [DEPTH_LOG2-1:0] wr, begun, done, at;
-  logic [META_W-1:0] metas[0:DEPTH-1];
+  kept_t in, kept;  // the instruction that comes; the one at at_q
+  logic [$bits(kept)-1:0] metas[0:DEPTH-1];
   logic [2*LANES-1:0] masks[0:DEPTH-1];
   logic [LANES*32-1:0] addrs[0:DEPTH-1];
   logic [LANES*32-1:0] datas[0:DEPTH-1];
   logic [LANES*32-1:0] cmps[0:DEPTH-1];
-  logic [2:0] in_op;
 
-  assign in_op = in_meta_i[META_W-1-:3];
+  assign in.op = in_i.op;
+  assign in.amo = in_i.amo;
+  assign in.size = in_i.size;
+  assign in.is_unsigned = in_i.is_unsigned;
+  assign in.rd = in_i.rd;
+  assign in.warp = in_warp_i;
+  assign in.pc = in_i.pc;
+  assign in.entry = in_entry_i;
+  assign kept = metas[at];
   assign wr = wr_q[DEPTH_LOG2-1:0];
   assign begun = begun_q[DEPTH_LOG2-1:0];
   assign done = done_q[DEPTH_LOG2-1:0];
@@ -93,11 +115,11 @@ module lsu_retain #(
 
   always_ff @(posedge clk_i)
     if (push_i) begin
-      metas[wr] <= in_meta_i;
+      metas[wr] <= in;
       masks[wr] <= {in_private_i, in_mask_i};
       addrs[wr] <= in_addr_i;
-      if (in_op != simt_op_pkg::LSU_LOAD) datas[wr] <= in_data_i;
-      if (in_op == simt_op_pkg::LSU_AMO) cmps[wr] <= in_cmp_i;
+      if (in.op != simt_op_pkg::LSU_LOAD) datas[wr] <= in_data_i;
+      if (in.op == simt_op_pkg::LSU_AMO) cmps[wr] <= in_cmp_i;
     end
 
   // owed_q: requests of each instruction that have not passed. slots: instruction of each tag. lanes: lanes of each tag
@@ -142,8 +164,8 @@ module lsu_retain #(
 
   assign left_slot = settle_i ? at : refuse_i ? slots[refuse_tag_i] : begun;
   assign old = some_q[left_slot] ? left[left_slot] : '0;
-  assign left_entry_o = metas[at][ENTRY_W-1:0];
-  assign store = metas[at][META_W-1-:3] == simt_op_pkg::LSU_STORE;
+  assign left_entry_o = kept.entry;
+  assign store = kept.op == simt_op_pkg::LSU_STORE;
   assign look = settle_i && cut_i && !looked_q && at_q != wr_q;
   always_comb begin
     behind = '0;
@@ -153,7 +175,7 @@ module lsu_retain #(
     else again = old | (refuse_i ? lanes[refuse_tag_i[TAG_W-2:0]] : note_mask_i);
   end
   always_ff @(posedge clk_i) begin
-    if (push_i && in_op != simt_op_pkg::LSU_STORE) owners[in_meta_i[ENTRY_W-1:0]] <= wr;
+    if (push_i && in.op != simt_op_pkg::LSU_STORE) owners[in.entry] <= wr;
     if (push_i) some_q[wr] <= 1'b0;
     if (look || (refuse_i && refuse_tag_i[TAG_W-1]) || drop_i) begin
       left[left_slot] <= again;
@@ -170,7 +192,14 @@ module lsu_retain #(
   assign step = pend_valid_o ? pend_ready_i : looked_q && at_q != wr_q;
   assign pend_mask_o = !cut_i ? at_q == begun_q ? rest_mask_i : masks[at][LANES-1:0] : left[at];
   assign pend_private_o = masks[at][2*LANES-1:LANES] & pend_mask_o;
-  assign pend_meta_o = metas[at][META_W-1:ENTRY_W];
+  assign pend_o.op = kept.op;
+  assign pend_o.amo = kept.amo;
+  assign pend_o.size = kept.size;
+  assign pend_o.is_unsigned = kept.is_unsigned;
+  assign pend_o.rd = kept.rd;
+  assign pend_o.pc = kept.pc;
+  assign pend_o.lbase = '0;
+  assign pend_warp_o = kept.warp;
   assign pend_addr_o = addrs[at];
   assign pend_data_o = datas[at];
   assign pend_cmp_o = cmps[at];
@@ -193,4 +222,7 @@ module lsu_retain #(
       at_q <= '0;
     end
   end
+
+  logic unused;
+  assign unused = |in_i.lbase;
 endmodule

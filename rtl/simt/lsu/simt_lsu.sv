@@ -161,13 +161,9 @@ module simt_lsu #(
       .out_data_o(entry)
   );
 
-  logic a_valid_q, a_unsigned_q;
-  logic [2:0] a_op_q;
-  logic [3:0] a_amo_q;
-  logic [1:0] a_size_q;
+  logic a_valid_q;
+  simt_op_pkg::lsu_req_t a_q;
   logic [WW-1:0] a_warp_q;
-  logic [4:0] a_rd_q;
-  logic [31:0] a_pc_q;
   logic [ENTRY_W-1:0] a_entry_q;
   logic [LANES*32-1:0] a_data_q, a_cmp_q, a_addr;
   logic [LANES-1:0] a_global, a_private, a_local, a_mask;
@@ -182,13 +178,9 @@ module simt_lsu #(
     end_entry_q <= end_entry;
     end_warp_q <= end_warp;
     if (take) begin
-      a_op_q <= iss_i.op;
-      a_amo_q <= iss_i.amo;
-      a_size_q <= iss_i.size;
-      a_unsigned_q <= iss_i.is_unsigned;
+      a_q <= iss_i;
+      a_q.lbase <= '0;  // lsu_address maps the addresses
       a_warp_q <= iss_warp_i;
-      a_rd_q <= iss_i.rd;
-      a_pc_q <= iss_i.pc;
       a_entry_q <= entry;
       if (iss_i.op != simt_op_pkg::LSU_LOAD) a_data_q <= iss_data_i;
       if (iss_i.op == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_cmp_i;
@@ -219,7 +211,7 @@ module simt_lsu #(
       .fault_lane_o(a_fault_lane)
   );
   assign a_mask = a_global | a_local;
-  assign a_result = |a_mask && a_op_q != simt_op_pkg::LSU_STORE;
+  assign a_result = |a_mask && a_q.op != simt_op_pkg::LSU_STORE;
 
   // ------------------------------------------------------------------ memory
   logic c_valid, c_ready, c_last, c_private, c_loading;
@@ -250,12 +242,9 @@ module simt_lsu #(
       .settled_i(settle),
       .push_i(|a_global),
       .room_o(global_room),
-      .in_op_i(a_op_q),
-      .in_amo_i(a_amo_q),
-      .in_size_i(a_size_q),
+      .in_i(a_q),
       .in_warp_i(a_warp_q),
       .in_entry_i(a_entry_q),
-      .in_pc_i(a_pc_q),
       .in_mask_i(a_global),
       .in_private_i(a_private),
       .in_addr_i(a_addr),
@@ -294,7 +283,9 @@ module simt_lsu #(
       .room_o(retain_room),
       .crowded_o,
       .push_i(|a_global),
-      .in_meta_i({a_op_q, a_amo_q, a_size_q, a_unsigned_q, a_rd_q, gen_i[a_warp_q], a_warp_q, a_pc_q, a_entry_q}),
+      .in_i(a_q),
+      .in_warp_i({gen_i[a_warp_q], a_warp_q}),
+      .in_entry_i(a_entry_q),
       .in_mask_i(a_global),
       .in_private_i(a_private),
       .in_addr_i(a_addr),
@@ -319,16 +310,14 @@ module simt_lsu #(
       .count_o(pend_count_o),
       .pend_valid_o,
       .pend_ready_i,
-      .pend_meta_o({pend_o.op, pend_o.amo, pend_o.size, pend_o.is_unsigned, pend_o.rd, pend_gen_o, pend_warp_o,
-                    pend_o.pc}),
+      .pend_o,
+      .pend_warp_o({pend_gen_o, pend_warp_o}),
       .pend_mask_o,
       .pend_private_o,
       .pend_addr_o,
       .pend_data_o,
       .pend_cmp_o
   );
-
-  assign pend_o.lbase = '0;
 
   logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
   logic [5:0] write_slot;
@@ -475,8 +464,8 @@ module simt_lsu #(
       .rst_i(soft_rst),
       .note_i(a_result),
       .note_entry_i(a_entry_q),
-      .note_size_i(a_size_q),
-      .note_unsigned_i(a_unsigned_q),
+      .note_size_i(a_q.size),
+      .note_unsigned_i(a_q.is_unsigned),
       .note_addr_i(a_addr),
       .start_i(piece_start),
       .entry_i(piece_entry),
@@ -536,10 +525,7 @@ module simt_lsu #(
       .idle_o(local_idle),
       .push_i(|a_local),
       .room_o(local_room),
-      .in_op_i(a_op_q),
-      .in_amo_i(a_amo_q),
-      .in_size_i(a_size_q),
-      .in_unsigned_i(a_unsigned_q),
+      .in_i(a_q),
       .in_warp_i(a_warp_q),
       .in_entry_i(a_entry_q),
       .in_mask_i(a_local),
@@ -587,7 +573,7 @@ module simt_lsu #(
       .begin_i(a_result),
       .begin_entry_i(a_entry_q),
       .begin_warp_i({gen_i[a_warp_q], a_warp_q}),
-      .begin_rd_i(a_rd_q),
+      .begin_rd_i(a_q.rd),
       .begin_mask_i(a_mask),
       .a_valid_i(m_valid),
       .a_take_o(m_take),
@@ -621,9 +607,9 @@ module simt_lsu #(
   assign absent_o = f_absent && !a_fault && !soft_rst;
   assign fault_code_o = f_first ? f_fault_code : a_fault_code;
   assign fault_access_o = f_first ? f_fault_access :
-      a_op_q == simt_op_pkg::LSU_AMO ? 2'd3 : a_op_q == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
+      a_q.op == simt_op_pkg::LSU_AMO ? 2'd3 : a_q.op == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
   assign fault_va_o = f_first ? f_fault_va : a_fault_va;
-  assign fault_pc_o = f_first ? f_fault_pc : a_pc_q;
+  assign fault_pc_o = f_first ? f_fault_pc : a_q.pc;
   assign fault_gen_o = f_first ? f_fault_gen : gen_i[a_warp_q];
   assign fault_warp_o = f_first ? f_fault_warp : a_warp_q;
   assign fault_lane_o = f_first ? f_fault_lane : a_fault_lane;

@@ -96,6 +96,41 @@ package simt_op_pkg;
     logic [16:0] lbase;        // first byte of the group's local memory
   } lsu_req_t;
 
+  // An access to one line, from lsu_coalesce to lsu_cache, but for what each lane has. Here and below the numbers of
+  // warp, entry and lane have the width of the largest geometry.
+  typedef struct packed {
+    logic [2:0]  op;          // as in lsu_req_t
+    logic [3:0]  amo;
+    logic [1:0]  size;
+    logic [4:0]  warp;
+    logic [5:0]  entry;
+    logic [4:0]  lane;        // the leader
+    logic        is_private;  // The leader's address came from the private window.
+    logic [31:0] addr;        // of the leader
+    logic [31:0] pc;
+  } lsu_access_t;
+
+  // What lsu_flight notes of a request, for a fault.
+  typedef struct packed {
+    logic [1:0]  access;      // 0 read, 1 write, 3 atomic (docs/spec/registers.yaml)
+    logic [4:0]  warp;
+    logic [4:0]  lane;
+    logic        is_private;
+    logic [31:0] addr;
+    logic [31:0] pc;
+  } lsu_note_t;
+
+  // A fault, or an access whose page is absent.
+  typedef struct packed {
+    logic [7:0]  code;        // FAULT_*
+    logic [1:0]  access;
+    logic [31:0] va;
+    logic [31:0] pc;
+    logic        gen;         // generation of the warp
+    logic [4:0]  warp;
+    logic [4:0]  lane;
+  } lsu_fault_t;
+
   // Rounding modes (frm) of the RISC-V specification.
   localparam logic [2:0] RM_RNE = 3'd0;
   localparam logic [2:0] RM_RTZ = 3'd1;

@@ -81,7 +81,7 @@ always_ff @(posedge clk_i) begin
       if (go) assert (out_mask_o != '0 && (out_mask_o & ~f_left_q) == '0 &&
                       out_last_o == ((f_left_q & ~out_mask_o) == '0));
       if (go) for (int i = 0; i < LANES; i++)
-        if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_addr_o[31:6] &&
+        if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_o.addr[31:6] &&
                                    out_offset_o[i*6+:6] == f_addr_q[i*32+:6]);
       if (took) assert (pend_mask_o == f_left_q);
       if (f_op == simt_op_pkg::LSU_STORE) assert (f_kept && (!go || f_won));

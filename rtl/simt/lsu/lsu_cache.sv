@@ -13,12 +13,9 @@
 // State saved at preemption: none; it drains.
 module lsu_cache #(
     parameter int LANES = 16,   // lanes, one work-item each
-    parameter int WARPS = 16,   // hardware warps
     parameter int ENTRY_W = 6,  // bits of an entry
     parameter int FILL_W = 5,   // log2 of the fills
-    parameter int L1_KIB = 16,  // capacity of the L1, KiB
-    localparam int LW = $clog2(LANES),
-    localparam int WW = $clog2(WARPS)
+    parameter int L1_KIB = 16   // capacity of the L1, KiB
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -27,17 +24,9 @@ module lsu_cache #(
     input  logic                in_valid_i,
     output logic                in_ready_o,
     input  logic                in_last_i,
-    input  logic [2:0]          in_op_i,
-    input  logic [3:0]          in_amo_i,
-    input  logic [1:0]          in_size_i,
-    input  logic [WW-1:0]       in_warp_i,
-    input  logic [ENTRY_W-1:0]  in_entry_i,
-    input  logic [31:0]         in_pc_i,
+    input  simt_op_pkg::lsu_access_t in_i,
     input  logic [LANES-1:0]    in_mask_i,
     input  logic [LANES-1:0]    in_merge_i,
-    input  logic [LW-1:0]       in_lane_i,
-    input  logic [31:0]         in_addr_i,
-    input  logic                in_private_i,
     input  logic [31:0]         in_pair_i,
     input  logic [LANES*6-1:0]  in_offset_i,
     input  logic [LANES*32-1:0] in_data_i,
@@ -54,18 +43,9 @@ module lsu_cache #(
     output logic                access_end_o,   // the last line of its instruction, with note_*
     output logic [6:0]          note_tag_o,
     output logic [LANES-1:0]    note_mask_o,
-    output logic [1:0]          note_access_o,  // 0 read, 1 write, 3 atomic
-    output logic [WW-1:0]       note_warp_o,
-    output logic [LW-1:0]       note_lane_o,
-    output logic [31:0]         note_addr_o,
-    output logic                note_private_o,
-    output logic [31:0]         note_pc_o,
+    output simt_op_pkg::lsu_note_t note_o,
     output logic                request_push_o,
-    output logic [1:0]          request_op_o,
-    output logic [3:0]          request_amo_o,
-    output logic [25:0]         request_line_o,
-    output logic [511:0]        request_wdata_o,
-    output logic [63:0]         request_be_o,
+    output tern_pkg::mem_req_t  request_o,
     output logic [6:0]          request_tag_o,
     // responses of memory, as fills
     input  logic                fill_valid_i,
@@ -85,15 +65,10 @@ module lsu_cache #(
   localparam int IW = $clog2(LINES);
 
   // ------------------------------------------------------------------ T0
-  logic t0_valid_q, t0_last_q, t0_private_q, t0_pair_q;
-  logic [2:0] t0_op_q;
-  logic [3:0] t0_amo_q;
-  logic [1:0] t0_size_q;
-  logic [WW-1:0] t0_warp_q;
-  logic [ENTRY_W-1:0] t0_entry_q;
-  logic [31:0] t0_pc_q, t0_addr_q, t0_pair_data_q;
+  logic t0_valid_q, t0_last_q, t0_pair_q;
+  simt_op_pkg::lsu_access_t t0_q;
+  logic [31:0] t0_pair_data_q;
   logic [LANES-1:0] t0_mask_q, t0_merge_q;
-  logic [LW-1:0] t0_lane_q;
   logic [LANES*6-1:0] t0_offset_q;
   logic [LANES*32-1:0] t0_data_q;
   logic t0_go, t1_go, t1_valid_q, t0_load;
@@ -103,22 +78,14 @@ module lsu_cache #(
   always_ff @(posedge clk_i) begin
     if (t0_load) begin
       t0_last_q <= in_last_i;
-      t0_op_q <= in_op_i;
-      t0_amo_q <= in_amo_i;
-      t0_size_q <= in_size_i;
-      t0_warp_q <= in_warp_i;
-      t0_entry_q <= in_entry_i;
-      t0_pc_q <= in_pc_i;
+      t0_q <= in_i;
       t0_mask_q <= in_mask_i;
-      t0_lane_q <= in_lane_i;
-      t0_addr_q <= in_addr_i;
-      t0_private_q <= in_private_i;
-      if (in_op_i != simt_op_pkg::LSU_LOAD) begin
+      if (in_i.op != simt_op_pkg::LSU_LOAD) begin
         t0_merge_q  <= in_merge_i;
         t0_offset_q <= in_offset_i;
         t0_data_q <= in_data_i;
-        t0_pair_q <= in_op_i == simt_op_pkg::LSU_AMO && (in_amo_i == tern_pkg::AMO_CAS ||
-            in_amo_i == tern_pkg::AMO_LR || in_amo_i == tern_pkg::AMO_SC);
+        t0_pair_q <= in_i.op == simt_op_pkg::LSU_AMO && (in_i.amo == tern_pkg::AMO_CAS ||
+            in_i.amo == tern_pkg::AMO_LR || in_i.amo == tern_pkg::AMO_SC);
         t0_pair_data_q <= in_pair_i;
       end
     end
@@ -128,14 +95,9 @@ module lsu_cache #(
   assign t0_go = t0_valid_q && (!t1_valid_q || t1_go);
 
   // ------------------------------------------------------------------ T1
-  logic t1_last_q, t1_private_q;
-  logic [2:0] t1_op_q;
-  logic [3:0] t1_amo_q;
-  logic [WW-1:0] t1_warp_q;
-  logic [ENTRY_W-1:0] t1_entry_q;
-  logic [31:0] t1_pc_q, t1_addr_q;
+  logic t1_last_q;
+  simt_op_pkg::lsu_access_t t1_q;
   logic [LANES-1:0] t1_mask_q;
-  logic [LW-1:0] t1_lane_q;
   logic load, store, amo, load_go, store_go, amo_go, hit, full, match, wait_room, fill_room, alloc, joins,
     serve_valid, serve;
   logic install_valid, install;
@@ -148,15 +110,8 @@ module lsu_cache #(
   always_ff @(posedge clk_i) begin
     if (t0_go) begin
       t1_last_q <= t0_last_q;
-      t1_op_q <= t0_op_q;
-      t1_amo_q <= t0_amo_q;
-      t1_warp_q <= t0_warp_q;
-      t1_entry_q <= t0_entry_q;
-      t1_pc_q <= t0_pc_q;
+      t1_q <= t0_q;
       t1_mask_q <= t0_mask_q;
-      t1_lane_q <= t0_lane_q;
-      t1_addr_q <= t0_addr_q;
-      t1_private_q <= t0_private_q;
     end
     t1_valid_q <= t0_go || (t1_valid_q && !t1_go);
     if (rst_i) t1_valid_q <= 1'b0;
@@ -164,9 +119,9 @@ module lsu_cache #(
 
   logic t1_live;
   assign t1_live = t1_valid_q && !cut_i;
-  assign load = t1_live && t1_op_q == simt_op_pkg::LSU_LOAD;
-  assign store = t1_live && t1_op_q == simt_op_pkg::LSU_STORE;
-  assign amo = t1_live && t1_op_q == simt_op_pkg::LSU_AMO;
+  assign load = t1_live && t1_q.op == simt_op_pkg::LSU_LOAD;
+  assign store = t1_live && t1_q.op == simt_op_pkg::LSU_STORE;
+  assign amo = t1_live && t1_q.op == simt_op_pkg::LSU_AMO;
   assign drop_o = t1_valid_q && cut_i && !drop_hold_i;
   assign serve = serve_valid && piece_credit_i;
   // store_go, amo_go and load_go are separate, because load_go is known late and the write port of the tags does not
@@ -186,25 +141,24 @@ module lsu_cache #(
   assign access_end_o = t1_go && t1_last_q;
   assign request_note_o = request_write_o || alloc;
   assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
-  // note_access_o has the codes of docs/spec/registers.yaml: 0 read, 1 write, 3 atomic.
   assign note_mask_o = t1_mask_q;
-  assign note_access_o = store ? 2'd1 : amo ? 2'd3 : 2'd0;
-  assign note_warp_o = t1_warp_q;
-  assign note_lane_o = t1_lane_q;
-  assign note_addr_o = t1_addr_q;
-  assign note_private_o = t1_private_q;
-  assign note_pc_o = t1_pc_q;
+  assign note_o.access = store ? 2'd1 : amo ? 2'd3 : 2'd0;
+  assign note_o.warp = t1_q.warp;
+  assign note_o.lane = t1_q.lane;
+  assign note_o.is_private = t1_q.is_private;
+  assign note_o.addr = t1_q.addr;
+  assign note_o.pc = t1_q.pc;
   assign ev_miss_o = alloc && load;
   assign ev_hit_o = load_go && (hit || match);
   assign piece_start_o = serve || (load_go && hit);
-  assign piece_entry_o = serve ? serve_entry : t1_entry_q;
+  assign piece_entry_o = serve ? serve_entry : ENTRY_W'(t1_q.entry);
   assign piece_mask_o = serve ? serve_mask : t1_mask_q;
 
   lsu_tags #(.LINES(LINES)) u_tags (
       .clk_i,
       .clear_i(clear_i || rst_i),
       .look_i(t0_go),
-      .look_line_i(t0_addr_q[31:6]),
+      .look_line_i(t0_q.addr[31:6]),
       .hit_o(hit),
       .index_o(index),
       .own_i((store_go && full) || (amo_go && hit)),
@@ -214,14 +168,15 @@ module lsu_cache #(
       .put_index_o(install_index)
   );
 
-  logic [511:0] fill_line;
+  logic [511:0] fill_line, wdata;
+  logic [63:0] be;
   logic fills_idle;
   lsu_fills #(.LANES(LANES), .FILL_W(FILL_W), .ENTRY_W(ENTRY_W)) u_fills (
       .clk_i,
       .rst_i,
       .close_all_i(clear_i),
       .look_i(t0_go),
-      .look_line_i(t0_addr_q[31:6]),
+      .look_line_i(t0_q.addr[31:6]),
       .match_o(match),
       .wait_room_o(wait_room),
       .fill_room_o(fill_room),
@@ -230,7 +185,7 @@ module lsu_cache #(
       .open_i(load),
       .join_i(joins),
       .close_i(store_go || amo_go),
-      .entry_i(t1_entry_q),
+      .entry_i(ENTRY_W'(t1_q.entry)),
       .mask_i(t1_mask_q),
       .rsp_valid_i(fill_valid_i),
       .rsp_fill_i(fill_i),
@@ -248,8 +203,8 @@ module lsu_cache #(
 
   lsu_merge #(.LANES(LANES)) u_merge (
       .clk_i,
-      .first_i(t0_go && t0_op_q != simt_op_pkg::LSU_LOAD),
-      .size_i(t0_size_q),
+      .first_i(t0_go && t0_q.op != simt_op_pkg::LSU_LOAD),
+      .size_i(t0_q.size),
       .mask_i(t0_merge_q),
       .offset_i(t0_offset_q),
       .data_i(t0_data_q),
@@ -257,13 +212,16 @@ module lsu_cache #(
       .pair_data_i(t0_pair_data_q),
       .full_o(full),
       .second_i(store_go || amo_go),
-      .line_o(request_wdata_o),
-      .be_o(request_be_o)
+      .line_o(wdata),
+      .be_o(be)
   );
 
   // ------------------------------------------------------------------ T2
   logic t2_hit_q, t2_serve_q, t2_write_q, t2_install_q, x_serve_q;
   logic [IW-1:0] t2_index_q, t2_write_index_q;
+  logic [1:0] t2_op_q;
+  logic [3:0] t2_amo_q;
+  logic [25:0] t2_line_q;
   logic [511:0] l1_line, x_line_q, write_data;
 
   always_ff @(posedge clk_i) begin
@@ -274,9 +232,9 @@ module lsu_cache #(
     t2_write_q <= request_write_o && (hit || full) && !rst_i;
     if (t1_go) begin
       t2_index_q <= index;
-      request_op_o <= store ? tern_pkg::MEM_WRITE : amo ? tern_pkg::MEM_ATOMIC : tern_pkg::MEM_READ;
-      request_amo_o <= amo ? t1_amo_q : '0;
-      request_line_o <= t1_addr_q[31:6];
+      t2_op_q <= store ? tern_pkg::MEM_WRITE : amo ? tern_pkg::MEM_ATOMIC : tern_pkg::MEM_READ;
+      t2_amo_q <= amo ? t1_q.amo : '0;
+      t2_line_q <= t1_q.addr[31:6];
       request_tag_o <= note_tag_o;
     end
     t2_write_index_q <= install ? install_index : index;
@@ -284,7 +242,12 @@ module lsu_cache #(
     if (t2_serve_q) x_line_q <= fill_line;
   end
 
-  assign write_data = t2_install_q ? fill_line : request_wdata_o;
+  assign request_o.op = t2_op_q;
+  assign request_o.amo = t2_amo_q;
+  assign request_o.line = {2'b0, t2_line_q};
+  assign request_o.wdata = wdata;
+  assign request_o.be = be;
+  assign write_data = t2_install_q ? fill_line : wdata;
   lsu_lines #(.LINES(LINES)) u_lines (
       .clk_i,
       .read_i(t2_hit_q),
@@ -292,9 +255,12 @@ module lsu_cache #(
       .read_data_o(l1_line),
       .write_i(t2_install_q || t2_write_q),
       .write_index_i(t2_write_index_q),
-      .write_be_i(request_be_o | {64{t2_install_q}}),
+      .write_be_i(be | {64{t2_install_q}}),
       .write_data_i(write_data)
   );
   assign piece_line_o = x_serve_q ? x_line_q : l1_line;
   assign idle_o = !t0_valid_q && !t1_valid_q && !request_push_o && fills_idle;
+
+  logic unused;
+  assign unused = &{1'b0, t1_q.size};
 endmodule

@@ -41,17 +41,9 @@ module lsu_coalesce #(
     output logic                out_valid_o,
     input  logic                out_ready_i,
     output logic                out_last_o,
-    output logic [2:0]          out_op_o,
-    output logic [3:0]          out_amo_o,
-    output logic [1:0]          out_size_o,
-    output logic [WW-1:0]       out_warp_o,
-    output logic [ENTRY_W-1:0]  out_entry_o,
-    output logic [31:0]         out_pc_o,
+    output simt_op_pkg::lsu_access_t out_o,
     output logic [LANES-1:0]    out_mask_o,
     output logic [LANES-1:0]    out_merge_o,
-    output logic [LW-1:0]       out_lane_o,     // the leader
-    output logic [31:0]         out_addr_o,     // the leader's address
-    output logic                out_private_o,
     output logic [31:0]         out_pair_o,
     output logic [LANES*6-1:0]  out_offset_o,   // byte in the line, of each lane
     output logic [LANES*32-1:0] out_data_o,
@@ -157,42 +149,46 @@ module lsu_coalesce #(
   // Loop over lines.
   logic [LANES-1:0] lead, row, blocked;
   logic single;
+  logic [LW-1:0] lane;
+  logic [31:0] addr;
   always_comb begin
     lead = '0;
     row = '0;
     blocked = '0;
     single = 1'b0;
-    out_lane_o = '0;
-    out_addr_o = '0;
+    lane = '0;
+    addr = '0;
     out_pair_o = '0;
     if (valid_q) begin
       lead = rest_q & (~rest_q + 1'b1);
-      single = out_op_o == simt_op_pkg::LSU_AMO && (out_amo_o == tern_pkg::AMO_CAS ||
-          out_amo_o == tern_pkg::AMO_LR || out_amo_o == tern_pkg::AMO_SC);
+      single = meta_q.op == simt_op_pkg::LSU_AMO && (meta_q.amo == tern_pkg::AMO_CAS ||
+          meta_q.amo == tern_pkg::AMO_LR || meta_q.amo == tern_pkg::AMO_SC);
       for (int i = 0; i < LANES; i++) if (lead[i]) begin
         for (int j = i + 1; j < LANES; j++) row[j] = row[j] | line_q[i*LANES+j];
-        out_lane_o = out_lane_o | LW'(i);
-        out_addr_o = out_addr_o | addr_q[i*32+:32];
+        lane = lane | LW'(i);
+        addr = addr | addr_q[i*32+:32];
         if (single) out_pair_o = out_pair_o |
-          (out_amo_o == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({out_warp_o, LW'(i)}));
+          (meta_q.amo == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({meta_q.warp, LW'(i)}));
       end
-      if (out_op_o == simt_op_pkg::LSU_AMO)
+      if (meta_q.op == simt_op_pkg::LSU_AMO)
         for (int j = 1; j < LANES; j++)
           for (int i = 0; i < j; i++) blocked[j] = blocked[j] | (rest_q[i] & same_q[i*LANES+j]);
     end
   end
 
-  assign out_op_o = meta_q.op;
-  assign out_amo_o = meta_q.amo;
-  assign out_size_o = meta_q.size;
-  assign out_warp_o = meta_q.warp;
-  assign out_entry_o = meta_q.entry;
-  assign out_pc_o = meta_q.pc;
+  assign out_o.op = meta_q.op;
+  assign out_o.amo = meta_q.amo;
+  assign out_o.size = meta_q.size;
+  assign out_o.warp = 5'(meta_q.warp);
+  assign out_o.entry = 6'(meta_q.entry);
+  assign out_o.lane = 5'(lane);
+  assign out_o.is_private = |(lead & private_q);
+  assign out_o.addr = addr;
+  assign out_o.pc = meta_q.pc;
   assign out_valid_o = valid_q && !freeze_i;
   assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
-  assign out_merge_o = out_mask_o & ~(out_op_o == simt_op_pkg::LSU_STORE ? shadow_q : '0);
+  assign out_merge_o = out_mask_o & ~(meta_q.op == simt_op_pkg::LSU_STORE ? shadow_q : '0);
   assign out_last_o = !(|(rest_q & ~out_mask_o));
-  assign out_private_o = |(lead & private_q);
   assign out_data_o = data_q;
   for (genvar i = 0; i < LANES; i++) begin : g_offset
     assign out_offset_o[i*6+:6] = addr_q[i*32+:6];

@@ -3,7 +3,7 @@
 //
 // Contract: push_i adds a request; room_o: there is room for one more besides one that is on its way. Reads and atomics
 // use the number of their fill as tag, writes use write_slot_o (write_room_o), which write_i takes one cycle before the
-// push. note_i stores what a fault of that tag would report. Responses: fill_valid_o with data; written_o for a write,
+// push. note_* stores what a fault of that tag would report. Responses: fill_valid_o with data; written_o for a write,
 // with its warp. A refused request shows only, one cycle later, as fault_valid_o or, if its page is absent, as
 // absent_o; its tag (fault_tag_o) stays in use until rst_i. idle_o: all requests have been answered. rst_i clears slots
 // and notes; hard_rst_i also clears the requests. Without hard_rst_i, pushed requests must leave, since a channel takes
@@ -25,23 +25,14 @@ module lsu_flight #(
     output logic               write_room_o,
     output logic [5:0]         write_slot_o,
     input  logic               write_i,
-    input  logic               note_i,
+    input  logic               note_valid_i,
     input  logic [6:0]         note_tag_i,
-    input  logic [1:0]         note_access_i,
-    input  logic               note_gen_i,
-    input  logic [WW-1:0]      note_warp_i,
-    input  logic [LW-1:0]      note_lane_i,
-    input  logic               note_private_i,
-    input  logic [31:0]        note_addr_i,
-    input  logic [31:0]        note_pc_i,
+    input  simt_op_pkg::lsu_note_t note_i,
+    input  logic               note_gen_i,    // generation of the warp
     // requests, one cycle after the note (T2)
     output logic               room_o,
     input  logic               push_i,
-    input  logic [1:0]         push_op_i,
-    input  logic [3:0]         push_amo_i,
-    input  logic [25:0]        push_line_i,
-    input  logic [511:0]       push_wdata_i,
-    input  logic [63:0]        push_be_i,
+    input  tern_pkg::mem_req_t push_req_i,
     input  logic [6:0]         push_tag_i,
     // responses
     output logic               fill_valid_o,
@@ -53,13 +44,7 @@ module lsu_flight #(
     output logic               fault_valid_o,
     output logic               absent_o,
     output logic [6:0]         fault_tag_o,
-    output logic [7:0]         fault_code_o,
-    output logic [1:0]         fault_access_o,
-    output logic [31:0]        fault_va_o,
-    output logic [31:0]        fault_pc_o,
-    output logic               fault_gen_o,
-    output logic [WW-1:0]      fault_warp_o,
-    output logic [LW-1:0]      fault_lane_o,
+    output simt_op_pkg::lsu_fault_t fault_o,
     output logic               idle_o,
     // memory channel
     output logic               mem_req_valid_o,
@@ -71,7 +56,14 @@ module lsu_flight #(
     input  tern_pkg::mem_rsp_t mem_rsp_i
 );
   // ------------------------------------------------------------------ requests
-  logic [2+4+26+7-1:0] queue_head[0:3];
+  typedef struct packed {
+    logic [1:0]  op;
+    logic [3:0]  amo;
+    logic [25:0] line;
+    logic [6:0]  tag;
+  } head_t;
+  head_t head, first;  // of the request that is pushed; of the one that is offered
+  logic [$bits(head)-1:0] queue_head[0:3];
   logic [575:0] queue_data[0:3];
   logic [2:0] wr_q, rd_q;
   logic [7:0] flight_q;
@@ -80,16 +72,23 @@ module lsu_flight #(
   assign room_o = 3'(wr_q - rd_q) < 3'd3;
   assign mem_req_valid_o = wr_q != rd_q;
   assign pop = mem_req_valid_o && mem_req_ready_i;
-  assign {mem_req_o.op, mem_req_o.amo, mem_req_o.line[25:0], mem_req_tag_o} = queue_head[rd_q[1:0]];
+  assign head.op = push_req_i.op;
+  assign head.amo = push_req_i.amo;
+  assign head.line = push_req_i.line[25:0];
+  assign head.tag = push_tag_i;
+  assign first = queue_head[rd_q[1:0]];
+  assign mem_req_o.op = first.op;
+  assign mem_req_o.amo = first.amo;
+  assign mem_req_o.line = {2'b0, first.line};
+  assign mem_req_tag_o = first.tag;
   assign {mem_req_o.be, mem_req_o.wdata} = queue_data[rd_q[1:0]];
-  assign mem_req_o.line[27:26] = '0;
   // A push may come in the first cycle of a kill; its response is then still to come.
   assign idle_o = flight_q == 8'd0 && !push_i;
 
   always_ff @(posedge clk_i) begin
     if (push_i) begin
-      queue_head[wr_q[1:0]] <= {push_op_i, push_amo_i, push_line_i, push_tag_i};
-      if (push_op_i != tern_pkg::MEM_READ) queue_data[wr_q[1:0]] <= {push_be_i, push_wdata_i};
+      queue_head[wr_q[1:0]] <= head;
+      if (push_req_i.op != tern_pkg::MEM_READ) queue_data[wr_q[1:0]] <= {push_req_i.be, push_req_i.wdata};
       wr_q <= wr_q + 1'b1;
     end
     if (pop) rd_q <= rd_q + 1'b1;
@@ -102,8 +101,17 @@ module lsu_flight #(
   end
 
   // ------------------------------------------------------------------ notes, answers
-  localparam int NOTE_W = 2 + 1 + WW + LW + 1 + 32 + 32;
-  logic [NOTE_W-1:0] notes[0:127];
+  typedef struct packed {
+    logic [1:0]    access;
+    logic          gen;
+    logic [WW-1:0] warp;
+    logic [LW-1:0] lane;
+    logic          is_private;
+    logic [31:0]   addr;
+    logic [31:0]   pc;
+  } note_t;
+  note_t note, answered, fault_q;  // of the request that is decided, is answered, was refused
+  logic [$bits(note)-1:0] notes[0:127];
   logic good;
 
   assign good = mem_rsp_valid_i && mem_rsp_i.fault == '0 && !rst_i;
@@ -111,7 +119,16 @@ module lsu_flight #(
   assign fill_o = mem_rsp_tag_i[FILL_W-1:0];
   assign fill_data_o = mem_rsp_i.data;
   assign written_o = good && mem_rsp_tag_i[6];
-  assign {written_gen_o, written_warp_o} = notes[mem_rsp_tag_i][64+1+LW+:WW+1];
+  assign note.access = note_i.access;
+  assign note.gen = note_gen_i;
+  assign note.warp = note_i.warp[WW-1:0];
+  assign note.lane = note_i.lane[LW-1:0];
+  assign note.is_private = note_i.is_private;
+  assign note.addr = note_i.addr;
+  assign note.pc = note_i.pc;
+  assign answered = notes[mem_rsp_tag_i];
+  assign written_gen_o = answered.gen;
+  assign written_warp_o = answered.warp;
 
   mem_fifo #(.WIDTH(6), .DEPTH_LOG2(6), .FILL(1'b1)) u_slots (
       .clk_i,
@@ -126,30 +143,35 @@ module lsu_flight #(
 
   // A fault reports its note, then the address that the kernel used. For the private window that address is computed
   // back from the mapped one. For an absent page the reported address is the mapped one.
-  logic refused_q, absent_q, private_q;
-  logic [31:0] addr_q, base_q, offset;
+  logic refused_q, absent_q;
+  logic [7:0] code_q;
+  logic [31:0] base_q, offset;
 
-  assign offset = addr_q - base_q;
-  logic unused_lane, unused_ready;
-  assign unused_lane = |offset[2+:LW];
+  assign offset = fault_q.addr - base_q;
+  logic unused, unused_ready;
+  assign unused = &{1'b0, offset[2+:LW], push_req_i.line[27:26], note_i.warp, note_i.lane};
   always_ff @(posedge clk_i) begin
-    if (note_i)
-      notes[note_tag_i] <= {note_access_i, note_gen_i, note_warp_i, note_lane_i, note_private_i, note_addr_i,
-                            note_pc_i};
+    if (note_valid_i) notes[note_tag_i] <= note;
     refused_q <= mem_rsp_valid_i && mem_rsp_i.fault != '0 && mem_rsp_i.fault != tern_spec_pkg::FAULT_PAGE_ABSENT;
     absent_q <= mem_rsp_valid_i && mem_rsp_i.fault == tern_spec_pkg::FAULT_PAGE_ABSENT;
     if (mem_rsp_valid_i && mem_rsp_i.fault != '0) begin
-      fault_code_o <= mem_rsp_i.fault;
+      code_q <= mem_rsp_i.fault;
       fault_tag_o <= mem_rsp_tag_i;
-      {fault_access_o, fault_gen_o, fault_warp_o, fault_lane_o, private_q, addr_q, fault_pc_o} <= notes[mem_rsp_tag_i];
-      base_q <= stack_i + (32'(written_warp_o) << (stack_log2_i + 5'(LW)));
+      fault_q <= answered;
+      base_q <= stack_i + (32'(answered.warp) << (stack_log2_i + 5'(LW)));
     end
     if (rst_i) {refused_q, absent_q} <= '0;
   end
   assign fault_valid_o = refused_q;
   assign absent_o = absent_q;
-  assign fault_va_o = private_q && !absent_q ?
-      tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
+  assign fault_o.code = code_q;
+  assign fault_o.access = fault_q.access;
+  assign fault_o.va = fault_q.is_private && !absent_q ?
+      tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : fault_q.addr;
+  assign fault_o.pc = fault_q.pc;
+  assign fault_o.gen = fault_q.gen;
+  assign fault_o.warp = 5'(fault_q.warp);
+  assign fault_o.lane = 5'(fault_q.lane);
 
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset

@@ -214,15 +214,10 @@ module simt_lsu #(
   assign a_result = |a_mask && a_q.op != simt_op_pkg::LSU_STORE;
 
   // ------------------------------------------------------------------ memory
-  logic c_valid, c_ready, c_last, c_private, c_loading;
-  logic [2:0] c_op;
-  logic [3:0] c_amo;
-  logic [1:0] c_size;
-  logic [WW-1:0] c_warp;
-  logic [ENTRY_W-1:0] c_entry;
-  logic [31:0] c_pc, c_addr, c_pair;
+  logic c_valid, c_ready, c_last, c_loading;
+  simt_op_pkg::lsu_access_t c;
+  logic [31:0] c_pair;
   logic [LANES-1:0] c_mask, c_merge;
-  logic [LW-1:0] c_lane;
   logic [LANES*6-1:0] c_offset;
   logic [LANES*32-1:0] c_data;
 
@@ -253,17 +248,9 @@ module simt_lsu #(
       .out_valid_o(c_valid),
       .out_ready_i(c_ready),
       .out_last_o(c_last),
-      .out_op_o(c_op),
-      .out_amo_o(c_amo),
-      .out_size_o(c_size),
-      .out_warp_o(c_warp),
-      .out_entry_o(c_entry),
-      .out_pc_o(c_pc),
+      .out_o(c),
       .out_mask_o(c_mask),
       .out_merge_o(c_merge),
-      .out_lane_o(c_lane),
-      .out_addr_o(c_addr),
-      .out_private_o(c_private),
       .out_pair_o(c_pair),
       .out_offset_o(c_offset),
       .out_data_o(c_data),
@@ -319,40 +306,28 @@ module simt_lsu #(
       .pend_cmp_o
   );
 
-  logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
+  logic write_room, request_room, note, request_write, access_end, push, fill_valid, written;
   logic [5:0] write_slot;
   logic [6:0] note_tag, push_tag;
-  logic [1:0] note_access, push_op;
+  simt_op_pkg::lsu_note_t noted;
   logic [WW-1:0] note_warp, written_warp;
-  logic [LW-1:0] note_lane;
-  logic [31:0] note_addr, note_pc;
-  logic [3:0] push_amo;
-  logic [25:0] push_line;
-  logic [511:0] push_wdata, fill_data, piece_line;
-  logic [63:0] push_be;
+  tern_pkg::mem_req_t push_req;
+  logic [511:0] fill_data, piece_line;
   logic [FILL_W-1:0] fill;
   logic credit, piece_start, cache_idle, pieces_idle, local_pieces_idle, local_idle;
   logic [ENTRY_W-1:0] piece_entry;
   logic [LANES-1:0] piece_mask;
 
-  lsu_cache #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
+  lsu_cache #(.LANES(LANES), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
       .clk_i,
       .rst_i(soft_rst),
       .clear_i(clear),
       .in_valid_i(c_valid),
       .in_ready_o(c_ready),
       .in_last_i(c_last),
-      .in_op_i(c_op),
-      .in_amo_i(c_amo),
-      .in_size_i(c_size),
-      .in_warp_i(c_warp),
-      .in_entry_i(c_entry),
-      .in_pc_i(c_pc),
+      .in_i(c),
       .in_mask_i(c_mask),
       .in_merge_i(c_merge),
-      .in_lane_i(c_lane),
-      .in_addr_i(c_addr),
-      .in_private_i(c_private),
       .in_pair_i(c_pair),
       .in_offset_i(c_offset),
       .in_data_i(c_data),
@@ -367,18 +342,9 @@ module simt_lsu #(
       .access_end_o(access_end),
       .note_tag_o(note_tag),
       .note_mask_o(note_mask),
-      .note_access_o(note_access),
-      .note_warp_o(note_warp),
-      .note_lane_o(note_lane),
-      .note_addr_o(note_addr),
-      .note_private_o(note_private),
-      .note_pc_o(note_pc),
+      .note_o(noted),
       .request_push_o(push),
-      .request_op_o(push_op),
-      .request_amo_o(push_amo),
-      .request_line_o(push_line),
-      .request_wdata_o(push_wdata),
-      .request_be_o(push_be),
+      .request_o(push_req),
       .request_tag_o(push_tag),
       .fill_valid_i(fill_valid),
       .fill_i(fill),
@@ -393,12 +359,9 @@ module simt_lsu #(
       .idle_o(cache_idle)
   );
 
-  logic f_fault, f_fault_gen, written_gen;
-  logic [7:0] f_fault_code;
-  logic [1:0] f_fault_access;
-  logic [31:0] f_fault_va, f_fault_pc;
-  logic [WW-1:0] f_fault_warp;
-  logic [LW-1:0] f_fault_lane;
+  logic f_valid, written_gen;
+  simt_op_pkg::lsu_fault_t f;
+  assign note_warp = noted.warp[WW-1:0];
 
   lsu_flight #(.LANES(LANES), .WARPS(WARPS), .FILL_W(FILL_W)) u_flight (
       .clk_i,
@@ -409,22 +372,13 @@ module simt_lsu #(
       .write_room_o(write_room),
       .write_slot_o(write_slot),
       .write_i(request_write),
-      .note_i(note),
+      .note_valid_i(note),
       .note_tag_i(note_tag),
-      .note_access_i(note_access),
+      .note_i(noted),
       .note_gen_i(gen_i[note_warp]),
-      .note_warp_i(note_warp),
-      .note_lane_i(note_lane),
-      .note_private_i(note_private),
-      .note_addr_i(note_addr),
-      .note_pc_i(note_pc),
       .room_o(request_room),
       .push_i(push),
-      .push_op_i(push_op),
-      .push_amo_i(push_amo),
-      .push_line_i(push_line),
-      .push_wdata_i(push_wdata),
-      .push_be_i(push_be),
+      .push_req_i(push_req),
       .push_tag_i(push_tag),
       .fill_valid_o(fill_valid),
       .fill_o(fill),
@@ -432,16 +386,10 @@ module simt_lsu #(
       .written_o(written),
       .written_gen_o(written_gen),
       .written_warp_o(written_warp),
-      .fault_valid_o(f_fault),
+      .fault_valid_o(f_valid),
       .absent_o(f_absent),
       .fault_tag_o(f_fault_tag),
-      .fault_code_o(f_fault_code),
-      .fault_access_o(f_fault_access),
-      .fault_va_o(f_fault_va),
-      .fault_pc_o(f_fault_pc),
-      .fault_gen_o(f_fault_gen),
-      .fault_warp_o(f_fault_warp),
-      .fault_lane_o(f_fault_lane),
+      .fault_o(f),
       .idle_o(flight_idle),
       .mem_req_valid_o,
       .mem_req_ready_i,
@@ -602,17 +550,17 @@ module simt_lsu #(
   // A fault of the memory channel has priority over one of lsu_address, because its instruction is older. A fault has
   // priority over an absent page.
   logic f_first;
-  assign f_first = f_fault || !a_fault;
-  assign fault_valid_o = (f_fault || a_fault) && !soft_rst;
+  assign f_first = f_valid || !a_fault;
+  assign fault_valid_o = (f_valid || a_fault) && !soft_rst;
   assign absent_o = f_absent && !a_fault && !soft_rst;
-  assign fault_code_o = f_first ? f_fault_code : a_fault_code;
-  assign fault_access_o = f_first ? f_fault_access :
+  assign fault_code_o = f_first ? f.code : a_fault_code;
+  assign fault_access_o = f_first ? f.access :
       a_q.op == simt_op_pkg::LSU_AMO ? 2'd3 : a_q.op == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
-  assign fault_va_o = f_first ? f_fault_va : a_fault_va;
-  assign fault_pc_o = f_first ? f_fault_pc : a_q.pc;
-  assign fault_gen_o = f_first ? f_fault_gen : gen_i[a_warp_q];
-  assign fault_warp_o = f_first ? f_fault_warp : a_warp_q;
-  assign fault_lane_o = f_first ? f_fault_lane : a_fault_lane;
+  assign fault_va_o = f_first ? f.va : a_fault_va;
+  assign fault_pc_o = f_first ? f.pc : a_q.pc;
+  assign fault_gen_o = f_first ? f.gen : gen_i[a_warp_q];
+  assign fault_warp_o = f_first ? f.warp[WW-1:0] : a_warp_q;
+  assign fault_lane_o = f_first ? f.lane[LW-1:0] : a_fault_lane;
 
   // Results and writes are counted by {generation, warp}. A fence waits for those of the warp's own generation. A warp
   // may be launched again once all that it has begun is noted with its generation, and nothing of the generation before
@@ -667,7 +615,7 @@ module simt_lsu #(
   assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
   assign launch_hold_o = busy_before | busy_queue | busy_address;
   assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
-  assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault &&
+  assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid &&
       !f_absent && pieces_idle && local_pieces_idle && local_idle && !wb_valid_o;
   assign settled_o = settle && retain_ready;
 endmodule

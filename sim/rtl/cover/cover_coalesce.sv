@@ -8,9 +8,7 @@ module cover_coalesce #(
     input logic             out_valid_o,
     input logic             out_ready_i,
     input logic             out_last_o,
-    input logic             out_private_o,
-    input logic [2:0]       out_op_o,
-    input logic [1:0]       out_size_o,
+    input simt_op_pkg::lsu_access_t out_o,
     input logic [LANES-1:0] out_mask_o,
     input logic [LANES-1:0] rest_q,
     input logic [LANES-1:0] blocked,
@@ -20,25 +18,26 @@ module cover_coalesce #(
     input logic             push_i
 );
 
-  logic go;
+  logic go, unused;
   assign go = out_valid_o && out_ready_i;
+  assign unused = &{1'b0, out_o};  // Most fields are not covered.
 
-  load_one_line:         cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && out_last_o);
-  load_many_lines:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o);
-  load_one_lane_a_line:  cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o &&
+  load_one_line:         cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_LOAD && out_last_o);
+  load_many_lines:       cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_LOAD && !out_last_o);
+  load_one_lane_a_line:  cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_LOAD && !out_last_o &&
                                          (out_mask_o & (out_mask_o - 1'b1)) == '0);
-  store_one_line:        cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_last_o);
-  store_many_lines:      cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && !out_last_o);
-  store_same_address:    cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
+  store_one_line:        cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE && out_last_o);
+  store_many_lines:      cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE && !out_last_o);
+  store_same_address:    cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&
                                          (shadow_q & out_mask_o) != '0);
-  store_bytes:           cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
-                                         out_size_o == 2'd0);
-  store_halves:          cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
-                                         out_size_o == 2'd1);
-  private_window:        cover property (@(posedge clk_i) go && out_private_o);
-  atomic_together:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && !single &&
+  store_bytes:           cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&
+                                         out_o.size == 2'd0);
+  store_halves:          cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&
+                                         out_o.size == 2'd1);
+  private_window:        cover property (@(posedge clk_i) go && out_o.is_private);
+  atomic_together:       cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_AMO && !single &&
                                          (out_mask_o & (out_mask_o - 1'b1)) != '0);
-  atomic_same_address:   cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO &&
+  atomic_same_address:   cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_AMO &&
                                          (blocked & rest_q) != '0);
   atomic_one_by_one:     cover property (@(posedge clk_i) go && single && !out_last_o);
   waits_for_cache:       cover property (@(posedge clk_i) out_valid_o && !out_ready_i);

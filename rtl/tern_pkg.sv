@@ -43,6 +43,61 @@ package tern_pkg;
   } mem_rsp_t;
   localparam int MEM_RSP_W = 8 + 512;  // $bits(mem_rsp_t), for vectors of answers
 
+  // An AXI4 port of 512 bits inside the device and the board: what the master asks, with a ready for each channel, and
+  // what the slave answers. Each transfer is one beat of full width (axi_port has the constants that say so).
+  typedef struct packed {
+    logic         ar_valid;
+    logic [5:0]   ar_id;
+    logic [63:0]  ar_addr;
+    logic         aw_valid;
+    logic [5:0]   aw_id;
+    logic [63:0]  aw_addr;
+    logic         w_valid;
+    logic [511:0] w_data;
+    logic [63:0]  w_strb;
+  } axi_req_t;
+  localparam int AXI_REQ_W = 1 + 6 + 64 + 1 + 6 + 64 + 1 + 512 + 64;  // $bits(axi_req_t), for vectors
+  typedef struct packed {
+    logic ar;
+    logic aw;
+    logic w;
+  } axi_req_ready_t;
+  typedef struct packed {
+    logic         r_valid;
+    logic [5:0]   r_id;
+    logic [511:0] r_data;
+    logic [1:0]   r_resp;
+    logic         b_valid;
+    logic [5:0]   b_id;
+    logic [1:0]   b_resp;
+  } axi_rsp_t;
+  localparam int AXI_RSP_W = 1 + 6 + 512 + 2 + 1 + 6 + 2;  // $bits(axi_rsp_t), for vectors
+  typedef struct packed {
+    logic r;
+    logic b;
+  } axi_rsp_ready_t;
+
+  // An access of a dirty command to a word of the dirty plane, but for the mask, whose width is a parameter.
+  typedef struct packed {
+    logic        first;
+    logic        last;
+    logic        clear;
+    logic        mark;
+    logic [21:0] word;
+    logic [15:0] tag;
+  } dirty_access_t;
+
+  // A line that a dirty command writes, and the answer of memory.
+  typedef struct packed {
+    logic [3:0]   slot;
+    logic [27:0]  line;
+    logic [511:0] data;
+  } dirty_line_t;
+  typedef struct packed {
+    logic [3:0] slot;
+    logic       error;
+  } dirty_done_t;
+
   // A buffer in the HW queue of an engine (registers sub_*).
   typedef struct packed {
     logic        is_null;  // Completion is indicated, and nothing runs.

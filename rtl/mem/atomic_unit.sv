@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes atomic operations in front of the AXI port, with a small buffer of the lines that they use.
 //
-// Contract: an atomic that is taken on req_* is executed on the words that req_be_i selects
+// Contract: an atomic that is taken on req_* is executed on the words that req_i.be selects
 // (docs/hardware/interfaces.md, rules 5 and 6). Each atomic ends once, as a record: written through (wt_*) or, if it
 // changes nothing, direct (direct_*). The owner then puts the record on end_rec_i, reads meta, old words and fault
 // beside it, and frees it with end_valid_i. A record that was written through is freed only after memory has answered;
@@ -24,10 +24,7 @@ module atomic_unit #(
     input  logic               req_valid_i,
     output logic               req_ready_o,
     input  logic [ENGINES-1:0] req_engine_i,   // One-hot.
-    input  logic [        3:0] req_amo_i,
-    input  logic [       27:0] req_line_i,
-    input  logic [      511:0] req_wdata_i,
-    input  logic [       63:0] req_be_i,
+    input  tern_pkg::mem_req_t req_i,          // op is not used.
     input  logic [ META_W-1:0] req_meta_i,
     input  logic               plain_valid_i,
     input  logic [       27:0] plain_line_i,
@@ -94,14 +91,14 @@ module atomic_unit #(
 
   logic [15:0] req_words;
   for (genvar w = 0; w < 16; w++) begin : g_words
-    assign req_words[w] = req_be_i[4*w];
+    assign req_words[w] = req_i.be[4*w];
   end
   mem_slice #(.WIDTH(ENGINES + 4 + 28 + 512 + 16 + META_W)) u_in (
       .clk_i,
       .rst_i,
       .in_valid_i(req_valid_i),
       .in_ready_o(req_ready_o),
-      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}),
+      .in_data_i({req_engine_i, req_i.amo, req_i.line, req_i.wdata, req_words, req_meta_i}),
       .out_valid_o(t_valid_q),
       .out_ready_i(enter),
       .out_data_o({t_engine_q, t_amo_q, t_line_q, t_wdata_q, t_words_q, t_meta_q})
@@ -345,7 +342,7 @@ module atomic_unit #(
   end
 
   logic has_room, unused;  // has_room is always high: there is room for every record.
-  assign unused = &{1'b0, has_room, req_be_i};
+  assign unused = &{1'b0, has_room, req_i.op, req_i.be};
 
   assign end_meta_o = rec_meta[end_rec_i];
   assign end_data_o = rec_data[end_rec_i];

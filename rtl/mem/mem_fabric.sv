@@ -13,7 +13,6 @@ module mem_fabric #(
     parameter int TAG_W     = 11,       // Bits of a tag.
     parameter int PAGE_LOG2 = 12,       // log2 of the bytes that one dirty bit covers.
     parameter int MEM_PAGES = 1 << 20,  // Capacity of the dirty plane in pages of 4 KiB.
-    parameter int ID_W      = 6,        // Bits of an AXI id, at least 6.
     parameter int DIRTY_WORD = 128,     // Bits of the dirty plane that one access reads.
     parameter int PORTS     = 1,        // Number of memory ports: 1, 2 or 4.
     parameter int INTERLEAVE_LOG2 = 8,  // log2 of the adjacent bytes at one port.
@@ -44,41 +43,17 @@ module mem_fabric #(
     output logic                                   dirty_error_o,
     output logic                                   dirty_bus_error_o,
     output logic [31:0]                            dirty_found_o,
-    // AXI4 masters, port 0 lowest.
-    output logic [PORTS-1:0]                       m_axi_arvalid_o,
-    input  logic [PORTS-1:0]                       m_axi_arready_i,
-    output logic [ID_W*PORTS-1:0]                  m_axi_arid_o,
-    output logic [64*PORTS-1:0]                    m_axi_araddr_o,
-    output logic [8*PORTS-1:0]                     m_axi_arlen_o,
-    output logic [3*PORTS-1:0]                     m_axi_arsize_o,
-    output logic [2*PORTS-1:0]                     m_axi_arburst_o,
-    input  logic [PORTS-1:0]                       m_axi_rvalid_i,
-    output logic [PORTS-1:0]                       m_axi_rready_o,
-    input  logic [ID_W*PORTS-1:0]                  m_axi_rid_i,
-    input  logic [512*PORTS-1:0]                   m_axi_rdata_i,
-    input  logic [2*PORTS-1:0]                     m_axi_rresp_i,
-    input  logic [PORTS-1:0]                       m_axi_rlast_i,
-    output logic [PORTS-1:0]                       m_axi_awvalid_o,
-    input  logic [PORTS-1:0]                       m_axi_awready_i,
-    output logic [ID_W*PORTS-1:0]                  m_axi_awid_o,
-    output logic [64*PORTS-1:0]                    m_axi_awaddr_o,
-    output logic [8*PORTS-1:0]                     m_axi_awlen_o,
-    output logic [3*PORTS-1:0]                     m_axi_awsize_o,
-    output logic [2*PORTS-1:0]                     m_axi_awburst_o,
-    output logic [PORTS-1:0]                       m_axi_wvalid_o,
-    input  logic [PORTS-1:0]                       m_axi_wready_i,
-    output logic [512*PORTS-1:0]                   m_axi_wdata_o,
-    output logic [64*PORTS-1:0]                    m_axi_wstrb_o,
-    output logic [PORTS-1:0]                       m_axi_wlast_o,
-    input  logic [PORTS-1:0]                       m_axi_bvalid_i,
-    output logic [PORTS-1:0]                       m_axi_bready_o,
-    input  logic [ID_W*PORTS-1:0]                  m_axi_bid_i,
-    input  logic [2*PORTS-1:0]                     m_axi_bresp_i
+    // AXI4 masters, port 0 lowest: vectors of axi_req_t, axi_req_ready_t, axi_rsp_t and axi_rsp_ready_t.
+    output logic [tern_pkg::AXI_REQ_W*PORTS-1:0]   axi_req_o,
+    input  logic [3*PORTS-1:0]                     axi_req_ready_i,
+    input  logic [tern_pkg::AXI_RSP_W*PORTS-1:0]   axi_rsp_i,
+    output logic [2*PORTS-1:0]                     axi_rsp_ready_o
 );
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int DIRTY_TAG_W = 16;
   localparam int LINES_LOG2 = INTERLEAVE_LOG2 - 6;
   localparam int REQ_W = tern_pkg::MEM_REQ_W, RSP_W = tern_pkg::MEM_RSP_W;
+  localparam int AXI_REQ_W = tern_pkg::AXI_REQ_W, AXI_RSP_W = tern_pkg::AXI_RSP_W;
   localparam int ALL = PORTS * ENGINES;  // Engine e at port p has index p * ENGINES + e.
 
   generate
@@ -98,22 +73,20 @@ module mem_fabric #(
   logic [ALL-1:0] reserve, reserve_q;
   logic [32*PORTS-1:0] reserve_thread, reserve_thread_q;
 
-  // Dirty commands: accesses to the planes (acc_*, got_*), and lines that are written (out_*, line_done_*).
-  logic acc_valid, acc_first, acc_last, acc_clear, acc_set;
-  logic [21:0] acc_word;
+  // Dirty commands: accesses to the planes (acc*, got_*), and lines that are written (out*, line_done*).
+  logic acc_valid;
+  tern_pkg::dirty_access_t acc;
   logic [DIRTY_WORD-1:0] acc_mask, got_data;
-  logic [DIRTY_TAG_W-1:0] acc_tag;
   logic [15:0] look;
   logic [63:0] marks;
-  logic out_valid, done_valid, done_error;
-  logic [27:0] out_line;
-  logic [511:0] out_data;
-  logic [3:0] out_slot, done_slot;
-  logic [PORTS-1:0] acc_ready, got_valid, out_to, out_ready, line_done, line_done_ready, line_done_error;
+  logic out_valid, done_valid;
+  tern_pkg::dirty_line_t out;
+  tern_pkg::dirty_done_t done;
+  logic [PORTS-1:0] acc_ready, got_valid, out_to, out_ready, line_done, line_done_ready;
   logic [DIRTY_WORD*PORTS-1:0] port_got;
   logic [DIRTY_TAG_W*PORTS-1:0] got_tag;
   logic [64*PORTS-1:0] port_marks;
-  logic [4*PORTS-1:0] line_done_slot;
+  logic [5*PORTS-1:0] port_done;  // Vector of dirty_done_t.
 
   always_ff @(posedge clk_i) begin
     reserve_q <= reserve;
@@ -140,9 +113,7 @@ module mem_fabric #(
         .TAG_W(TAG_W),
         .PAGE_LOG2(PAGE_LOG2),
         .MEM_PAGES(MEM_PAGES),
-        .ID_W(ID_W),
         .DIRTY_WORD(DIRTY_WORD),
-        .DIRTY_TAG_W(DIRTY_TAG_W),
         .PORTS(PORTS),
         .LINES_LOG2(LINES_LOG2),
         .HASH_W(HASH_W),
@@ -169,13 +140,8 @@ module mem_fabric #(
         .acc_valid_i(acc_valid),
         .acc_ready_o(acc_ready[p]),
         .acc_others_i(&(acc_ready | PORTS'(1 << p))),
-        .acc_first_i(acc_first),
-        .acc_last_i(acc_last),
-        .acc_clear_i(acc_clear),
-        .acc_set_i(acc_set),
-        .acc_word_i(acc_word),
+        .acc_i(acc),
         .acc_mask_i(acc_mask),
-        .acc_tag_i(acc_tag),
         .got_valid_o(got_valid[p]),
         .got_data_o(port_got[DIRTY_WORD*p+:DIRTY_WORD]),
         .got_tag_o(got_tag[DIRTY_TAG_W*p+:DIRTY_TAG_W]),
@@ -183,42 +149,14 @@ module mem_fabric #(
         .marks_o(port_marks[64*p+:64]),
         .out_valid_i(out_valid && out_to[p]),
         .out_ready_o(out_ready[p]),
-        .out_line_i(out_line),
-        .out_data_i(out_data),
-        .out_slot_i(out_slot),
+        .out_i(out),
         .done_valid_o(line_done[p]),
         .done_ready_i(line_done_ready[p]),
-        .done_slot_o(line_done_slot[4*p+:4]),
-        .done_error_o(line_done_error[p]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[p]),
-        .m_axi_arready_i(m_axi_arready_i[p]),
-        .m_axi_arid_o(m_axi_arid_o[ID_W*p+:ID_W]),
-        .m_axi_araddr_o(m_axi_araddr_o[64*p+:64]),
-        .m_axi_arlen_o(m_axi_arlen_o[8*p+:8]),
-        .m_axi_arsize_o(m_axi_arsize_o[3*p+:3]),
-        .m_axi_arburst_o(m_axi_arburst_o[2*p+:2]),
-        .m_axi_rvalid_i(m_axi_rvalid_i[p]),
-        .m_axi_rready_o(m_axi_rready_o[p]),
-        .m_axi_rid_i(m_axi_rid_i[ID_W*p+:ID_W]),
-        .m_axi_rdata_i(m_axi_rdata_i[512*p+:512]),
-        .m_axi_rresp_i(m_axi_rresp_i[2*p+:2]),
-        .m_axi_rlast_i(m_axi_rlast_i[p]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[p]),
-        .m_axi_awready_i(m_axi_awready_i[p]),
-        .m_axi_awid_o(m_axi_awid_o[ID_W*p+:ID_W]),
-        .m_axi_awaddr_o(m_axi_awaddr_o[64*p+:64]),
-        .m_axi_awlen_o(m_axi_awlen_o[8*p+:8]),
-        .m_axi_awsize_o(m_axi_awsize_o[3*p+:3]),
-        .m_axi_awburst_o(m_axi_awburst_o[2*p+:2]),
-        .m_axi_wvalid_o(m_axi_wvalid_o[p]),
-        .m_axi_wready_i(m_axi_wready_i[p]),
-        .m_axi_wdata_o(m_axi_wdata_o[512*p+:512]),
-        .m_axi_wstrb_o(m_axi_wstrb_o[64*p+:64]),
-        .m_axi_wlast_o(m_axi_wlast_o[p]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[p]),
-        .m_axi_bready_o(m_axi_bready_o[p]),
-        .m_axi_bid_i(m_axi_bid_i[ID_W*p+:ID_W]),
-        .m_axi_bresp_i(m_axi_bresp_i[2*p+:2])
+        .done_o(port_done[5*p+:5]),
+        .axi_req_o(axi_req_o[AXI_REQ_W*p+:AXI_REQ_W]),
+        .axi_req_ready_i(axi_req_ready_i[3*p+:3]),
+        .axi_rsp_i(axi_rsp_i[AXI_RSP_W*p+:AXI_RSP_W]),
+        .axi_rsp_ready_o(axi_rsp_ready_o[2*p+:2])
     );
     // One answer for a written line is passed on in a cycle, that of the lowest port first.
     assign line_done_ready[p] = (line_done & PORTS'((1 << p) - 1)) == '0;
@@ -235,7 +173,7 @@ module mem_fabric #(
     assign ev_wr_o = port_ev_wr;
     assign out_to = 1'b1;
   end else begin : g_interleave
-    assign out_to = PORTS'(1) << out_line[LINES_LOG2+:$clog2(PORTS)];
+    assign out_to = PORTS'(1) << out.line[LINES_LOG2+:$clog2(PORTS)];
     for (genvar e = 0; e < ENGINES; e++) begin : g_engine
       logic [PORTS-1:0] valid, ready, room, got, rd, wr;
       logic [TAG_W*PORTS-1:0] tag;
@@ -293,15 +231,11 @@ module mem_fabric #(
   always_comb begin
     got_data = '0;
     marks = '0;
-    done_slot = '0;
-    done_error = 1'b0;
+    done = '0;
     for (int p = 0; p < PORTS; p++) begin
       got_data = got_data | port_got[DIRTY_WORD*p+:DIRTY_WORD];
       marks = marks | port_marks[64*p+:64];
-      if (line_done[p] && line_done_ready[p]) begin
-        done_slot = done_slot | line_done_slot[4*p+:4];
-        done_error = done_error | line_done_error[p];
-      end
+      if (line_done[p] && line_done_ready[p]) done = done | port_done[5*p+:5];
     end
   end
   assign done_valid = |line_done;
@@ -321,13 +255,13 @@ module mem_fabric #(
       .found_o(dirty_found_o),
       .acc_valid_o(acc_valid),
       .acc_ready_i(&acc_ready),
-      .acc_first_o(acc_first),
-      .acc_last_o(acc_last),
-      .acc_clear_o(acc_clear),
-      .acc_set_o(acc_set),
-      .acc_word_o(acc_word),
+      .acc_first_o(acc.first),
+      .acc_last_o(acc.last),
+      .acc_clear_o(acc.clear),
+      .acc_set_o(acc.mark),
+      .acc_word_o(acc.word),
       .acc_mask_o(acc_mask),
-      .acc_tag_o(acc_tag),
+      .acc_tag_o(acc.tag),
       .got_valid_i(got_valid[0]),
       .got_data_i(got_data),
       .got_tag_i(got_tag[DIRTY_TAG_W-1:0]),
@@ -335,12 +269,12 @@ module mem_fabric #(
       .marks_i(marks),
       .wr_valid_o(out_valid),
       .wr_ready_i(|(out_to & out_ready)),
-      .wr_line_o(out_line),
-      .wr_data_o(out_data),
-      .wr_slot_o(out_slot),
+      .wr_line_o(out.line),
+      .wr_data_o(out.data),
+      .wr_slot_o(out.slot),
       .done_valid_i(done_valid),
-      .done_slot_i(done_slot),
-      .done_error_i(done_error)
+      .done_slot_i(done.slot),
+      .done_error_i(done.error)
   );
 
   if (PORTS > 1) begin : g_unused

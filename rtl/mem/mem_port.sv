@@ -21,9 +21,7 @@ module mem_port #(
     parameter int TAG_W     = 11,       // Bits of a tag.
     parameter int PAGE_LOG2 = 12,       // log2 of the bytes that one dirty bit covers.
     parameter int MEM_PAGES = 1 << 20,  // Capacity of the dirty plane in pages of 4 KiB.
-    parameter int ID_W      = 6,        // Bits of an AXI id, at least 6.
     parameter int DIRTY_WORD = 128,     // Bits of the dirty plane that one access reads.
-    parameter int DIRTY_TAG_W = 16,     // Bits of the tag of an access to the dirty plane.
     parameter int PORTS     = 1,        // Number of memory ports of the device.
     parameter int LINES_LOG2 = 2,       // log2 of the adjacent lines at one port.
     parameter int HASH_W    = 9,        // 2^HASH_W entries in a table of mem_gate.
@@ -53,73 +51,62 @@ module mem_port #(
     input  logic                                   acc_valid_i,
     output logic                                   acc_ready_o,
     input  logic                                   acc_others_i,  // The planes of all other ports are ready.
-    input  logic                                   acc_first_i,
-    input  logic                                   acc_last_i,
-    input  logic                                   acc_clear_i,
-    input  logic                                   acc_set_i,
-    input  logic [21:0]                            acc_word_i,
+    input  tern_pkg::dirty_access_t                acc_i,
     input  logic [DIRTY_WORD-1:0]                  acc_mask_i,
-    input  logic [DIRTY_TAG_W-1:0]                 acc_tag_i,
     output logic                                   got_valid_o,
     output logic [DIRTY_WORD-1:0]                  got_data_o,
-    output logic [DIRTY_TAG_W-1:0]                 got_tag_o,
+    output logic [15:0]                            got_tag_o,
     input  logic [15:0]                            look_i,
     output logic [63:0]                            marks_o,
     // Lines that a dirty command writes, and the answers of memory.
     input  logic                                   out_valid_i,
     output logic                                   out_ready_o,
-    input  logic [27:0]                            out_line_i,
-    input  logic [511:0]                           out_data_i,
-    input  logic [3:0]                             out_slot_i,
+    input  tern_pkg::dirty_line_t                  out_i,
     output logic                                   done_valid_o,
     input  logic                                   done_ready_i,
-    output logic [3:0]                             done_slot_o,
-    output logic                                   done_error_o,
+    output tern_pkg::dirty_done_t                  done_o,
     // AXI4 master.
-    output logic                                   m_axi_arvalid_o,
-    input  logic                                   m_axi_arready_i,
-    output logic [ID_W-1:0]                        m_axi_arid_o,
-    output logic [63:0]                            m_axi_araddr_o,
-    output logic [7:0]                             m_axi_arlen_o,
-    output logic [2:0]                             m_axi_arsize_o,
-    output logic [1:0]                             m_axi_arburst_o,
-    input  logic                                   m_axi_rvalid_i,
-    output logic                                   m_axi_rready_o,
-    input  logic [ID_W-1:0]                        m_axi_rid_i,
-    input  logic [511:0]                           m_axi_rdata_i,
-    input  logic [1:0]                             m_axi_rresp_i,
-    input  logic                                   m_axi_rlast_i,
-    output logic                                   m_axi_awvalid_o,
-    input  logic                                   m_axi_awready_i,
-    output logic [ID_W-1:0]                        m_axi_awid_o,
-    output logic [63:0]                            m_axi_awaddr_o,
-    output logic [7:0]                             m_axi_awlen_o,
-    output logic [2:0]                             m_axi_awsize_o,
-    output logic [1:0]                             m_axi_awburst_o,
-    output logic                                   m_axi_wvalid_o,
-    input  logic                                   m_axi_wready_i,
-    output logic [511:0]                           m_axi_wdata_o,
-    output logic [63:0]                            m_axi_wstrb_o,
-    output logic                                   m_axi_wlast_o,
-    input  logic                                   m_axi_bvalid_i,
-    output logic                                   m_axi_bready_o,
-    input  logic [ID_W-1:0]                        m_axi_bid_i,
-    input  logic [1:0]                             m_axi_bresp_i
+    output tern_pkg::axi_req_t                     axi_req_o,
+    input  tern_pkg::axi_req_ready_t               axi_req_ready_i,
+    input  tern_pkg::axi_rsp_t                     axi_rsp_i,
+    output tern_pkg::axi_rsp_ready_t               axi_rsp_ready_o
 );
   localparam int ENG_W = 3;
-  localparam int META_W = ENG_W + TAG_W + HASH_W;  // Bits kept for a request in flight: engine, tag, hash.
+  localparam int ASKED_W = TAG_W + HASH_W, META_W = ENG_W + ASKED_W;  // Widths of asked_t and meta_t.
   localparam int DIRTY_PATIENCE = 15;  // Cycles that a line of a dirty command waits.
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int PORT_W = $clog2(PORTS);
   localparam int NAME_W = HASH_W + 8;              // Bits of the name of a line in mem_gate.
   localparam int REQ_W = tern_pkg::MEM_REQ_W, RSP_W = tern_pkg::MEM_RSP_W;
 
+  // What is kept of a request in flight.
+  typedef struct packed {
+    logic [TAG_W-1:0]  tag;
+    logic [HASH_W-1:0] hash;
+  } asked_t;
+  typedef struct packed {
+    logic [ENG_W-1:0] engine;
+    asked_t           asked;
+  } meta_t;
+  // What axi_read keeps. A fetch of the atomic unit has its entry in place of the meta.
+  typedef struct packed {
+    logic  fetch;
+    meta_t meta;
+  } read_t;
+  // What axi_write keeps. A write of the atomic unit has its record in place of asked, and a line of a dirty command
+  // has its slot in place of the meta.
+  typedef struct packed {
+    logic  out;     // of a dirty command
+    logic  atomic;
+    meta_t meta;
+  } write_t;
+
   generate
     if (HASH_W < 2 || HASH_W > 20) begin : g_check_hash
       $error("mem_port: HASH_W out of range");
     end
-    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
-      $error("mem_port: ENGINES, ID_W or PAGE_LOG2 out of range");
+    if (ENGINES < 1 || ENGINES > 8 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
+      $error("mem_port: ENGINES or PAGE_LOG2 out of range");
     end
   endgenerate
 
@@ -203,8 +190,8 @@ module mem_port #(
   );
 
   // Requests that the gate has granted.
-  tern_pkg::mem_req_t head, rd_req, wr_req;
-  logic [META_W-1:0] rd_meta, wr_meta;
+  tern_pkg::mem_req_t head, rd_req, wr_req, atomic_req;
+  meta_t head_meta, rd_meta, wr_meta;
   logic [3:0] wr_bank;
   logic wr_plain, wr_atomic;
 
@@ -218,13 +205,16 @@ module mem_port #(
     wr_atomic = 1'b0;
     for (int e = 0; e < ENGINES; e++) begin
       head = heads[REQ_W*e+:REQ_W];
+      head_meta.engine = ENG_W'(e);
+      head_meta.asked.tag = head_tag[TAG_W*e+:TAG_W];
+      head_meta.asked.hash = head_hash[HASH_W*e+:HASH_W];
       if (rd_grant[e]) begin
         rd_req.line = rd_req.line | head.line;
-        rd_meta = rd_meta | {ENG_W'(e), head_tag[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+        rd_meta = rd_meta | head_meta;
       end
       if (wr_grant[e]) begin
         wr_req = wr_req | head;
-        wr_meta = wr_meta | {ENG_W'(e), head_tag[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+        wr_meta = wr_meta | head_meta;
         wr_bank = wr_bank | head_bank_q[4*e+:4];
         wr_plain = wr_plain | head_class[2*e+:2] == tern_pkg::MEM_WRITE;
         wr_atomic = wr_atomic | head_class[2*e+:2] == tern_pkg::MEM_ATOMIC;
@@ -243,31 +233,33 @@ module mem_port #(
   logic [63:0] wt_be;
   logic [4:0] wt_rec, direct_rec, c_rec;
   logic [ENGINES-1:0] wt_engine, direct_engine;
-  logic [META_W-ENG_W-1:0] end_meta;
+  asked_t end_asked;
   logic r_error, c_error;
-  logic [META_W:0] r_meta;
+  read_t rd_kept, r_kept;  // of the read that goes, of the one that is answered
+  logic [META_W-1:0] r_meta;
 
   always_ff @(posedge clk_i) begin
     plain_valid_q <= wr_plain || out_ready_o;
     if (wr_plain || out_asks) begin
-      plain_line_q <= out_asks ? out_line_i : wr_req.line;
+      plain_line_q <= out_asks ? out_i.line : wr_req.line;
       plain_be_q <= out_asks ? '1 : wr_req.be;
     end
     if (rst_i) plain_valid_q <= 1'b0;
   end
 
+  always_comb begin
+    atomic_req = wr_req;
+    atomic_req.op = tern_pkg::MEM_ATOMIC;
+  end
   if (ATOMICS) begin : g_atomic
-    atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
+    atomic_unit #(.ENGINES(ENGINES), .META_W(ASKED_W)) u_atomic (
         .clk_i,
         .rst_i,
         .req_valid_i(wr_atomic),
         .req_ready_o(at_ready),
         .req_engine_i(wr_grant),
-        .req_amo_i(wr_req.amo),
-        .req_line_i(wr_req.line),
-        .req_wdata_i(wr_req.wdata),
-        .req_be_i(wr_req.be),
-        .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
+        .req_i(atomic_req),
+        .req_meta_i(wr_meta.asked),
         .plain_valid_i(plain_valid_q),
         .plain_line_i(plain_line_q),
         .plain_be_i(plain_be_q),
@@ -291,7 +283,7 @@ module mem_port #(
         .direct_rec_o(direct_rec),
         .direct_engine_o(direct_engine),
         .end_rec_i(c_rec),
-        .end_meta_o(end_meta),
+        .end_meta_o(end_asked),
         .end_data_o(end_data),
         .end_fault_o(end_fault),
         .end_valid_i(c_done && c_atomic),
@@ -304,14 +296,13 @@ module mem_port #(
   end else begin : g_none
     assign {at_ready, fill_valid, wt_valid, direct_valid, end_fault} = '0;
     assign {fill_line, fill_entry, wt_line, wt_data, wt_be, wt_rec, wt_engine, direct_rec, direct_engine} = '0;
-    assign {end_meta, end_data, reserve_o, reserve_thread_o} = '0;
+    assign {end_asked, end_data, reserve_o, reserve_thread_o} = '0;
     logic unused_atomic;
-    assign unused_atomic = &{1'b0, plain_valid_q, plain_line_q, plain_be_q, wr_req.amo, wr_atomic, line_valid, wt_ready,
+    assign unused_atomic = &{1'b0, plain_valid_q, plain_line_q, plain_be_q, atomic_req, wr_atomic, line_valid, wt_ready,
                              direct_ready, c_rec, forget_i, forget_thread_i};
   end
 
-  // Reads. A fetch of the atomic unit goes first, but only one at a time while engines wait. The meta of a fetch is {1,
-  // entry}.
+  // Reads. A fetch of the atomic unit goes first, but only one at a time while engines wait.
   logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;
   assign fill_asks = fill_valid && fill_first;
   assign fill_goes = fill_asks && rd_port_ready;
@@ -324,34 +315,40 @@ module mem_port #(
       .other_goes_i(|rd_grant),
       .first_o(fill_first)
   );
-  axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
+  assign rd_kept.fetch = fill_asks;
+  assign rd_kept.meta = fill_asks ? META_W'(fill_entry) : rd_meta;
+  assign r_meta = r_kept.meta;
+  axi_read #(.META_W(META_W + 1)) u_read (
       .clk_i,
       .rst_i,
       .axi_base_i,
       .req_valid_i(fill_asks || |rd_grant),
       .req_ready_o(rd_port_ready),
       .req_line_i(fill_asks ? fill_line : rd_req.line),
-      .req_meta_i(fill_asks ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
+      .req_meta_i(rd_kept),
       .rsp_valid_o(r_valid),
       .rsp_ready_i(r_ready),
-      .rsp_meta_o(r_meta),
+      .rsp_meta_o(r_kept),
       .rsp_data_o(r_data),
       .rsp_error_o(r_error),
-      .arvalid_o(m_axi_arvalid_o),
-      .arready_i(m_axi_arready_i),
-      .arid_o(m_axi_arid_o),
-      .araddr_o(m_axi_araddr_o),
-      .rvalid_i(m_axi_rvalid_i),
-      .rready_o(m_axi_rready_o),
-      .rid_i(m_axi_rid_i[5:0]),
-      .rdata_i(m_axi_rdata_i),
-      .rerror_i(m_axi_rresp_i[1])
+      .arvalid_o(axi_req_o.ar_valid),
+      .arready_i(axi_req_ready_i.ar),
+      .arid_o(axi_req_o.ar_id),
+      .araddr_o(axi_req_o.ar_addr),
+      .rvalid_i(axi_rsp_i.r_valid),
+      .rready_o(axi_rsp_ready_o.r),
+      .rid_i(axi_rsp_i.r_id),
+      .rdata_i(axi_rsp_i.r_data),
+      .rerror_i(axi_rsp_i.r_resp[1])
   );
 
-  // Writes. A write of the atomic unit goes first, but only one at a time while engines wait; the meta is {01, engine,
-  // record}. A line of a dirty command goes when neither has a write, or when it has waited; the meta is {10, slot}.
+  // Writes. A write of the atomic unit goes first, but only one at a time while engines wait. A line of a dirty command
+  // goes when neither has a write, or when it has waited.
   logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
-  logic [META_W+1:0] b_meta;
+  write_t wr_kept, b_kept;  // of the write that goes, of the one that is answered
+  meta_t wt_meta;
+  logic [META_W-1:0] b_meta;
+  logic [ASKED_W-1:0] b_asked;
   logic [21:0] b_page;
   // The turn of a line of a dirty command is decided a cycle before. A write that comes in that cycle waits for this
   // line.
@@ -366,7 +363,7 @@ module mem_port #(
   always_ff @(posedge clk_i) begin
     if (!out_valid_i || out_ready_o) out_waited_q <= '0;
     else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
-    out_bank_q <= bank(out_line_i);
+    out_bank_q <= bank(out_i.line);
     out_turn_q <= out_valid_i && !out_ready_o && (!(wt_valid || wr_waits) || out_waited_q >= 4'(DIRTY_PATIENCE - 1));
     if (rst_i) out_turn_q <= 1'b0;
   end
@@ -378,7 +375,14 @@ module mem_port #(
       .other_goes_i(wr_plain),
       .first_o(wt_first)
   );
-  axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
+  assign wt_meta.engine = number(wt_engine);
+  assign wt_meta.asked = ASKED_W'(wt_rec);
+  assign wr_kept.out = out_asks;
+  assign wr_kept.atomic = wt_asks;
+  assign wr_kept.meta = out_asks ? META_W'(out_i.slot) : wt_asks ? wt_meta : wr_meta;
+  assign b_meta = b_kept.meta;
+  assign b_asked = b_kept.meta.asked;
+  axi_write #(.META_W(META_W + 2)) u_write (
       .clk_i,
       .rst_i,
       .axi_base_i,
@@ -386,36 +390,28 @@ module mem_port #(
       .req_ready_o(wr_port_ready),
       .bank_full_o(bank_full),
       .req_bank_i(out_asks ? out_bank_q : wt_asks ? wt_bank : wr_bank),
-      .req_line_i(out_asks ? out_line_i : wt_asks ? wt_line : wr_req.line),
-      .req_data_i(out_asks ? out_data_i : wt_asks ? wt_data : wr_req.wdata),
+      .req_line_i(out_asks ? out_i.line : wt_asks ? wt_line : wr_req.line),
+      .req_data_i(out_asks ? out_i.data : wt_asks ? wt_data : wr_req.wdata),
       .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_req.be),
-      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot_i)} : wt_asks ? {2'b01, number(wt_engine),
-          (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
+      .req_meta_i(wr_kept),
       .rsp_valid_o(b_valid),
       .rsp_ready_i(b_ready),
-      .rsp_meta_o(b_meta),
+      .rsp_meta_o(b_kept),
       .rsp_page_o(b_page),
       .rsp_error_o(b_error),
-      .awvalid_o(m_axi_awvalid_o),
-      .awready_i(m_axi_awready_i),
-      .awid_o(m_axi_awid_o),
-      .awaddr_o(m_axi_awaddr_o),
-      .wvalid_o(m_axi_wvalid_o),
-      .wready_i(m_axi_wready_i),
-      .wdata_o(m_axi_wdata_o),
-      .wstrb_o(m_axi_wstrb_o),
-      .bvalid_i(m_axi_bvalid_i),
-      .bready_o(m_axi_bready_o),
-      .bid_i(m_axi_bid_i[3:0]),
-      .berror_i(m_axi_bresp_i[1])
+      .awvalid_o(axi_req_o.aw_valid),
+      .awready_i(axi_req_ready_i.aw),
+      .awid_o(axi_req_o.aw_id),
+      .awaddr_o(axi_req_o.aw_addr),
+      .wvalid_o(axi_req_o.w_valid),
+      .wready_i(axi_req_ready_i.w),
+      .wdata_o(axi_req_o.w_data),
+      .wstrb_o(axi_req_o.w_strb),
+      .bvalid_i(axi_rsp_i.b_valid),
+      .bready_o(axi_rsp_ready_o.b),
+      .bid_i(axi_rsp_i.b_id[3:0]),
+      .berror_i(axi_rsp_i.b_resp[1])
   );
-  assign m_axi_arlen_o = '0;
-  assign m_axi_arsize_o = 3'd6;
-  assign m_axi_arburst_o = 2'd1;
-  assign m_axi_awlen_o = '0;
-  assign m_axi_awsize_o = 3'd6;
-  assign m_axi_awburst_o = 2'd1;
-  assign m_axi_wlast_o = 1'b1;
 
   function automatic logic [ENG_W-1:0] number(input logic [ENGINES-1:0] engine);
     number = '0;
@@ -424,40 +420,40 @@ module mem_port #(
 
   // Answers of writes and atomics. direct: of an atomic that wrote nothing.
   logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
-  logic [META_W-ENG_W-1:0] c_meta;
+  asked_t c_asked;
   logic [7:0] room;
   logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // Known earlier than the rest of an atomic's meta.
-  assign b_out = b_valid && b_meta[META_W+1];
+  assign b_out = b_valid && b_kept.out;
   assign b_goes = b_valid && !b_out && set_ready;
   assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
   assign c_valid = direct_valid || b_goes;
-  assign c_atomic = c_direct || b_meta[META_W];
-  assign c_rec = c_direct ? direct_rec : b_meta[4:0];
-  assign c_meta = c_atomic ? end_meta : b_meta[META_W-ENG_W-1:0];
-  assign b_engine = b_meta[META_W-1-:ENG_W];
-  assign r_engine = r_meta[META_W-1-:ENG_W];
+  assign c_atomic = c_direct || b_kept.atomic;
+  assign c_rec = c_direct ? direct_rec : b_asked[4:0];
+  assign c_asked = c_atomic ? end_asked : b_kept.meta.asked;
+  assign b_engine = b_kept.meta.engine;
+  assign r_engine = r_kept.meta.engine;
   assign c_engine = c_direct ? number(direct_engine) : b_engine;
-  assign c_hash = c_meta[HASH_W-1:0];
+  assign c_hash = c_asked.hash;
   assign c_error = !c_direct && b_error;
   assign c_done = c_valid && c_wins;
   assign b_ready = (c_done && !c_direct) || (b_out && done_ready_i);
   assign done_valid_o = b_out;
-  assign done_slot_o = b_meta[3:0];
-  assign done_error_o = b_error;
+  assign done_o.slot = b_meta[3:0];
+  assign done_o.error = b_error;
   assign direct_ready = c_done && c_direct;
 
   // Answers of reads.
-  assign line_valid = r_valid && r_meta[META_W];
-  assign r_hash = r_meta[HASH_W-1:0];
-  assign r_done = r_valid && !r_meta[META_W] && r_ready;
+  assign line_valid = r_valid && r_kept.fetch;
+  assign r_hash = r_kept.meta.asked.hash;
+  assign r_done = r_valid && !r_kept.fetch && r_ready;
 
   // An answer of a read and one of c_* for the same engine alternate. Either source of c_* is compared, since it is
   // known late which of them answers.
-  assign conflict = r_valid && !r_meta[META_W] &&
+  assign conflict = r_valid && !r_kept.fetch &&
       (c_direct ? number(direct_engine) == r_engine : b_goes && b_engine == r_engine);
   assign room = 8'(rsp_room_i);
   assign c_wins = (!conflict || r_last_q) && room[c_engine];
-  assign r_ready = (!conflict || !r_last_q) && (r_meta[META_W] || room[r_engine]);
+  assign r_ready = (!conflict || !r_last_q) && (r_kept.fetch || room[r_engine]);
 
   always_ff @(posedge clk_i) begin
     if (c_done) c_last_direct_q <= c_direct;
@@ -474,11 +470,11 @@ module mem_port #(
         .rst_i,
         .room_i(rsp_room_i[e]),
         .r_valid_i(r_done && r_engine == ENG_W'(e)),
-        .r_tag_i(r_meta[HASH_W+:TAG_W]),
+        .r_tag_i(r_kept.meta.asked.tag),
         .r_data_i(r_data),
         .r_error_i(r_error),
         .c_valid_i(c_done && c_engine == ENG_W'(e)),
-        .c_tag_i(c_meta[HASH_W+:TAG_W]),
+        .c_tag_i(c_asked.tag),
         .c_atomic_i(c_atomic),
         .c_data_i(end_data),
         .c_wrote_i(!c_direct && !b_error),
@@ -494,7 +490,7 @@ module mem_port #(
     );
   end
 
-  dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(DIRTY_TAG_W)) u_plane (
+  dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(16)) u_plane (
       .clk_i,
       .rst_i,
       .set_valid_i(c_done && !c_direct),
@@ -503,13 +499,13 @@ module mem_port #(
       .acc_valid_i,
       .acc_ready_o,
       .acc_others_i,
-      .acc_first_i,
-      .acc_last_i,
-      .acc_clear_i,
-      .acc_set_i,
-      .acc_word_i,
+      .acc_first_i(acc_i.first),
+      .acc_last_i(acc_i.last),
+      .acc_clear_i(acc_i.clear),
+      .acc_set_i(acc_i.mark),
+      .acc_word_i(acc_i.word),
       .acc_mask_i,
-      .acc_tag_i,
+      .acc_tag_i(acc_i.tag),
       .got_valid_o,
       .got_data_o,
       .got_tag_o,
@@ -518,5 +514,6 @@ module mem_port #(
   );
 
   logic unused;
-  assign unused = &{1'b0, rd_req, wr_req, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
+  assign unused = &{1'b0, rd_req, wr_req, axi_rsp_i.r_resp[0], axi_rsp_i.b_resp[0], axi_rsp_i.b_id, b_meta,
+                    b_asked, r_meta};
 endmodule

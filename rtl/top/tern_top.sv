@@ -3,7 +3,8 @@
 //
 // Contract: the device has one clock, one AXI4-Lite slave with an aperture of 16 KiB, PORTS AXI4 masters of 512 bits,
 // and one interrupt, which is a level. The signals of the masters lie side by side in vectors, port 0 lowest.
-// mem_fabric describes which addresses each port serves. Device memory is mem_pages_i pages of 4 KiB from address
+// mem_fabric describes which addresses each port serves. The ports are signals and not structs, because AXI4 and the
+// packagers of FPGA tools know them by these names. Device memory is mem_pages_i pages of 4 KiB from address
 // axi_base_i on. Both inputs are constant after reset. idle_o is high when no engine has work; then only the device
 // time changes until the next register access.
 // Preemption: command_processor describes what is saved.
@@ -137,6 +138,10 @@ module tern_top #(
   logic [tern_pkg::MEM_REQ_W*ENGINES-1:0] req;
   logic [tern_pkg::MEM_RSP_W*ENGINES-1:0] rsp;
   logic [TAG_W*ENGINES-1:0] req_tag, rsp_tag;
+  logic [tern_pkg::AXI_REQ_W*PORTS-1:0] axi_req;
+  logic [tern_pkg::AXI_RSP_W*PORTS-1:0] axi_rsp;
+  logic [3*PORTS-1:0] axi_req_ready;
+  logic [2*PORTS-1:0] axi_rsp_ready;
 
   assign idle_o = &idle && !dirty_valid && !dirty_busy;
   assign s_axi_bresp_o = 2'd0;
@@ -226,7 +231,6 @@ module tern_top #(
       .TAG_W(TAG_W),
       .PAGE_LOG2(PAGE_LOG2),
       .MEM_PAGES(MEM_PAGES),
-      .ID_W(ID_W),
       .PORTS(PORTS),
       .HASH_W(HASH_W),
       .ATOMICS(LANES > 0)
@@ -253,34 +257,47 @@ module tern_top #(
       .dirty_error_o(dirty_error),
       .dirty_bus_error_o(dirty_bus_error),
       .dirty_found_o(dirty_found),
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_arid_o,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_arsize_o,
-      .m_axi_arburst_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rid_i,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rlast_i,
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awid_o,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_awsize_o,
-      .m_axi_awburst_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bid_i,
-      .m_axi_bresp_i
+      .axi_req_o(axi_req),
+      .axi_req_ready_i(axi_req_ready),
+      .axi_rsp_i(axi_rsp),
+      .axi_rsp_ready_o(axi_rsp_ready)
   );
+
+  for (genvar p = 0; p < PORTS; p++) begin : g_port
+    axi_port #(.ID_W(ID_W)) u_axi (
+        .req_i(axi_req[tern_pkg::AXI_REQ_W*p+:tern_pkg::AXI_REQ_W]),
+        .req_ready_o(axi_req_ready[3*p+:3]),
+        .rsp_o(axi_rsp[tern_pkg::AXI_RSP_W*p+:tern_pkg::AXI_RSP_W]),
+        .rsp_ready_i(axi_rsp_ready[2*p+:2]),
+        .arvalid_o(m_axi_arvalid_o[p]),
+        .arready_i(m_axi_arready_i[p]),
+        .arid_o(m_axi_arid_o[ID_W*p+:ID_W]),
+        .araddr_o(m_axi_araddr_o[64*p+:64]),
+        .arlen_o(m_axi_arlen_o[8*p+:8]),
+        .arsize_o(m_axi_arsize_o[3*p+:3]),
+        .arburst_o(m_axi_arburst_o[2*p+:2]),
+        .rvalid_i(m_axi_rvalid_i[p]),
+        .rready_o(m_axi_rready_o[p]),
+        .rid_i(m_axi_rid_i[ID_W*p+:ID_W]),
+        .rdata_i(m_axi_rdata_i[512*p+:512]),
+        .rresp_i(m_axi_rresp_i[2*p+:2]),
+        .rlast_i(m_axi_rlast_i[p]),
+        .awvalid_o(m_axi_awvalid_o[p]),
+        .awready_i(m_axi_awready_i[p]),
+        .awid_o(m_axi_awid_o[ID_W*p+:ID_W]),
+        .awaddr_o(m_axi_awaddr_o[64*p+:64]),
+        .awlen_o(m_axi_awlen_o[8*p+:8]),
+        .awsize_o(m_axi_awsize_o[3*p+:3]),
+        .awburst_o(m_axi_awburst_o[2*p+:2]),
+        .wvalid_o(m_axi_wvalid_o[p]),
+        .wready_i(m_axi_wready_i[p]),
+        .wdata_o(m_axi_wdata_o[512*p+:512]),
+        .wstrb_o(m_axi_wstrb_o[64*p+:64]),
+        .wlast_o(m_axi_wlast_o[p]),
+        .bvalid_i(m_axi_bvalid_i[p]),
+        .bready_o(m_axi_bready_o[p]),
+        .bid_i(m_axi_bid_i[ID_W*p+:ID_W]),
+        .bresp_i(m_axi_bresp_i[2*p+:2])
+    );
+  end
 endmodule

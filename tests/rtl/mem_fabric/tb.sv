@@ -35,6 +35,10 @@ module tb #(
   logic [4*2-1:0] rresp, bresp, arburst, awburst;
   logic [4*8-1:0] arlen, awlen;
   logic [4*3-1:0] arsize, awsize;
+  tern_pkg::axi_req_t [PORTS-1:0] axi_req;
+  tern_pkg::axi_req_ready_t [PORTS-1:0] axi_req_ready;
+  tern_pkg::axi_rsp_t [PORTS-1:0] axi_rsp;
+  tern_pkg::axi_rsp_ready_t [PORTS-1:0] axi_rsp_ready;
   int latency = 20, spread = 100, stall = 40;
 
   mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024), .PORTS(PORTS), .HASH_W(HASH_W), .ATOMICS(ATOMICS)) dut (
@@ -45,17 +49,20 @@ module tb #(
       .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_target_i(dirty_target),
       .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error),
       .dirty_found_o(dirty_found),
-      .m_axi_arvalid_o(arvalid[0+:PORTS]), .m_axi_arready_i(arready[0+:PORTS]), .m_axi_arid_o(arid[0+:6*PORTS]),
-      .m_axi_araddr_o(araddr[0+:64*PORTS]), .m_axi_arlen_o(arlen[0+:8*PORTS]), .m_axi_arsize_o(arsize[0+:3*PORTS]),
-      .m_axi_arburst_o(arburst[0+:2*PORTS]), .m_axi_rvalid_i(rvalid[0+:PORTS]), .m_axi_rready_o(rready[0+:PORTS]),
-      .m_axi_rid_i(rid[0+:6*PORTS]), .m_axi_rdata_i(rdata[0+:512*PORTS]), .m_axi_rresp_i(rresp[0+:2*PORTS]),
-      .m_axi_rlast_i({PORTS{1'b1}}), .m_axi_awvalid_o(awvalid[0+:PORTS]), .m_axi_awready_i(awready[0+:PORTS]),
-      .m_axi_awid_o(awid[0+:6*PORTS]), .m_axi_awaddr_o(awaddr[0+:64*PORTS]), .m_axi_awlen_o(awlen[0+:8*PORTS]),
-      .m_axi_awsize_o(awsize[0+:3*PORTS]), .m_axi_awburst_o(awburst[0+:2*PORTS]), .m_axi_wvalid_o(wvalid[0+:PORTS]),
-      .m_axi_wready_i(wready[0+:PORTS]), .m_axi_wdata_o(wdata[0+:512*PORTS]), .m_axi_wstrb_o(wstrb[0+:64*PORTS]),
-      .m_axi_wlast_o(wlast[0+:PORTS]), .m_axi_bvalid_i(bvalid[0+:PORTS]), .m_axi_bready_o(bready[0+:PORTS]),
-      .m_axi_bid_i(bid[0+:6*PORTS]), .m_axi_bresp_i(bresp[0+:2*PORTS])
+      .axi_req_o(axi_req), .axi_req_ready_i(axi_req_ready), .axi_rsp_i(axi_rsp), .axi_rsp_ready_o(axi_rsp_ready)
   );
+  for (genvar p = 0; p < PORTS; p++) begin : g_axi
+    axi_port u_axi (
+        .req_i(axi_req[p]), .req_ready_o(axi_req_ready[p]), .rsp_o(axi_rsp[p]), .rsp_ready_i(axi_rsp_ready[p]),
+        .arvalid_o(arvalid[p]), .arready_i(arready[p]), .arid_o(arid[6*p+:6]), .araddr_o(araddr[64*p+:64]),
+        .arlen_o(arlen[8*p+:8]), .arsize_o(arsize[3*p+:3]), .arburst_o(arburst[2*p+:2]), .rvalid_i(rvalid[p]),
+        .rready_o(rready[p]), .rid_i(rid[6*p+:6]), .rdata_i(rdata[512*p+:512]), .rresp_i(rresp[2*p+:2]),
+        .rlast_i(1'b1), .awvalid_o(awvalid[p]), .awready_i(awready[p]), .awid_o(awid[6*p+:6]),
+        .awaddr_o(awaddr[64*p+:64]), .awlen_o(awlen[8*p+:8]), .awsize_o(awsize[3*p+:3]), .awburst_o(awburst[2*p+:2]),
+        .wvalid_o(wvalid[p]), .wready_i(wready[p]), .wdata_o(wdata[512*p+:512]), .wstrb_o(wstrb[64*p+:64]),
+        .wlast_o(wlast[p]), .bvalid_i(bvalid[p]), .bready_o(bready[p]), .bid_i(bid[6*p+:6]), .bresp_i(bresp[2*p+:2])
+    );
+  end
   axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE), .PORT(0), .PORTS(PORTS)) memory (
       .clk_i(clk), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall), .arvalid_i(arvalid[0]),
       .arready_o(arready[0]), .arid_i(arid[6*0+:6]), .araddr_i(araddr[64*0+:64]), .rvalid_o(rvalid[0]),

@@ -24,6 +24,10 @@ module tb;
   logic [1:0] rresp, bresp, arburst, awburst;
   logic [7:0] arlen, awlen;
   logic [2:0] arsize, awsize;
+  tern_pkg::axi_req_t axi_req;
+  tern_pkg::axi_req_ready_t axi_req_ready;
+  tern_pkg::axi_rsp_t axi_rsp;
+  tern_pkg::axi_rsp_ready_t axi_rsp_ready;
   int latency, spread;
 
   mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024)) dut (
@@ -33,14 +37,18 @@ module tb;
       .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(1'b0), .dirty_op_i('0),
       .dirty_first_i('0), .dirty_count_i('0), .dirty_target_i('0), .dirty_busy_o(dirty_busy),
       .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error), .dirty_found_o(dirty_found),
-      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
-      .m_axi_arid_o(arid), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen), .m_axi_arsize_o(arsize),
-      .m_axi_arburst_o(arburst), .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rid_i(rid),
-      .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(awvalid),
-      .m_axi_awready_i(awready), .m_axi_awid_o(awid), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
-      .m_axi_awsize_o(awsize), .m_axi_awburst_o(awburst), .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready),
-      .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast), .m_axi_bvalid_i(bvalid),
-      .m_axi_bready_o(bready), .m_axi_bid_i(bid), .m_axi_bresp_i(bresp)
+      .axi_req_o(axi_req), .axi_req_ready_i(axi_req_ready), .axi_rsp_i(axi_rsp), .axi_rsp_ready_o(axi_rsp_ready)
+  );
+  axi_port u_axi (
+      .req_i(axi_req), .req_ready_o(axi_req_ready), .rsp_o(axi_rsp), .rsp_ready_i(axi_rsp_ready),
+      .arvalid_o(arvalid), .arready_i(arready),
+      .arid_o(arid), .araddr_o(araddr), .arlen_o(arlen), .arsize_o(arsize),
+      .arburst_o(arburst), .rvalid_i(rvalid), .rready_o(rready), .rid_i(rid),
+      .rdata_i(rdata), .rresp_i(rresp), .rlast_i(1'b1), .awvalid_o(awvalid),
+      .awready_i(awready), .awid_o(awid), .awaddr_o(awaddr), .awlen_o(awlen),
+      .awsize_o(awsize), .awburst_o(awburst), .wvalid_o(wvalid), .wready_i(wready),
+      .wdata_o(wdata), .wstrb_o(wstrb), .wlast_o(wlast), .bvalid_i(bvalid),
+      .bready_o(bready), .bid_i(bid), .bresp_i(bresp)
   );
   axi_memory #(.LINES(LINES)) memory (
       .clk_i(clk), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(0), .arvalid_i(arvalid),

@@ -147,6 +147,15 @@ package tern_pkg;
     fault_t fault;         // With faulted, and with page_request.
   } exec_status_t;
 
+  // What the command processor tells the executors, one bit for each: {user, mover, SIMT}.
+  typedef struct packed {
+    logic [2:0] active;  // It runs a packet.
+    logic [2:0] select;  // Its memory channel is open.
+    logic [2:0] reset;
+    logic [2:0] start;
+    logic [2:0] stop;
+  } exec_control_t;
+
   // A line of the save stream or of the restore stream.
   typedef struct packed {
     logic         last;

@@ -35,15 +35,11 @@ module command_processor #(
     input  logic                   stop_i,         // Level: stop at granularity stop_gran_i.
     input  logic [1:0]             stop_gran_i,
     output logic                   busy_o,
-    // Executors: bit 0 SIMT, bit 1 mover, bit 2 user.
-    output logic [2:0]             exec_active_o,  // Executor that runs a packet.
-    output logic [2:0]             exec_select_o,  // Executor whose memory channel is open.
-    output logic [2:0]             exec_rst_o,
-    output logic [2:0]             exec_start_o,
-    input  logic [2:0]             exec_ready_i,
+    // Executors.
+    output tern_pkg::exec_control_t exec_o,
+    input  logic [2:0]             exec_ready_i,   // Bit 0 SIMT, bit 1 mover, bit 2 user.
     output tern_pkg::exec_cmd_t    exec_cmd_o,
     output logic                   exec_flush_o,
-    output logic [2:0]             exec_stop_o,
     input  tern_pkg::exec_status_t exec_status_i,
     input  logic                   save_valid_i,
     output logic                   save_ready_o,
@@ -449,13 +445,11 @@ module command_processor #(
       .rst_i,
       .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
       .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))),
-      .page_i(head_i.save),
+      .head_i,
       .lines_i(ctx_lines),
       .start_i(begins_q && state_q == S_EXEC),
       .resume_i(restores_q),
-      .root_i(head_i.root),
       .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}),
-      .paging_i(head_i.paging),
       .forget_i(flush_valid_o && (flush_all_o || flush_count_o == '0)),
       .clear_i(state_q == S_INDICATE || state_q == S_IDLE),
       .saved_o(x_saved),
@@ -466,24 +460,18 @@ module command_processor #(
       .code_o(x_code),
       .lines_o(x_lines),
       .stop_i(stop_i && stop_gran_i[1]),
-      .active_o(exec_active_o),
-      .select_o(exec_select_o),
-      .exec_rst_o,
-      .exec_start_o,
+      .exec_o,
       .exec_ready_i,
       .exec_resume_o(exec_cmd_o.resume),
       .exec_scrub_o(exec_cmd_o.scrub),
-      .exec_stop_o,
       .exec_ended_i(exec_status_i.done || exec_status_i.faulted),
       .exec_stopped_i(exec_status_i.stopped),
       .save_valid_i,
       .save_ready_o,
-      .save_data_i(save_i.data),
-      .save_last_i(save_i.last),
+      .save_i,
       .restore_valid_o,
       .restore_ready_i,
-      .restore_data_o(restore_o.data),
-      .restore_last_o(restore_o.last),
+      .restore_o,
       .req_valid_o(x_valid),
       .req_ready_i(x_ready),
       .req_write_o(x_write),
@@ -492,7 +480,6 @@ module command_processor #(
       .req_tag_o(x_tag),
       .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
       .rsp_tag_i({rsp_tag_i[7], rsp_tag_i[5:0]}),
-      .rsp_data_i(rsp_i.data),
-      .rsp_fault_i(rsp_i.fault)
+      .rsp_i
   );
 endmodule

@@ -5,14 +5,14 @@
 // Contract: start_i begins, with exec_i (one bit of {user, mover, SIMT}) and resume_i. The packet ends, or leaves the
 // executor, in one of these ways:
 //   done, fault   pulses of the executor, which the caller sees too
-//   saved_o       the executor has stopped; its lines_o lines of state are on their way to the area at page_i
+//   saved_o       the executor has stopped; its lines_o lines of state are on their way to the area of head_i
 //   lost_o        memory could not give all of the state to restore (code_o); the executor has been reset
 //   dropped_o     a stop came before the executor had all of its state; the executor has been reset
 // A reset during a restore is safe, because an executor makes no memory request before it has all of its state. After
 // dropped_o the area holds the state as before; saving it again would double the time of the stop.
 // fetch_i, before the start, begins to read lines_i lines of state ahead. settled_o: memory owes no answer. bad_o: an
-// answer was a fault. clear_i (a level) drops what is left. select_o opens the executor's memory channel. The channel
-// is closed while the state moves: the command processor's channel is open then, and a request of the executor waits.
+// answer was a fault. clear_i (a level) drops what is left. exec_o.select opens the executor's memory channel. It is
+// closed while the state moves: the command processor's channel is open then, and a request of the executor waits.
 // Preemption: the streams carry the executor's state; no state of this unit is saved.
 module cp_execute #(
     parameter int LIST_LINES = 1  // Lines of the list of an area's pages.
@@ -21,13 +21,11 @@ module cp_execute #(
     input  logic         rst_i,
     input  logic         fetch_i,
     input  logic         go_i,    // Memory is free for reading ahead.
-    input  logic [ 21:0] page_i,  // Page number of the first page of the context-save area.
+    input  tern_pkg::submission_t head_i,  // The buffer: its save area, its root page table, and whether it has one.
     input  logic [ 15:0] lines_i,
     input  logic         start_i,
     input  logic [  2:0] exec_i,
     input  logic         resume_i,
-    input  logic [ 21:0] root_i,  // Page number of the root page table of the buffer.
-    input  logic         paging_i,
     input  logic         forget_i,    // A whole address space is flushed: another process may get its root.
     input  logic         clear_i,
     output logic         saved_o,
@@ -38,25 +36,19 @@ module cp_execute #(
     output logic [  7:0] code_o,
     output logic [ 15:0] lines_o,
     input  logic         stop_i,      // Level: stop at granularity group or instruction.
-    // Executors, one bit for each: {user, mover, SIMT}.
-    output logic [  2:0] active_o,
-    output logic [  2:0] select_o,
-    output logic [  2:0] exec_rst_o,
-    output logic [  2:0] exec_start_o,
-    input  logic [  2:0] exec_ready_i,
+    // Executors.
+    output tern_pkg::exec_control_t exec_o,
+    input  logic [  2:0] exec_ready_i,    // One bit for each: {user, mover, SIMT}.
     output logic         exec_resume_o,
     output logic         exec_scrub_o,
-    output logic [  2:0] exec_stop_o,
     input  logic         exec_ended_i,    // Done or fault of the executor.
     input  logic         exec_stopped_i,
     input  logic         save_valid_i,
     output logic         save_ready_o,
-    input  logic [511:0] save_data_i,
-    input  logic         save_last_i,
+    input  tern_pkg::exec_line_t save_i,
     output logic         restore_valid_o,
     input  logic         restore_ready_i,
-    output logic [511:0] restore_data_o,
-    output logic         restore_last_o,
+    output tern_pkg::exec_line_t restore_o,
     // Memory channel.
     output logic         req_valid_o,
     input  logic         req_ready_i,
@@ -66,8 +58,7 @@ module cp_execute #(
     output logic [  6:0] req_tag_o,
     input  logic         rsp_valid_i,
     input  logic [  6:0] rsp_tag_i,
-    input  logic [511:0] rsp_data_i,
-    input  logic [  7:0] rsp_fault_i
+    input  tern_pkg::mem_rsp_t rsp_i
 );
   // States. START waits until the executor is ready. RESTORE gives it the saved state. RUN lasts until its pulse done,
   // fault or stopped. SAVE moves its state to memory. RESET resets it.
@@ -83,13 +74,13 @@ module cp_execute #(
   assign lost_o = state_q == S_RESET && failed_q;
   assign dropped_o = state_q == S_RESET && !failed_q;
   assign bad_o = fault;
-  assign active_o = state_q != S_IDLE ? exec_q : '0;
-  assign select_o = state_q == S_RUN ? exec_q : '0;
-  assign exec_rst_o = state_q == S_RESET ? exec_q : '0;
-  assign exec_start_o = state_q == S_START ? exec_q : '0;
+  assign exec_o.active = state_q != S_IDLE ? exec_q : '0;
+  assign exec_o.select = state_q == S_RUN ? exec_q : '0;
+  assign exec_o.reset = state_q == S_RESET ? exec_q : '0;
+  assign exec_o.start = state_q == S_START ? exec_q : '0;
   assign exec_resume_o = resume_q;
-  assign exec_scrub_o = !dispatched_q || last_root_q != root_i || last_paging_q != paging_i;
-  assign exec_stop_o = stop_i && state_q == S_RUN ? exec_q : '0;
+  assign exec_scrub_o = !dispatched_q || last_root_q != head_i.root || last_paging_q != head_i.paging;
+  assign exec_o.stop = stop_i && state_q == S_RUN ? exec_q : '0;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -104,8 +95,8 @@ module cp_execute #(
         state_q <= resume_q ? S_RESTORE : S_RUN;
         if (exec_q[0]) begin
           dispatched_q <= 1'b1;
-          last_root_q <= root_i;
-          last_paging_q <= paging_i;
+          last_root_q <= head_i.root;
+          last_paging_q <= head_i.paging;
         end
       end
       S_RESTORE: begin
@@ -136,7 +127,7 @@ module cp_execute #(
       .rst_i,
       .start_i(fetch_i || stopped),
       .save_i(stopped),
-      .page_i,
+      .page_i(head_i.save),
       .lines_i,
       .go_i,
       .restore_i(state_q == S_RESTORE),
@@ -149,12 +140,12 @@ module cp_execute #(
       .code_o,
       .save_valid_i,
       .save_ready_o,
-      .save_data_i,
-      .save_last_i,
+      .save_data_i(save_i.data),
+      .save_last_i(save_i.last),
       .restore_valid_o,
       .restore_ready_i,
-      .restore_data_o,
-      .restore_last_o,
+      .restore_data_o(restore_o.data),
+      .restore_last_o(restore_o.last),
       .req_valid_o,
       .req_ready_i,
       .req_write_o,
@@ -163,7 +154,10 @@ module cp_execute #(
       .req_tag_o,
       .rsp_valid_i,
       .rsp_tag_i,
-      .rsp_data_i,
-      .rsp_fault_i
+      .rsp_data_i(rsp_i.data),
+      .rsp_fault_i(rsp_i.fault)
   );
+
+  logic unused;
+  assign unused = &{1'b0, head_i};
 endmodule

@@ -136,8 +136,8 @@ module engine #(
   tern_pkg::mem_req_t cp_req;
   tern_pkg::mem_rsp_t rsp;
   logic [7:0] cp_tag;
-  logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
-    exec_stopped;
+  logic [2:0] exec_ready, exec_done, exec_fault, exec_stopped;
+  tern_pkg::exec_control_t exec;
   tern_pkg::exec_cmd_t cmd;
   tern_pkg::exec_status_t simt_status, mover_status, user_status, status;
   tern_pkg::exec_line_t simt_save, mover_save, user_save, save, restore;
@@ -156,12 +156,12 @@ module engine #(
   assign exec_stopped = {user_status.stopped, mover_status.stopped, simt_status.stopped};
   assign page_request = simt_status.page_request;
   always_comb begin
-    status = exec_active[0] ? simt_status : exec_active[1] ? mover_status : user_status;
+    status = exec.active[0] ? simt_status : exec.active[1] ? mover_status : user_status;
     status.done = |exec_done;
     status.faulted = |exec_fault;
     status.stopped = |exec_stopped;
     status.page_request = page_request;
-    save = exec_active[0] ? simt_save : exec_active[1] ? mover_save : user_save;
+    save = exec.active[0] ? simt_save : exec.active[1] ? mover_save : user_save;
   end
   assign ind_valid = cp_ind_valid && !queue_rst;  // A reset drops the running buffer even in its last cycle.
   command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
@@ -175,20 +175,16 @@ module engine #(
       .stop_i(stop),
       .stop_gran_i(stop_gran),
       .busy_o(busy),
-      .exec_active_o(exec_active),
-      .exec_select_o(exec_select),
-      .exec_rst_o(exec_rst),
-      .exec_start_o(exec_start),
+      .exec_o(exec),
       .exec_ready_i(exec_ready),
       .exec_cmd_o(cmd),
       .exec_flush_o(flush),
-      .exec_stop_o(exec_stop),
       .exec_status_i(status),
-      .save_valid_i(|(save_valid & exec_active)),
+      .save_valid_i(|(save_valid & exec.active)),
       .save_ready_o(save_ready),
       .save_i(save),
       .restore_valid_o(restore_valid),
-      .restore_ready_i(|(restore_ready & exec_active)),
+      .restore_ready_i(|(restore_ready & exec.active)),
       .restore_o(restore),
       .flush_valid_o(tlb_valid),
       .flush_ready_i(tlb_ready),
@@ -227,27 +223,27 @@ module engine #(
     logic simt_clk;
     clock_gate #(.GATE(GATE)) u_gate (
         .clk_i,
-        .enable_i(queue_rst || flush || exec_active[0]),
+        .enable_i(queue_rst || flush || exec.active[0]),
         .clk_o(simt_clk)
     );
 
     simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS)) u_simt (
         .clk_i(simt_clk),
-        .rst_i(queue_rst || exec_rst[0]),
+        .rst_i(queue_rst || exec.reset[0]),
         .time_i,
-        .start_valid_i(exec_start[0]),
+        .start_valid_i(exec.start[0]),
         .start_ready_o(exec_ready[0]),
         .start_i(cmd),
         .status_o(simt_status),
         .dbg_warp_i(dbg_warp),
         .dbg_pc_o(dbg_pc),
         .dbg_lanes_o(dbg_lanes),
-        .stop_req_i(exec_stop[0]),
+        .stop_req_i(exec.stop[0]),
         .stop_gran_i(stop_gran),
         .save_valid_o(save_valid[0]),
-        .save_ready_i(save_ready && exec_active[0]),
+        .save_ready_i(save_ready && exec.active[0]),
         .save_o(simt_save),
-        .restore_valid_i(restore_valid && exec_active[0]),
+        .restore_valid_i(restore_valid && exec.active[0]),
         .restore_ready_o(restore_ready[0]),
         .restore_i(restore),
         .flush_i(flush),
@@ -278,21 +274,21 @@ module engine #(
             ev_stall_idle, ev_fma, ev_l1_hit, ev_l1_miss, ev_ic_miss} = '0;
     assign exec_ready[0] = 1'b1;
     logic unused_simt;
-    assign unused_simt = &{1'b0, dbg_warp, flush, pass, pass_tag, exec_start[0], exec_rst[0], exec_stop[0],
+    assign unused_simt = &{1'b0, dbg_warp, flush, pass, pass_tag, exec.start[0], exec.reset[0], exec.stop[0],
                            c_ready[1], c_rsp_valid[1]};
   end
   mover u_mover (
       .clk_i,
-      .rst_i(queue_rst || exec_rst[1]),
-      .start_valid_i(exec_start[1]),
+      .rst_i(queue_rst || exec.reset[1]),
+      .start_valid_i(exec.start[1]),
       .start_ready_o(exec_ready[1]),
       .start_i(cmd),
-      .stop_req_i(exec_stop[1]),
+      .stop_req_i(exec.stop[1]),
       .stop_gran_i(stop_gran),
       .save_valid_o(save_valid[1]),
-      .save_ready_i(save_ready && exec_active[1]),
+      .save_ready_i(save_ready && exec.active[1]),
       .save_o(mover_save),
-      .restore_valid_i(restore_valid && exec_active[1]),
+      .restore_valid_i(restore_valid && exec.active[1]),
       .restore_ready_o(restore_ready[1]),
       .restore_i(restore),
       .status_o(mover_status),
@@ -306,16 +302,16 @@ module engine #(
   );
   user_executors u_user (
       .clk_i,
-      .rst_i(queue_rst || exec_rst[2]),
-      .start_valid_i(exec_start[2]),
+      .rst_i(queue_rst || exec.reset[2]),
+      .start_valid_i(exec.start[2]),
       .start_ready_o(exec_ready[2]),
       .start_i(cmd),
-      .stop_req_i(exec_stop[2]),
+      .stop_req_i(exec.stop[2]),
       .stop_gran_i(stop_gran),
       .save_valid_o(save_valid[2]),
-      .save_ready_i(save_ready && exec_active[2]),
+      .save_ready_i(save_ready && exec.active[2]),
       .save_o(user_save),
-      .restore_valid_i(restore_valid && exec_active[2]),
+      .restore_valid_i(restore_valid && exec.active[2]),
       .restore_ready_o(restore_ready[2]),
       .restore_i(restore),
       .status_o(user_status),
@@ -334,7 +330,7 @@ module engine #(
   logic [CLIENT_TAG_W-1:0] m_tag;
 
   client_mux u_mux (
-      .select_i(exec_select),
+      .select_i(exec.select),
       .paging_i(head.paging),
       .phys_i(cp_phys),
       .c_req_valid_i({x_valid, cp_valid}),
@@ -358,7 +354,7 @@ module engine #(
       .root_ppn_i(head.root),
       .bypass_i(m_bypass),
       .block_i(block),
-      .hold_absent_i(exec_select[0]),
+      .hold_absent_i(exec.select[0]),
       .mem_pages_i,
       .busy_o(mmu_busy),
       .ev_hit_o(ev_tlb_hit),
@@ -414,8 +410,8 @@ module engine #(
   // stop withdraws a line that is on offer.
   check_channel #(.WIDTH(513)) u_check_save (
       .clk_i,
-      .rst_i(queue_rst || |exec_rst),
-      .valid_i(|(save_valid & exec_active)),
+      .rst_i(queue_rst || |exec.reset),
+      .valid_i(|(save_valid & exec.active)),
       .ready_i(save_ready),
       .data_i(save)
   );
@@ -424,9 +420,9 @@ module engine #(
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !queue_rst) begin
-      one_executor: assert ((exec_active & (exec_active - 1'b1)) == '0 && (exec_select & (exec_select - 1'b1)) == '0);
-      the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec_active) == '0);
-      only_the_active_one_asks: assert ((x_valid & ~exec_active) == '0 && !(cp_valid && exec_select != '0));
+      one_executor: assert ((exec.active & (exec.active - 1'b1)) == '0 && (exec.select & (exec.select - 1'b1)) == '0);
+      the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec.active) == '0);
+      only_the_active_one_asks: assert ((x_valid & ~exec.active) == '0 && !(cp_valid && exec.select != '0));
       it_ends_in_one_way: assert ((exec_done & exec_fault) == '0 && ((exec_done | exec_fault) & exec_stopped) == '0);
     end
   end

@@ -17,7 +17,7 @@ module cover_packets (
     input  tern_pkg::exec_cmd_t    exec_cmd_o,
     input  logic                   restores_q,
     input  logic [1:0]             number,
-    input  logic [2:0]             exec_stop_o,
+    input  tern_pkg::exec_control_t exec_o,
     input  logic                   x_saved,
     input  logic                   x_lost,
     input  logic                   x_dropped,
@@ -28,7 +28,7 @@ module cover_packets (
     S_FENCE = 4'd10, S_INDICATE = 4'd15;
 
   logic runs, ends, refused, unused;
-  assign unused = &{1'b0, head_i, exec_status_i, exec_cmd_o};  // Most fields are not covered.
+  assign unused = &{1'b0, head_i, exec_status_i, exec_cmd_o, exec_o};  // Most fields are not covered.
   assign runs = state_q == S_DECIDE;
   assign ends = state_q == S_INDICATE;
   assign refused = ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_FAULTED;
@@ -53,7 +53,7 @@ module cover_packets (
   cut_between:       cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut);
   cut_in_a_wait:     cover property (@(posedge clk_i) state_q == S_FENCE && fence_stopped);
   stop_while_running:cover property (@(posedge clk_i) state_q == S_EXEC && stop_i);
-  stop_at_a_packet:  cover property (@(posedge clk_i) state_q == S_EXEC && cut && exec_stop_o == '0);
+  stop_at_a_packet:  cover property (@(posedge clk_i) state_q == S_EXEC && cut && exec_o.stop == '0);
   cut_in_dispatch:   cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
   cut_in_copy:       cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
   cut_in_user_call:  cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));

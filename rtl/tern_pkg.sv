@@ -77,6 +77,23 @@ package tern_pkg;
     logic b;
   } axi_rsp_ready_t;
 
+  // An AXI4-Lite port for the registers, with the same readies.
+  typedef struct packed {
+    logic        aw_valid;
+    logic [13:0] aw_addr;
+    logic        w_valid;
+    logic [31:0] w_data;
+    logic        ar_valid;
+    logic [13:0] ar_addr;
+  } lite_req_t;
+  typedef struct packed {
+    logic        r_valid;
+    logic [31:0] r_data;
+    logic [1:0]  r_resp;
+    logic        b_valid;
+    logic [1:0]  b_resp;
+  } lite_rsp_t;
+
   // An access of a dirty command to a word of the dirty plane, but for the mask, whose width is a parameter.
   typedef struct packed {
     logic        first;

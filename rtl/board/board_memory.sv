@@ -8,7 +8,6 @@
 // with SLVERR and has no effect. R data come from a register of the controller, which keeps them until R is taken.
 module board_memory #(
     parameter int CLOCK_HZ = 50000000,  // The parameters are those of sdram_line.
-    parameter int ID_W     = 6,         // Bits of an AXI id of the device.
     parameter int ROW_W    = 13,
     parameter int COL_W    = 9,
     parameter int START_NS = 200000
@@ -16,45 +15,15 @@ module board_memory #(
     input  logic            clk_i,
     input  logic            rst_i,
     // AXI4 slave of the device.
-    input  logic            d_arvalid_i,
-    output logic            d_arready_o,
-    input  logic [ID_W-1:0] d_arid_i,
-    input  logic [    63:0] d_araddr_i,
-    output logic            d_rvalid_o,
-    input  logic            d_rready_i,
-    output logic [ID_W-1:0] d_rid_o,
-    output logic [   511:0] d_rdata_o,
-    output logic [     1:0] d_rresp_o,
-    input  logic            d_awvalid_i,
-    output logic            d_awready_o,
-    input  logic [ID_W-1:0] d_awid_i,
-    input  logic [    63:0] d_awaddr_i,
-    input  logic            d_wvalid_i,
-    output logic            d_wready_o,
-    input  logic [   511:0] d_wdata_i,
-    input  logic [    63:0] d_wstrb_i,
-    output logic            d_bvalid_o,
-    input  logic            d_bready_i,
-    output logic [ID_W-1:0] d_bid_o,
-    output logic [     1:0] d_bresp_o,
+    input  tern_pkg::axi_req_t       d_req_i,
+    output tern_pkg::axi_req_ready_t d_req_ready_o,
+    output tern_pkg::axi_rsp_t       d_rsp_o,
+    input  tern_pkg::axi_rsp_ready_t d_rsp_ready_i,
     // AXI4 slave of the link. The link has at most one transfer in flight, so it needs no id.
-    input  logic            l_arvalid_i,
-    output logic            l_arready_o,
-    input  logic [    63:0] l_araddr_i,
-    output logic            l_rvalid_o,
-    input  logic            l_rready_i,
-    output logic [   511:0] l_rdata_o,
-    output logic [     1:0] l_rresp_o,
-    input  logic            l_awvalid_i,
-    output logic            l_awready_o,
-    input  logic [    63:0] l_awaddr_i,
-    input  logic            l_wvalid_i,
-    output logic            l_wready_o,
-    input  logic [   511:0] l_wdata_i,
-    input  logic [    63:0] l_wstrb_i,
-    output logic            l_bvalid_o,
-    input  logic            l_bready_i,
-    output logic [     1:0] l_bresp_o,
+    input  tern_pkg::axi_req_t       l_req_i,
+    output tern_pkg::axi_req_ready_t l_req_ready_o,
+    output tern_pkg::axi_rsp_t       l_rsp_o,
+    input  tern_pkg::axi_rsp_ready_t l_rsp_ready_i,
     // Pins of the chip.
     output logic            cke_o,
     output logic            cs_n_o,
@@ -77,14 +46,15 @@ module board_memory #(
   // read}.
   logic [3:0] asks, grant, at_q, answer;
   logic [63:0] addr;
-  logic [ID_W-1:0] id_q;
+  logic [5:0] id_q;
   logic bad_q, bad, begin_it, room, answered, taken;
   logic [511:0] rdata;
 
-  assign asks = {l_awvalid_i && l_wvalid_i, l_arvalid_i, d_awvalid_i && d_wvalid_i, d_arvalid_i};
+  assign asks = {l_req_i.aw_valid && l_req_i.w_valid, l_req_i.ar_valid,
+                 d_req_i.aw_valid && d_req_i.w_valid, d_req_i.ar_valid};
   assign begin_it = state_q == S_IDLE && room && |asks;
-  assign addr = ({64{grant[0]}} & d_araddr_i) | ({64{grant[1]}} & d_awaddr_i) | ({64{grant[2]}} & l_araddr_i) |
-                ({64{grant[3]}} & l_awaddr_i);
+  assign addr = ({64{grant[0]}} & d_req_i.ar_addr) | ({64{grant[1]}} & d_req_i.aw_addr) |
+                ({64{grant[2]}} & l_req_i.ar_addr) | ({64{grant[3]}} & l_req_i.aw_addr);
   assign bad = addr[63:LINE_W+6] != '0;
 
   rr_arbiter #(.N(4)) u_turn (
@@ -95,18 +65,19 @@ module board_memory #(
       .grant_o(grant)
   );
 
-  assign d_arready_o = begin_it && grant[0];
-  assign {d_awready_o, d_wready_o} = {2{begin_it && grant[1]}};
-  assign l_arready_o = begin_it && grant[2];
-  assign {l_awready_o, l_wready_o} = {2{begin_it && grant[3]}};
+  assign d_req_ready_o.ar = begin_it && grant[0];
+  assign {d_req_ready_o.aw, d_req_ready_o.w} = {2{begin_it && grant[1]}};
+  assign l_req_ready_o.ar = begin_it && grant[2];
+  assign {l_req_ready_o.aw, l_req_ready_o.w} = {2{begin_it && grant[3]}};
 
   assign answer = state_q == S_ANSWER ? at_q : '0;
-  assign {l_bvalid_o, l_rvalid_o, d_bvalid_o, d_rvalid_o} = answer;
-  assign taken = |(answer & {l_bready_i, l_rready_i, d_bready_i, d_rready_i});
-  assign {d_rid_o, d_bid_o} = {2{id_q}};
-  assign {d_rresp_o, d_bresp_o, l_rresp_o, l_bresp_o} = {4{bad_q, 1'b0}};
-  assign d_rdata_o = rdata;
-  assign l_rdata_o = rdata;
+  assign {l_rsp_o.b_valid, l_rsp_o.r_valid, d_rsp_o.b_valid, d_rsp_o.r_valid} = answer;
+  assign taken = |(answer & {l_rsp_ready_i.b, l_rsp_ready_i.r, d_rsp_ready_i.b, d_rsp_ready_i.r});
+  assign {d_rsp_o.r_id, d_rsp_o.b_id} = {2{id_q}};
+  assign {l_rsp_o.r_id, l_rsp_o.b_id} = '0;
+  assign {d_rsp_o.r_resp, d_rsp_o.b_resp, l_rsp_o.r_resp, l_rsp_o.b_resp} = {4{bad_q, 1'b0}};
+  assign d_rsp_o.r_data = rdata;
+  assign l_rsp_o.r_data = rdata;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -115,7 +86,7 @@ module board_memory #(
         state_q <= bad ? S_ANSWER : S_WAIT;
         at_q <= grant;
         bad_q <= bad;
-        id_q <= grant[1] ? d_awid_i : d_arid_i;
+        id_q <= grant[1] ? d_req_i.aw_id : d_req_i.ar_id;
       end
       S_WAIT: if (answered) state_q <= S_ANSWER;
       default: if (taken) state_q <= S_IDLE;
@@ -130,8 +101,8 @@ module board_memory #(
       .req_ready_o(room),
       .req_write_i(grant[1] || grant[3]),
       .req_line_i(addr[LINE_W+5:6]),
-      .req_wdata_i(grant[3] ? l_wdata_i : d_wdata_i),
-      .req_be_i(grant[3] ? l_wstrb_i : d_wstrb_i),
+      .req_wdata_i(grant[3] ? l_req_i.w_data : d_req_i.w_data),
+      .req_be_i(grant[3] ? l_req_i.w_strb : d_req_i.w_strb),
       .rsp_valid_o(answered),
       .rsp_data_o(rdata),
       .cke_o,
@@ -148,5 +119,5 @@ module board_memory #(
   );
 
   logic unused;
-  assign unused = &{1'b0, addr[5:0]};
+  assign unused = &{1'b0, addr[5:0], l_req_i};
 endmodule

@@ -8,7 +8,6 @@
 // been answered.
 // Preemption: no state is saved, because the link is not part of the device.
 module link_execute #(
-    parameter int ID_W   = 6,
     parameter int LIMIT  = 960,      // Largest number of data bytes of a read or a write.
     parameter int WINDOW = 2047,     // Bytes of requests that may wait, as the answer to a hello says.
     parameter bit SIMULATION = 1'b0  // See tern_link.
@@ -28,49 +27,15 @@ module link_execute #(
     output logic            drop_o,
     input  logic            room_i,
     // AXI4-Lite master for the registers.
-    output logic            r_axi_awvalid_o,
-    input  logic            r_axi_awready_i,
-    output logic [    13:0] r_axi_awaddr_o,
-    output logic            r_axi_wvalid_o,
-    input  logic            r_axi_wready_i,
-    output logic [    31:0] r_axi_wdata_o,
-    input  logic            r_axi_bvalid_i,
-    output logic            r_axi_bready_o,
-    input  logic [     1:0] r_axi_bresp_i,
-    output logic            r_axi_arvalid_o,
-    input  logic            r_axi_arready_i,
-    output logic [    13:0] r_axi_araddr_o,
-    input  logic            r_axi_rvalid_i,
-    output logic            r_axi_rready_o,
-    input  logic [    31:0] r_axi_rdata_i,
-    input  logic [     1:0] r_axi_rresp_i,
+    output tern_pkg::lite_req_t      regs_req_o,
+    input  tern_pkg::axi_req_ready_t regs_req_ready_i,
+    input  tern_pkg::lite_rsp_t      regs_rsp_i,
+    output tern_pkg::axi_rsp_ready_t regs_rsp_ready_o,
     // AXI4 master for the memory.
-    output logic            m_axi_arvalid_o,
-    input  logic            m_axi_arready_i,
-    output logic [ID_W-1:0] m_axi_arid_o,
-    output logic [    63:0] m_axi_araddr_o,
-    output logic [     7:0] m_axi_arlen_o,
-    output logic [     2:0] m_axi_arsize_o,
-    output logic [     1:0] m_axi_arburst_o,
-    input  logic            m_axi_rvalid_i,
-    output logic            m_axi_rready_o,
-    input  logic [   511:0] m_axi_rdata_i,
-    input  logic [     1:0] m_axi_rresp_i,
-    output logic            m_axi_awvalid_o,
-    input  logic            m_axi_awready_i,
-    output logic [ID_W-1:0] m_axi_awid_o,
-    output logic [    63:0] m_axi_awaddr_o,
-    output logic [     7:0] m_axi_awlen_o,
-    output logic [     2:0] m_axi_awsize_o,
-    output logic [     1:0] m_axi_awburst_o,
-    output logic            m_axi_wvalid_o,
-    input  logic            m_axi_wready_i,
-    output logic [   511:0] m_axi_wdata_o,
-    output logic [    63:0] m_axi_wstrb_o,
-    output logic            m_axi_wlast_o,
-    input  logic            m_axi_bvalid_i,
-    output logic            m_axi_bready_o,
-    input  logic [     1:0] m_axi_bresp_i
+    output tern_pkg::axi_req_t       mem_req_o,
+    input  tern_pkg::axi_req_ready_t mem_req_ready_i,
+    input  tern_pkg::axi_rsp_t       mem_rsp_i,
+    output tern_pkg::axi_rsp_ready_t mem_rsp_ready_o
 );
   localparam logic [7:0] HELLO = 8'd1, READ_REGISTERS = 8'd2, WRITE_REGISTERS = 8'd3, READ_MEMORY = 8'd4,
                          WRITE_MEMORY = 8'd5;
@@ -111,6 +76,8 @@ module link_execute #(
   logic [3:0] index_q;  // Byte of the answer or of the identity.
   logic take, shift, unit_end, bus_valid, bus_error, last_byte, response_valid, response_error;
   logic [7:0] answer, identity, read_byte;
+  logic [511:0] line;
+  logic [31:0] word;
 
   assign code = head_q[7:0];
   assign unit_end = memory_q ? &cursor_q[5:0] : &cursor_q[1:0];
@@ -122,34 +89,34 @@ module link_execute #(
   assign in_ready_o = state_q == HEAD || state_q == DRAIN || (state_q == GATHER && take && !in_last_i);
 
   // AXI transfers.
-  assign r_axi_awvalid_o = state_q == ADDRESS && !memory_q && address_q;
-  assign r_axi_wvalid_o = state_q == ADDRESS && !memory_q && data_q;
-  assign r_axi_awaddr_o = {cursor_q[13:2], 2'd0};
-  assign r_axi_wdata_o = line_q[511:480];
-  assign r_axi_bready_o = state_q == RESPONSE && !memory_q;
-  assign r_axi_arvalid_o = state_q == FETCH && !memory_q;
-  assign r_axi_araddr_o = {cursor_q[13:2], 2'd0};
-  assign m_axi_awvalid_o = state_q == ADDRESS && memory_q && address_q;
-  assign m_axi_wvalid_o = state_q == ADDRESS && memory_q && data_q;
-  assign m_axi_awaddr_o = {32'd0, cursor_q[31:6], 6'd0};
-  assign m_axi_wdata_o = line_q;
-  assign m_axi_wstrb_o = strobe_q;
-  assign m_axi_wlast_o = 1'b1;
-  assign m_axi_bready_o = state_q == RESPONSE && memory_q;
-  assign m_axi_arvalid_o = state_q == FETCH && memory_q;
-  assign m_axi_araddr_o = {32'd0, cursor_q[31:6], 6'd0};
-  assign {m_axi_arid_o, m_axi_awid_o} = '0;
-  assign {m_axi_arlen_o, m_axi_awlen_o} = '0;
-  assign {m_axi_arsize_o, m_axi_awsize_o} = {3'd6, 3'd6};
-  assign {m_axi_arburst_o, m_axi_awburst_o} = {2'd1, 2'd1};
-  assign bus_valid = memory_q ? m_axi_rvalid_i : r_axi_rvalid_i;
-  assign bus_error = (memory_q ? m_axi_rresp_i : r_axi_rresp_i) != 2'd0;
-  assign response_valid = memory_q ? m_axi_bvalid_i : r_axi_bvalid_i;
-  assign response_error = (memory_q ? m_axi_bresp_i : r_axi_bresp_i) != 2'd0;
+  assign regs_req_o.aw_valid = state_q == ADDRESS && !memory_q && address_q;
+  assign regs_req_o.w_valid = state_q == ADDRESS && !memory_q && data_q;
+  assign regs_req_o.aw_addr = {cursor_q[13:2], 2'd0};
+  assign regs_req_o.w_data = line_q[511:480];
+  assign regs_rsp_ready_o.b = state_q == RESPONSE && !memory_q;
+  assign regs_req_o.ar_valid = state_q == FETCH && !memory_q;
+  assign regs_req_o.ar_addr = {cursor_q[13:2], 2'd0};
+  assign mem_req_o.aw_valid = state_q == ADDRESS && memory_q && address_q;
+  assign mem_req_o.w_valid = state_q == ADDRESS && memory_q && data_q;
+  assign mem_req_o.aw_addr = {32'd0, cursor_q[31:6], 6'd0};
+  assign mem_req_o.w_data = line_q;
+  assign mem_req_o.w_strb = strobe_q;
+  assign mem_rsp_ready_o.b = state_q == RESPONSE && memory_q;
+  assign mem_req_o.ar_valid = state_q == FETCH && memory_q;
+  assign mem_req_o.ar_addr = {32'd0, cursor_q[31:6], 6'd0};
+  assign {mem_req_o.ar_id, mem_req_o.aw_id} = '0;
+  assign bus_valid = memory_q ? mem_rsp_i.r_valid : regs_rsp_i.r_valid;
+  assign bus_error = (memory_q ? mem_rsp_i.r_resp : regs_rsp_i.r_resp) != 2'd0;
+  assign response_valid = memory_q ? mem_rsp_i.b_valid : regs_rsp_i.b_valid;
+  assign response_error = (memory_q ? mem_rsp_i.b_resp : regs_rsp_i.b_resp) != 2'd0;
+  assign line = mem_rsp_i.r_data;
+  assign word = regs_rsp_i.r_data;
   // Read data stay on the bus until their last byte has been put.
-  assign r_axi_rready_o = !memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
-  assign m_axi_rready_o = memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
-  assign read_byte = memory_q ? m_axi_rdata_i[8*cursor_q[5:0]+:8] : r_axi_rdata_i[8*cursor_q[1:0]+:8];
+  assign regs_rsp_ready_o.r = !memory_q &&
+      ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
+  assign mem_rsp_ready_o.r = memory_q &&
+      ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
+  assign read_byte = memory_q ? line[8*cursor_q[5:0]+:8] : word[8*cursor_q[1:0]+:8];
 
   // Answers into the ring.
   always_comb begin
@@ -225,8 +192,8 @@ module link_execute #(
         end else if (shift && unit_end) state_q <= ADDRESS;
       end
       ADDRESS: begin
-        if (memory_q ? m_axi_awready_i : r_axi_awready_i) address_q <= 1'b0;
-        if (memory_q ? m_axi_wready_i : r_axi_wready_i) data_q <= 1'b0;
+        if (memory_q ? mem_req_ready_i.aw : regs_req_ready_i.aw) address_q <= 1'b0;
+        if (memory_q ? mem_req_ready_i.w : regs_req_ready_i.w) data_q <= 1'b0;
         if (!address_q && !data_q) state_q <= RESPONSE;
       end
       RESPONSE: begin
@@ -254,7 +221,7 @@ module link_execute #(
         index_q <= index_q + 1'b1;
         if (index_q == 4'd11) state_q <= FINISH;
       end
-      FETCH: if (memory_q ? m_axi_arready_i : r_axi_arready_i) state_q <= DATA;
+      FETCH: if (memory_q ? mem_req_ready_i.ar : regs_req_ready_i.ar) state_q <= DATA;
       DATA: begin
         if (bus_valid) state_q <= bus_error ? ANSWER : PICK;
         if (bus_valid && bus_error) begin
@@ -273,4 +240,7 @@ module link_execute #(
       bus_q <= 1'b0;
     end
   end
+
+  logic unused;
+  assign unused = &{1'b0, mem_rsp_i.r_id, mem_rsp_i.b_id};
 endmodule

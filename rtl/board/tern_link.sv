@@ -4,7 +4,7 @@
 //
 // Contract: BITS bits of the line take CLOCKS cycles of clk_i, at least 4 cycles a bit. 25 and 3 are 3 Mbaud at 25 MHz;
 // 50 and 3 are 3 Mbaud at 50 MHz. uart_rx_i may be asynchronous. uart_tx_o comes from a register.
-// r_axi is the AXI4-Lite master for the device's registers and fits s_axi of tern_top. m_axi is the master for memory,
+// regs_* is the AXI4-Lite master for the device's registers and fits s_axi of tern_top. mem_* is the master for memory,
 // beside that of the device. Both masters of memory are of one kind, so that an arbiter can choose between them: AXI4
 // of 512 bits, INCR, one beat of full width, aligned, with strobes for a part of a line. Each master of the link has at
 // most one transfer in flight; its id is 0. The link takes read data from R within 130 cycles. Addresses are those of
@@ -13,7 +13,6 @@
 module tern_link #(
     parameter int CLOCKS = 25,       // Clock cycles of BITS bits.
     parameter int BITS = 3,          // Bits in CLOCKS clock cycles.
-    parameter int ID_W = 6,          // Bits of an AXI id.
     parameter bit SIMULATION = 1'b0  // The identity tells the host that device time is simulated.
 ) (
     input  logic            clk_i,
@@ -21,50 +20,16 @@ module tern_link #(
     input  logic            uart_rx_i,
     output logic            uart_tx_o,
     input  logic            irq_i,
-    // AXI4-Lite master: registers
-    output logic            r_axi_awvalid_o,
-    input  logic            r_axi_awready_i,
-    output logic [    13:0] r_axi_awaddr_o,
-    output logic            r_axi_wvalid_o,
-    input  logic            r_axi_wready_i,
-    output logic [    31:0] r_axi_wdata_o,
-    input  logic            r_axi_bvalid_i,
-    output logic            r_axi_bready_o,
-    input  logic [     1:0] r_axi_bresp_i,
-    output logic            r_axi_arvalid_o,
-    input  logic            r_axi_arready_i,
-    output logic [    13:0] r_axi_araddr_o,
-    input  logic            r_axi_rvalid_i,
-    output logic            r_axi_rready_o,
-    input  logic [    31:0] r_axi_rdata_i,
-    input  logic [     1:0] r_axi_rresp_i,
-    // AXI4 master: memory
-    output logic            m_axi_arvalid_o,
-    input  logic            m_axi_arready_i,
-    output logic [ID_W-1:0] m_axi_arid_o,
-    output logic [    63:0] m_axi_araddr_o,
-    output logic [     7:0] m_axi_arlen_o,
-    output logic [     2:0] m_axi_arsize_o,
-    output logic [     1:0] m_axi_arburst_o,
-    input  logic            m_axi_rvalid_i,
-    output logic            m_axi_rready_o,
-    input  logic [   511:0] m_axi_rdata_i,
-    input  logic [     1:0] m_axi_rresp_i,
-    output logic            m_axi_awvalid_o,
-    input  logic            m_axi_awready_i,
-    output logic [ID_W-1:0] m_axi_awid_o,
-    output logic [    63:0] m_axi_awaddr_o,
-    output logic [     7:0] m_axi_awlen_o,
-    output logic [     2:0] m_axi_awsize_o,
-    output logic [     1:0] m_axi_awburst_o,
-    output logic            m_axi_wvalid_o,
-    input  logic            m_axi_wready_i,
-    output logic [   511:0] m_axi_wdata_o,
-    output logic [    63:0] m_axi_wstrb_o,
-    output logic            m_axi_wlast_o,
-    input  logic            m_axi_bvalid_i,
-    output logic            m_axi_bready_o,
-    input  logic [     1:0] m_axi_bresp_i
+    // AXI4-Lite master for the registers.
+    output tern_pkg::lite_req_t      regs_req_o,
+    input  tern_pkg::axi_req_ready_t regs_req_ready_i,
+    input  tern_pkg::lite_rsp_t      regs_rsp_i,
+    output tern_pkg::axi_rsp_ready_t regs_rsp_ready_o,
+    // AXI4 master for the memory.
+    output tern_pkg::axi_req_t       mem_req_o,
+    input  tern_pkg::axi_req_ready_t mem_req_ready_i,
+    input  tern_pkg::axi_rsp_t       mem_rsp_i,
+    output tern_pkg::axi_rsp_ready_t mem_rsp_ready_o
 );
   localparam int DEPTH_LOG2 = 11;
   localparam int LIMIT = 960;  // Largest number of data bytes; two such frames fit into a ring.
@@ -109,7 +74,7 @@ module tern_link #(
       .last_o(in_last),
       .data_o(in_data)
   );
-  link_execute #(.ID_W(ID_W), .LIMIT(LIMIT), .WINDOW((1 << DEPTH_LOG2) - 1), .SIMULATION(SIMULATION)) u_execute (
+  link_execute #(.LIMIT(LIMIT), .WINDOW((1 << DEPTH_LOG2) - 1), .SIMULATION(SIMULATION)) u_execute (
       .in_valid_i(in_valid),
       .in_ready_o(in_ready),
       .in_last_i(in_last),

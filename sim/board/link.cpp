@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-#include "Vtern_link.h"
+#include "Vlink_alone.h"
 #include "board.hpp"
 #include "verilated.h"
 
@@ -19,7 +19,7 @@ constexpr uint8_t slverr = 2;
 
 struct link_board final : board {
     std::unique_ptr<VerilatedContext> context = std::make_unique<VerilatedContext>();
-    std::unique_ptr<Vtern_link> top = std::make_unique<Vtern_link>(context.get(), "link");
+    std::unique_ptr<Vlink_alone> top = std::make_unique<Vlink_alone>(context.get(), "link");
     const tern_sim_api *api;
     tern_sim *sim;
     uint32_t random = 1;
@@ -72,7 +72,7 @@ void link_board::write_memory()
 /** Drives the signals of memory and registers for this cycle. */
 void link_board::outputs()
 {
-    Vtern_link *t = top.get();
+    Vlink_alone *t = top.get();
     t->r_axi_arready_i = !r_read && late() < 12;
     t->m_axi_arready_i = !m_read && late() < 12;
     t->r_axi_awready_i = !r_aw && late() < 12;
@@ -88,7 +88,7 @@ void link_board::outputs()
 /** Takes the link's signals at the end of the cycle. */
 void link_board::inputs()
 {
-    Vtern_link *t = top.get();
+    Vlink_alone *t = top.get();
     const bool r_end = t->r_axi_rvalid_i && t->r_axi_rready_o, m_end = t->m_axi_rvalid_i && t->m_axi_rready_o;
     const bool r_done = t->r_axi_bvalid_i && t->r_axi_bready_o, m_done = t->m_axi_bvalid_i && t->m_axi_bready_o;
     const bool r_ar = t->r_axi_arvalid_o && t->r_axi_arready_i, m_ar = t->m_axi_arvalid_o && t->m_axi_arready_i;
@@ -151,7 +151,7 @@ void link_board::inputs()
 
 bool link_board::clock(bool rx)
 {
-    Vtern_link *t = top.get();
+    Vlink_alone *t = top.get();
     t->clk_i = 0;
     t->uart_rx_i = rx;
     t->irq_i = irq;

@@ -15,36 +15,37 @@ always_ff @(posedge clk_i) begin
   if (state_q == DRAIN && in_valid_i && in_last_i) f_owed_q <= 1'b1;
   if (end_o) f_owed_q <= 1'b0;
   f_puts_q <= end_o || drop_o ? 16'd0 : f_puts_q + 16'(put_o);
-  f_r_taken_q <= r_axi_bvalid_i && r_axi_bready_o ? 2'd0 : f_r_taken_q | {r_axi_wvalid_o && r_axi_wready_i,
-                                                                            r_axi_awvalid_o && r_axi_awready_i};
-  f_m_taken_q <= m_axi_bvalid_i && m_axi_bready_o ? 2'd0 : f_m_taken_q | {m_axi_wvalid_o && m_axi_wready_i,
-                                                                            m_axi_awvalid_o && m_axi_awready_i};
-  f_r_read_q <= (r_axi_arvalid_o && r_axi_arready_i) || (f_r_read_q && !(r_axi_rvalid_i && r_axi_rready_o));
-  f_m_read_q <= (m_axi_arvalid_o && m_axi_arready_i) || (f_m_read_q && !(m_axi_rvalid_i && m_axi_rready_o));
+  f_r_taken_q <= regs_rsp_i.b_valid && regs_rsp_ready_o.b ? 2'd0 :
+      f_r_taken_q | {regs_req_o.w_valid && regs_req_ready_i.w, regs_req_o.aw_valid && regs_req_ready_i.aw};
+  f_m_taken_q <= mem_rsp_i.b_valid && mem_rsp_ready_o.b ? 2'd0 :
+      f_m_taken_q | {mem_req_o.w_valid && mem_req_ready_i.w, mem_req_o.aw_valid && mem_req_ready_i.aw};
+  f_r_read_q <= (regs_req_o.ar_valid && regs_req_ready_i.ar) ||
+      (f_r_read_q && !(regs_rsp_i.r_valid && regs_rsp_ready_o.r));
+  f_m_read_q <= (mem_req_o.ar_valid && mem_req_ready_i.ar) || (f_m_read_q && !(mem_rsp_i.r_valid && mem_rsp_ready_o.r));
   if (rst_i) {f_owed_q, f_puts_q, f_r_taken_q, f_m_taken_q, f_r_read_q, f_m_read_q} <= '0;
 end
 
-check_channel #(.WIDTH(14)) f_ar (.clk_i, .rst_i, .valid_i(r_axi_arvalid_o), .ready_i(r_axi_arready_i),
-                                  .data_i(r_axi_araddr_o));
-check_channel #(.WIDTH(14)) f_aw (.clk_i, .rst_i, .valid_i(r_axi_awvalid_o), .ready_i(r_axi_awready_i),
-                                  .data_i(r_axi_awaddr_o));
-check_channel #(.WIDTH(32)) f_w (.clk_i, .rst_i, .valid_i(r_axi_wvalid_o), .ready_i(r_axi_wready_i),
-                                 .data_i(r_axi_wdata_o));
-check_channel #(.WIDTH(64)) f_mar (.clk_i, .rst_i, .valid_i(m_axi_arvalid_o), .ready_i(m_axi_arready_i),
-                                   .data_i(m_axi_araddr_o));
-check_channel #(.WIDTH(64)) f_maw (.clk_i, .rst_i, .valid_i(m_axi_awvalid_o), .ready_i(m_axi_awready_i),
-                                   .data_i(m_axi_awaddr_o));
-check_channel #(.WIDTH(576)) f_mw (.clk_i, .rst_i, .valid_i(m_axi_wvalid_o), .ready_i(m_axi_wready_i),
-                                   .data_i({m_axi_wstrb_o, m_axi_wdata_o}));
+check_channel #(.WIDTH(14)) f_ar (.clk_i, .rst_i, .valid_i(regs_req_o.ar_valid), .ready_i(regs_req_ready_i.ar),
+                                  .data_i(regs_req_o.ar_addr));
+check_channel #(.WIDTH(14)) f_aw (.clk_i, .rst_i, .valid_i(regs_req_o.aw_valid), .ready_i(regs_req_ready_i.aw),
+                                  .data_i(regs_req_o.aw_addr));
+check_channel #(.WIDTH(32)) f_w (.clk_i, .rst_i, .valid_i(regs_req_o.w_valid), .ready_i(regs_req_ready_i.w),
+                                 .data_i(regs_req_o.w_data));
+check_channel #(.WIDTH(64)) f_mar (.clk_i, .rst_i, .valid_i(mem_req_o.ar_valid), .ready_i(mem_req_ready_i.ar),
+                                   .data_i(mem_req_o.ar_addr));
+check_channel #(.WIDTH(64)) f_maw (.clk_i, .rst_i, .valid_i(mem_req_o.aw_valid), .ready_i(mem_req_ready_i.aw),
+                                   .data_i(mem_req_o.aw_addr));
+check_channel #(.WIDTH(576)) f_mw (.clk_i, .rst_i, .valid_i(mem_req_o.w_valid), .ready_i(mem_req_ready_i.w),
+                                   .data_i({mem_req_o.w_strb, mem_req_o.w_data}));
 
 always_comb begin
   assume (f_started_q || rst_i);
   // slaves answer only what they were asked; an answer stays until it is taken (rvalid: for the byte multiplexer)
-  if (!f_r_read_q) assume (!r_axi_rvalid_i);
-  if (!f_m_read_q) assume (!m_axi_rvalid_i);
-  if (f_r_taken_q != 2'd3) assume (!r_axi_bvalid_i);
-  if (f_m_taken_q != 2'd3) assume (!m_axi_bvalid_i);
-  if (state_q == PICK || state_q == PUT) assume (memory_q ? m_axi_rvalid_i : r_axi_rvalid_i);
+  if (!f_r_read_q) assume (!regs_rsp_i.r_valid);
+  if (!f_m_read_q) assume (!mem_rsp_i.r_valid);
+  if (f_r_taken_q != 2'd3) assume (!regs_rsp_i.b_valid);
+  if (f_m_taken_q != 2'd3) assume (!mem_rsp_i.b_valid);
+  if (state_q == PICK || state_q == PUT) assume (memory_q ? mem_rsp_i.r_valid : regs_rsp_i.r_valid);
   if (f_started_q && !rst_i) begin
     // answers
     assert (f_owed_q == (state_q == ROOM || state_q == ANSWER || state_q == IDENTIFY || state_q == FINISH || f_reads));
@@ -77,10 +78,10 @@ always_comb begin
     end
     if (state_q == GATHER || state_q == ADDRESS || state_q == RESPONSE) assert (f_allowed_q && write_q && sound_q);
     if (state_q == BEGIN) assert (age_q == 8'(next_q - head_q[15:8]));
-    if (r_axi_awvalid_o || r_axi_wvalid_o) assert (f_allowed_q && code == WRITE_REGISTERS);
-    if (m_axi_awvalid_o || m_axi_wvalid_o) assert (f_allowed_q && code == WRITE_MEMORY);
-    if (r_axi_arvalid_o) assert (code == READ_REGISTERS);
-    if (m_axi_arvalid_o) assert (code == READ_MEMORY);
+    if (regs_req_o.aw_valid || regs_req_o.w_valid) assert (f_allowed_q && code == WRITE_REGISTERS);
+    if (mem_req_o.aw_valid || mem_req_o.w_valid) assert (f_allowed_q && code == WRITE_MEMORY);
+    if (regs_req_o.ar_valid) assert (code == READ_REGISTERS);
+    if (mem_req_o.ar_valid) assert (code == READ_MEMORY);
     if (write_q && status_q == 3'd0 && (state_q == DRAIN || f_owed_q)) assert (f_allowed_q || hello_q);
     // one at a time
     assert (f_r_read_q == (!memory_q && (state_q == DATA || state_q == PICK || state_q == PUT)) || state_q == DECIDE);

@@ -23,18 +23,34 @@ module tb;
   logic [ROW_W-1:0] a;
   logic [15:0] dq, chip_dq;
 
-  board_memory #(.CLOCK_HZ(50000000), .ID_W(ID_W), .ROW_W(ROW_W), .COL_W(COL_W), .START_NS(2000)) dut (
-      .clk_i(clk), .rst_i(rst), .d_arvalid_i(arvalid[0]), .d_arready_o(arready[0]), .d_arid_i(arid[0]),
-      .d_araddr_i(araddr[0]), .d_rvalid_o(rvalid[0]), .d_rready_i(rready[0]), .d_rid_o(rid), .d_rdata_o(rdata[0]),
-      .d_rresp_o(rresp[0]), .d_awvalid_i(awvalid[0]), .d_awready_o(awready[0]), .d_awid_i(awid[0]),
-      .d_awaddr_i(awaddr[0]), .d_wvalid_i(wvalid[0]), .d_wready_o(wready[0]), .d_wdata_i(wdata[0]),
-      .d_wstrb_i(wstrb[0]), .d_bvalid_o(bvalid[0]), .d_bready_i(bready[0]), .d_bid_o(bid), .d_bresp_o(bresp[0]),
-      .l_arvalid_i(arvalid[1]), .l_arready_o(arready[1]), .l_araddr_i(araddr[1]), .l_rvalid_o(rvalid[1]),
-      .l_rready_i(rready[1]), .l_rdata_o(rdata[1]), .l_rresp_o(rresp[1]), .l_awvalid_i(awvalid[1]),
-      .l_awready_o(awready[1]), .l_awaddr_i(awaddr[1]), .l_wvalid_i(wvalid[1]), .l_wready_o(wready[1]),
-      .l_wdata_i(wdata[1]), .l_wstrb_i(wstrb[1]), .l_bvalid_o(bvalid[1]), .l_bready_i(bready[1]),
-      .l_bresp_o(bresp[1]), .cke_o(cke), .cs_n_o(cs_n), .ras_n_o(ras_n), .cas_n_o(cas_n), .we_n_o(we_n), .ba_o(ba),
-      .a_o(a), .dqm_o(dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(chip_dq)
+  tern_pkg::axi_req_t [1:0] req;
+  tern_pkg::axi_req_ready_t [1:0] req_ready;
+  tern_pkg::axi_rsp_t [1:0] rsp;
+  tern_pkg::axi_rsp_ready_t [1:0] rsp_ready;
+  for (genvar m = 0; m < 2; m++) begin : g_port
+    assign req[m].ar_valid = arvalid[m];
+    assign req[m].ar_id = arid[m];
+    assign req[m].ar_addr = araddr[m];
+    assign req[m].aw_valid = awvalid[m];
+    assign req[m].aw_id = awid[m];
+    assign req[m].aw_addr = awaddr[m];
+    assign req[m].w_valid = wvalid[m];
+    assign req[m].w_data = wdata[m];
+    assign req[m].w_strb = wstrb[m];
+    assign {arready[m], awready[m], wready[m]} = {req_ready[m].ar, req_ready[m].aw, req_ready[m].w};
+    assign {rvalid[m], rdata[m], rresp[m]} = {rsp[m].r_valid, rsp[m].r_data, rsp[m].r_resp};
+    assign {bvalid[m], bresp[m]} = {rsp[m].b_valid, rsp[m].b_resp};
+    assign rsp_ready[m].r = rready[m];
+    assign rsp_ready[m].b = bready[m];
+  end
+  assign rid = rsp[0].r_id;
+  assign bid = rsp[0].b_id;
+
+  board_memory #(.CLOCK_HZ(50000000), .ROW_W(ROW_W), .COL_W(COL_W), .START_NS(2000)) dut (
+      .clk_i(clk), .rst_i(rst), .d_req_i(req[0]), .d_req_ready_o(req_ready[0]), .d_rsp_o(rsp[0]),
+      .d_rsp_ready_i(rsp_ready[0]), .l_req_i(req[1]), .l_req_ready_o(req_ready[1]), .l_rsp_o(rsp[1]),
+      .l_rsp_ready_i(rsp_ready[1]), .cke_o(cke), .cs_n_o(cs_n), .ras_n_o(ras_n), .cas_n_o(cas_n), .we_n_o(we_n),
+      .ba_o(ba), .a_o(a), .dqm_o(dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(chip_dq)
   );
   sdram_chip #(.ROW_W(ROW_W), .COL_W(COL_W), .PERIOD_PS(20000), .START_NS(1900)) chip (
       .clk_i(!clk), .cke_i(cke), .cs_n_i(cs_n), .ras_n_i(ras_n), .cas_n_i(cas_n), .we_n_i(we_n), .ba_i(ba), .a_i(a),

@@ -2,6 +2,7 @@
 rtl/lint.vlt
 -y rtl/mem
 -y rtl/board
+rtl/tern_pkg.sv
 tests/rtl/lib/sdram_chip.sv
 tests/rtl/board_ulx3s/cells.sv
 tests/rtl/board_ulx3s/tb.sv

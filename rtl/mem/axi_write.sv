@@ -46,7 +46,13 @@ module axi_write #(
 );
   localparam int SLOT_W = 4 + DEPTH_LOG2;
 
-  logic [META_W+21:0] meta[0:(1<<SLOT_W)-1];
+  // What is kept of a write in flight.
+  typedef struct packed {
+    logic [META_W-1:0] meta;
+    logic [21:0]       page;
+  } kept_t;
+  kept_t put, got;  // of the write that is taken; of the one that is answered
+  logic [$bits(put)-1:0] kept[0:(1<<SLOT_W)-1];
   logic [16*(DEPTH_LOG2+1)-1:0] head_q, tail_q;  // Ring pointers of each bank.
   logic aw_ready, w_ready, aw_valid, aw_take, take, b_valid, b_error, done;
   logic [3:0] aw_bank, rsp_bank;
@@ -100,10 +106,14 @@ module axi_write #(
       .out_data_o({wdata_o, wstrb_o})
   );
 
+  assign put.meta = req_meta_i;
+  assign put.page = req_line_i[27:6];
+  assign got = kept[rsp_slot];
+
   // The address has a pipeline stage of its own for the addition.
   assign aw_take = !awvalid_o || awready_i;
   always_ff @(posedge clk_i) begin
-    if (take) meta[req_slot] <= {req_meta_i, req_line_i[27:6]};
+    if (take) kept[req_slot] <= put;
     if (aw_take) begin
       awvalid_o <= aw_valid;
       if (aw_valid) begin
@@ -127,7 +137,8 @@ module axi_write #(
   always_ff @(posedge clk_i) begin
     if (!rsp_valid_o || rsp_ready_i) rsp_valid_o <= b_valid;
     if (done) begin
-      {rsp_meta_o, rsp_page_o} <= meta[rsp_slot];
+      rsp_meta_o <= got.meta;
+      rsp_page_o <= got.page;
       rsp_error_o <= b_error;
     end
     if (rst_i) rsp_valid_o <= 1'b0;

@@ -315,6 +315,7 @@ module simt_core #(
       .sleep_o(r_sleep),
       .set_i(r_pends),
       .sets_i(r_result),
+      .set_fixed_i(r_sel != simt_core_pkg::WB_ANY),
       .nxt_valid_i(r_next),
       .nxt_rs1_i(r_after_q[19:15]),
       .nxt_rs2_i(r_after_q[24:20]),

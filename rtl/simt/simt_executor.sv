@@ -74,7 +74,6 @@ module simt_executor #(
 );
 
   localparam int WW = $clog2(WARPS);
-  localparam int LW = $clog2(LANES);
   // Cycles after a stop in which the LSU still begins lines, at the rate of memory's responses.
   localparam logic [6:0] LINGER = 7'd111;
 
@@ -93,8 +92,8 @@ module simt_executor #(
   logic          done_q, fault_q, stopped_q;
   tern_spec_pkg::pkt_dispatch_t packet_q;
   logic          begin_q, kill, resume_q, saved_q, halt, restoring, now, soon;
-  logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
-  logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad,
+  logic          start, check_done, check_ok, dispatch_done, core_idle, ic_idle;
+  logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, bad,
     all_in, all_back;
   logic          local_done;
   // Cycles until the LSU begins no more lines. A line that is still begun need not be saved, so the resume is shorter.
@@ -102,8 +101,9 @@ module simt_executor #(
   // Cycles since the core was last busy. The effects of a barrier or of a warp's end take four cycles to reach all
   // units.
   logic [2:0]    quiet_q;
-  // request: a page is absent. ended_q: the dispatcher has ended. crowded: the core must wait for room in the LSU.
-  logic          fault, request, request_q, ended_q, crowded, wait_q;
+  // request: a page is absent. ended_q: the dispatcher has ended. wait_q: the core waits for room in the LSU.
+  logic          fault, request, request_q, ended_q, wait_q;
+  simt_op_pkg::lsu_status_t lsu;
 
   assign start_ready_o = state_q == IDLE;
   assign start         = start_valid_i && start_ready_o;
@@ -121,11 +121,11 @@ module simt_executor #(
     fault_q   <= 1'b0;
     stopped_q <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
-    linger_q        <= state_q != HALT ? LINGER : request_q || (pend_count == '0 && quiet_q[1]) ? '0
+    linger_q        <= state_q != HALT ? LINGER : request_q || (lsu.pending == '0 && quiet_q[1]) ? '0
                                                                                    : linger_q - {6'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
     ended_q         <= state_q != CHECK && (ended_q || dispatch_done);
-    wait_q          <= (restoring || wait_q) && crowded;
+    wait_q          <= (restoring || wait_q) && lsu.crowded;
     case (state_q)
       IDLE:
         if (start) begin
@@ -163,11 +163,11 @@ module simt_executor #(
         else if (dispatch_done) state_q <= DRAIN;
         // The restored memory instructions must have progressed so far that the LSU has room for what the core still
         // issues.
-        else if ((now || (soon && empty)) && pend_count <= 6'd5) state_q <= HALT;
+        else if ((now || (soon && empty)) && lsu.pending <= 6'd5) state_q <= HALT;
       HALT:
         if (fault) state_q <= KILL;
         else if ((dispatch_done || ended_q) && !request_q) state_q <= DRAIN;
-        else if ((&quiet_q) && (settled || ended_q) && lsu_settled && ic_idle) begin
+        else if ((&quiet_q) && (settled || ended_q) && lsu.settled && ic_idle) begin
           stopped_q <= 1'b1;
           saved_q         <= 1'b1;
           state_q         <= SAVE;
@@ -176,12 +176,12 @@ module simt_executor #(
       DRAIN:
         if (fault) state_q <= KILL;
         else if (request_q) state_q <= HALT;
-        else if (core_idle && lsu_idle && ic_idle) begin
+        else if (core_idle && lsu.idle && ic_idle) begin
           done_q <= 1'b1;
           state_q      <= IDLE;
         end
       default:
-        if (lsu_idle && ic_idle) begin
+        if (lsu.idle && ic_idle) begin
           fault_q <= !saved_q;
           state_q       <= IDLE;
         end
@@ -196,15 +196,11 @@ module simt_executor #(
   end
 
   // The first fault.
-  logic [31:0]   lsu_fault_va, lsu_fault_pc;
-  logic          lsu_fault, core_faults;
+  logic          lsu_faults, core_faults;
+  simt_op_pkg::lsu_fault_t lsu_fault;
   tern_pkg::fault_t core_fault;
-  logic [7:0]    lsu_fault_code;
-  logic [1:0]    lsu_fault_access;
-  logic [WW-1:0] lsu_fault_warp;
-  logic [LW-1:0] lsu_fault_lane;
   logic          fault_named_q;            // the fault is of a work-item, not of the packet
-  logic          lsu_fault_gen, fault_gen_q;
+  logic          fault_gen_q;
   logic [WARPS-1:0] warp_gen;
   logic [WW-1:0] fault_warp_q, fault_member;
   logic [95:0]   fault_group;
@@ -213,7 +209,7 @@ module simt_executor #(
   logic [31:0]   fault_va_q, fault_pc_q;
   logic [5:0]    fault_lane_q;
 
-  assign fault   = lsu_fault || (core_faults && core_fault.code != tern_spec_pkg::FAULT_PAGE_ABSENT);
+  assign fault   = lsu_faults || (core_faults && core_fault.code != tern_spec_pkg::FAULT_PAGE_ABSENT);
   // The page to report is that of the access which the MMU refused first; accesses refused after it may have other
   // pages. A fetch reports later than the LSU does, so the tag of the first refused response decides which of the two
   // was first.
@@ -238,14 +234,14 @@ module simt_executor #(
     end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) &&
                  (fault || (refused_q && request && !request_q))) begin
       fault_named_q <= 1'b1;
-      if (lsu_fault || (!fault && !first_fetch_q)) begin
-        fault_code_q   <= lsu_fault_code;
-        fault_access_q <= lsu_fault_access;
-        fault_va_q     <= lsu_fault_va;
-        fault_pc_q     <= lsu_fault_pc;
-        fault_gen_q    <= lsu_fault_gen;
-        fault_warp_q   <= lsu_fault_warp;
-        fault_lane_q   <= 6'(lsu_fault_lane);
+      if (lsu_faults || (!fault && !first_fetch_q)) begin
+        fault_code_q   <= lsu_fault.code;
+        fault_access_q <= lsu_fault.access;
+        fault_va_q     <= lsu_fault.va;
+        fault_pc_q     <= lsu_fault.pc;
+        fault_gen_q    <= lsu_fault.gen;
+        fault_warp_q   <= lsu_fault.warp[WW-1:0];
+        fault_lane_q   <= 6'(lsu_fault.lane);
       end else begin
         fault_code_q   <= core_fault.code;
         fault_access_q <= core_fault.access;
@@ -345,8 +341,8 @@ module simt_executor #(
       .put_group_i({rep_record.group_z, rep_record.group_y, rep_record.group_x}),
       .put_member_i(rep_record.member[WW-1:0]),
       .gen_o(warp_gen),
-      .gen_i(state_q == SAVE && !stopped_q ? pend_gen : fault_gen_q),
-      .warp_i(state_q == SAVE && !stopped_q ? pend_warp : fault_warp_q),
+      .gen_i(state_q == SAVE && !stopped_q ? pend.gen : fault_gen_q),
+      .warp_i(state_q == SAVE && !stopped_q ? pend.warp[WW-1:0] : fault_warp_q),
       .group_o(fault_group),
       .member_o(fault_member)
   );
@@ -370,12 +366,16 @@ module simt_executor #(
   simt_core_pkg::fetch_t fetch;
   simt_core_pkg::fetched_t fetched;
   simt_core_pkg::fetch_fault_t fetch_fault;
-  logic [WARPS-1:0]    ic_wake, lsu_busy, lsu_launch_hold;
+  logic [WARPS-1:0]    ic_wake;
   logic                iss_valid, iss_ready, wb_valid, wb_ready, inv;
   simt_core_pkg::result_t wb;
-  simt_op_pkg::lsu_req_t core_req, iss, pend;
-  logic [WW-1:0]       iss_warp, wb_warp;
-  logic [LANES-1:0]    iss_mask, wb_mask;
+  simt_op_pkg::lsu_req_t core_req;
+  simt_op_pkg::lsu_issue_t iss;
+  simt_op_pkg::lsu_pending_t pend;
+  simt_op_pkg::lsu_windows_t windows;
+  simt_op_pkg::lsu_pass_t lsu_pass;
+  logic [WW-1:0]       iss_warp;
+  logic [LANES-1:0]    iss_mask;
   logic [LANES*32-1:0] wb_data;
   logic [LANES*96-1:0] core_operands, iss_operands;   // {cmp, data, addr}
 
@@ -386,31 +386,29 @@ module simt_executor #(
   simt_core_pkg::look_t asked, look;
   simt_core_pkg::put_t put;
   simt_core_pkg::mark_t mark;
-  logic                rep_valid, rep_ready, pend_valid, pend_ready, pend_gen;
-  logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
+  logic                rep_valid, rep_ready, pend_valid, pend_ready;
+  logic                freeze, lmem_ready, lsu_scrub;
+  simt_op_pkg::lsu_line_t lmem;
+  simt_op_pkg::lsu_line_read_t lmem_read;
+  simt_op_pkg::lsu_scrub_t scrub;
   logic [LANES*96-1:0] pend_operands, rep_operands;
   simt_core_pkg::resume_t resume;
   simt_core_pkg::resumed_t resumed;
-  logic [LANES-1:0]    pend_mask, pend_private;
-  logic [5:0]          pend_count;
-  logic [511:0]        lmem_data;
-  logic [9:0]          lmem_line;
-  logic [WW-1:0]       pend_warp;
-  logic [10:0]         local_lines, scrub_first, scrub_end;
+  logic [10:0]         local_lines;
 
   assign local_lines = packet_q.local_bytes[16:6];
 
   always_comb begin
     pend_record           = '0;
-    pend_record.op        = pend.op;
-    pend_record.amo       = pend.op == simt_op_pkg::LSU_AMO ? pend.amo : '0;
-    pend_record.size      = pend.size;
-    pend_record.unsigned_ = pend.is_unsigned;
-    pend_record.rd        = pend.rd;
-    pend_record.warp      = 5'(pend_warp);
-    pend_record.mask      = 32'(pend_mask);
-    pend_record.private   = 32'(pend_private);
-    pend_record.pc        = pend.pc;
+    pend_record.op        = pend.req.op;
+    pend_record.amo       = pend.req.op == simt_op_pkg::LSU_AMO ? pend.req.amo : '0;
+    pend_record.size      = pend.req.size;
+    pend_record.unsigned_ = pend.req.is_unsigned;
+    pend_record.rd        = pend.req.rd;
+    pend_record.warp      = pend.warp;
+    pend_record.mask      = pend.mask;
+    pend_record.private   = pend.is_private;
+    pend_record.pc        = pend.req.pc;
     {pend_record.group_z, pend_record.group_y, pend_record.group_x} = fault_group;
     pend_record.member    = 5'(fault_member);
   end
@@ -445,13 +443,13 @@ module simt_executor #(
       .look_o(asked),
       .seen_i(seen),
       .put_o(put),
-      .lmem_read_o(lmem_read),
-      .lmem_write_o(lmem_write),
-      .lmem_line_o(lmem_line),
+      .lmem_read_o(lmem.read),
+      .lmem_write_o(lmem.write),
+      .lmem_line_o(lmem.line),
       .lmem_ready_i(lmem_ready),
-      .lmem_valid_i(lmem_valid),
-      .lmem_data_i(lmem_data),
-      .pend_count_i(pend_count[4:0]),
+      .lmem_valid_i(lmem_read.valid),
+      .lmem_data_i(lmem_read.data),
+      .pend_count_i(lsu.pending[4:0]),
       .pend_valid_i(pend_valid),
       .pend_ready_o(pend_ready),
       .pend_record_i(pend_record),
@@ -480,9 +478,9 @@ module simt_executor #(
       .start_i(scrub_start),
       .keep_i(restoring ? head.slots[WARPS-1:0] : '0),
       .busy_o(scrub_busy),
-      .scrub_o(scrub),
-      .scrub_first_o(scrub_first),
-      .scrub_end_o(scrub_end),
+      .scrub_o(scrub.valid),
+      .scrub_first_o(scrub.first),
+      .scrub_end_o(scrub.past),
       .scrub_busy_i(lsu_scrub)
   );
 
@@ -556,8 +554,6 @@ module simt_executor #(
       .fault_o(core_fault),
       .ev_o(ev)
   );
-  assign lsu_warps.busy  = 32'(lsu_busy);
-  assign lsu_warps.hold  = 32'(lsu_launch_hold);
   assign ev_issue_o      = ev.issue;
   assign ev_lanes_o      = ev.lanes;
   assign ev_stall_use_o  = ev.stall_use;
@@ -598,21 +594,30 @@ module simt_executor #(
 
   assign iss_operands = rep_valid ? rep_operands : core_operands;
 
-  assign wb.warp = 5'(wb_warp);
-  assign wb.mask = 32'(wb_mask);
-
   // The replay of a restored instruction, or an instruction of the core.
   always_comb begin
-    iss = core_req;
+    iss.req        = core_req;
+    iss.raw        = rep_valid;
+    iss.warp       = 5'(iss_warp);
+    iss.mask       = 32'(iss_mask);
+    iss.is_private = rep_record.private;
     if (rep_valid) begin
-      iss.op          = rep_record.op;
-      iss.amo         = rep_record.amo;
-      iss.size        = rep_record.size;
-      iss.is_unsigned = rep_record.unsigned_;
-      iss.rd          = rep_record.rd;
-      iss.pc          = rep_record.pc;
+      iss.req.op          = rep_record.op;
+      iss.req.amo         = rep_record.amo;
+      iss.req.size        = rep_record.size;
+      iss.req.is_unsigned = rep_record.unsigned_;
+      iss.req.rd          = rep_record.rd;
+      iss.req.pc          = rep_record.pc;
+      iss.warp            = rep_record.warp;
+      iss.mask            = rep_record.mask;
     end
   end
+  assign windows.stack_base  = packet_q.stack;
+  assign windows.stack_log2  = packet_q.stack_log2;
+  assign windows.local_bytes = packet_q.local_bytes;
+  assign lmem.data           = put.line;
+  assign lsu_pass.valid      = pass_i && !pass_tag_i[7];
+  assign lsu_pass.tag        = pass_tag_i[6:0];
   simt_lsu #(
       .LANES(LANES),
       .WARPS(WARPS),
@@ -620,67 +625,33 @@ module simt_executor #(
   ) u_lsu (
       .clk_i,
       .rst_i,
-      .stack_i(packet_q.stack),
-      .stack_log2_i(packet_q.stack_log2),
-      .local_bytes_i(packet_q.local_bytes),
+      .windows_i(windows),
       .iss_valid_i(iss_valid || rep_valid),
       .iss_ready_o(iss_ready),
       .iss_i(iss),
-      .iss_warp_i(rep_valid ? rep_record.warp[WW-1:0] : iss_warp),
-      .iss_mask_i(rep_valid ? rep_record.mask[LANES-1:0] : iss_mask),
-      .iss_addr_i(iss_operands[0 +: LANES*32]),
-      .iss_data_i(iss_operands[LANES*32 +: LANES*32]),
-      .iss_cmp_i(iss_operands[LANES*64 +: LANES*32]),
-      .iss_raw_i(rep_valid),
-      .iss_private_i(rep_record.private[LANES-1:0]),
+      .iss_operands_i(iss_operands),
       .freeze_i(freeze),
-      .settled_o(lsu_settled),
-      .pend_count_o(pend_count),
       .pend_valid_o(pend_valid),
       .pend_ready_i(pend_ready),
       .pend_o(pend),
-      .pend_warp_o(pend_warp),
-      .pend_gen_o(pend_gen),
-      .pend_mask_o(pend_mask),
-      .pend_private_o(pend_private),
-      .pend_addr_o(pend_operands[0 +: LANES*32]),
-      .pend_data_o(pend_operands[LANES*32 +: LANES*32]),
-      .pend_cmp_o(pend_operands[LANES*64 +: LANES*32]),
-      .lmem_read_i(lmem_read),
-      .lmem_write_i(lmem_write),
-      .lmem_line_i(lmem_line),
-      .lmem_wdata_i(put.line),
+      .pend_operands_o(pend_operands),
+      .lmem_i(lmem),
       .lmem_ready_o(lmem_ready),
-      .lmem_valid_o(lmem_valid),
-      .lmem_rdata_o(lmem_data),
+      .lmem_o(lmem_read),
       .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready),
-      .wb_warp_o(wb_warp),
-      .wb_rd_o(wb.rd),
-      .wb_mask_o(wb_mask),
+      .wb_o(wb),
       .wb_data_o(wb_data),
-      .wb_last_o(wb.last),
       .gen_i(warp_gen),
-      .launch_hold_o(lsu_launch_hold),
-      .warp_busy_o(lsu_busy),
+      .warps_o(lsu_warps),
       .inv_i(inv || flush_i || check_q),
-      .fault_valid_o(lsu_fault),
+      .fault_valid_o(lsu_faults),
       .absent_o(absent),
-      .crowded_o(crowded),
-      .pass_i(pass_i && !pass_tag_i[7]),
-      .pass_tag_i(pass_tag_i[6:0]),
-      .fault_code_o(lsu_fault_code),
-      .fault_access_o(lsu_fault_access),
-      .fault_va_o(lsu_fault_va),
-      .fault_pc_o(lsu_fault_pc),
-      .fault_gen_o(lsu_fault_gen),
-      .fault_warp_o(lsu_fault_warp),
-      .fault_lane_o(lsu_fault_lane),
+      .fault_o(lsu_fault),
+      .pass_i(lsu_pass),
       .kill_i(kill),
-      .idle_o(lsu_idle),
+      .status_o(lsu),
       .scrub_i(scrub),
-      .scrub_first_i(scrub_first),
-      .scrub_end_i(scrub_end),
       .scrub_busy_o(lsu_scrub),
       .ev_l1_hit_o,
       .ev_l1_miss_o,
@@ -716,6 +687,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, head, pend.lbase};
+  assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, head, pend, lsu_fault};
 
 endmodule

@@ -96,8 +96,65 @@ package simt_op_pkg;
     logic [16:0] lbase;        // first byte of the group's local memory
   } lsu_req_t;
 
-  // An access to one line, from lsu_coalesce to lsu_cache, but for what each lane has. Here and below the numbers of
-  // warp, entry and lane have the width of the largest geometry.
+  // A memory instruction of the core, or one that a resume brings back (raw). Addresses and operands are ports beside
+  // it. Here and below the numbers of warp, entry and lane, and masks of lanes, have the width of the largest geometry.
+  typedef struct packed {
+    lsu_req_t    req;
+    logic        raw;         // The addresses are already mapped: windows are not checked.
+    logic [4:0]  warp;
+    logic [31:0] mask;
+    logic [31:0] is_private;  // with raw: lanes that came from the private window
+  } lsu_issue_t;
+
+  // An instruction that is not finished, or what is left of it. lbase is zero: the addresses are mapped.
+  typedef struct packed {
+    lsu_req_t    req;
+    logic        gen;         // generation of the warp
+    logic [4:0]  warp;
+    logic [31:0] mask;
+    logic [31:0] is_private;
+  } lsu_pending_t;
+
+  // Private and local memory of a dispatch.
+  typedef struct packed {
+    logic [31:0] stack_base;   // of the private stacks
+    logic [4:0]  stack_log2;   // log2 of the bytes of a lane's stack
+    logic [16:0] local_bytes;  // local memory of a group
+  } lsu_windows_t;
+
+  typedef struct packed {
+    logic       idle;      // no access is unfinished
+    logic       settled;   // while frozen: what is pending does not change any more
+    logic       crowded;   // too many are pending for room to be promised
+    logic [5:0] pending;   // number of pending instructions
+  } lsu_status_t;
+
+  // Zeroes lines of local memory.
+  typedef struct packed {
+    logic        valid;
+    logic [10:0] first;
+    logic [10:0] past;     // the line behind the last one
+  } lsu_scrub_t;
+
+  // An access to a line of local memory, and what was read.
+  typedef struct packed {
+    logic         read;
+    logic         write;
+    logic [9:0]   line;
+    logic [511:0] data;
+  } lsu_line_t;
+  typedef struct packed {
+    logic         valid;
+    logic [511:0] data;
+  } lsu_line_read_t;
+
+  // Memory will perform the request of this tag: its page is not absent.
+  typedef struct packed {
+    logic       valid;
+    logic [6:0] tag;
+  } lsu_pass_t;
+
+  // An access to one line, from lsu_coalesce to lsu_cache, but for what each lane has.
   typedef struct packed {
     logic [2:0]  op;          // as in lsu_req_t
     logic [3:0]  amo;

@@ -7,16 +7,16 @@
 //
 // Contract: iss_* takes up to one instruction a cycle. Instructions that access the same byte take effect in order of
 // issue. wb_* returns a load or atomic in pieces with disjoint lanes; the last one is marked. An instruction with a
-// faulting lane is dropped and reported on fault_*. kill_i drops everything but local memory and requests that memory
+// faulting lane is dropped and reported on fault_o. kill_i drops everything but local memory and requests that memory
 // may have seen. inv_i empties the L1, as does each 4096th cycle after it. scrub_* and lmem_* are those of lsu_rows.
 // Latency: 10 cycles from issue to write-back for an L1 hit, 9 for local memory. Rate: one instruction a cycle if it
 // needs only one line, or no bank twice.
 // Freeze: while freeze_i is high (until kill_i, or until nothing is pending) no further line begins, which means that
-// no access leaves lsu_coalesce. Three more instructions find room, or 31 after a kill. Once settled_o is high, only
-// the lanes of lines that have not begun are left; pend_* gives these instructions, and after a kill iss_raw_i issues
-// them again.
-// Absent page: absent_o reports a refused line, with the fields of fault_*. The LSU freezes, and the line's lanes are
-// pending too. pass_*, at latest with the response, names requests that memory performs; it refuses all others until
+// no access leaves lsu_coalesce. Three more instructions find room, or 31 after a kill. Once status_o.settled is high,
+// only the lanes of lines that have not begun are left; pend_* gives these instructions, and after a kill a raw iss_i
+// issues them again.
+// Absent page: absent_o reports a refused line, with the fields of fault_o. The LSU freezes, and the line's lanes are
+// pending too. pass_i, at latest with the response, names requests that memory performs; it refuses all others until
 // kill_i.
 // Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M + 128, 24 * LANES) + 32 cycles. First
 // term: 6 requests, latency M of memory, 64 pieces that alternate with local ones. Second: 8 local instructions. 32:
@@ -32,72 +32,39 @@ module simt_lsu #(
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic [31:0]         stack_i,        // base of the dispatch's private stacks
-    input  logic [4:0]          stack_log2_i,   // log2 of the bytes of a lane's stack
-    input  logic [16:0]         local_bytes_i,  // local memory of a group, bytes
+    input  simt_op_pkg::lsu_windows_t windows_i,  // of the dispatch
     // instructions from the core
     input  logic                iss_valid_i,
     output logic                iss_ready_o,
-    input  simt_op_pkg::lsu_req_t iss_i,
-    input  logic [WW-1:0]       iss_warp_i,
-    input  logic [LANES-1:0]    iss_mask_i,
-    input  logic [LANES*32-1:0] iss_addr_i,
-    input  logic [LANES*32-1:0] iss_data_i,
-    input  logic [LANES*32-1:0] iss_cmp_i,      // values that compare-and-swap expects
-    input  logic                iss_raw_i,      // the addresses are already mapped: windows are not checked
-    input  logic [LANES-1:0]    iss_private_i,  // with iss_raw_i: lanes that came from the private window
+    input  simt_op_pkg::lsu_issue_t iss_i,
+    input  logic [LANES*96-1:0] iss_operands_i,  // {cmp, data, addr}, a word for each lane
     // write-back
     output logic                wb_valid_o,
     input  logic                wb_ready_i,
-    output logic [WW-1:0]       wb_warp_o,
-    output logic [4:0]          wb_rd_o,
-    output logic [LANES-1:0]    wb_mask_o,
+    output simt_core_pkg::result_t wb_o,
     output logic [LANES*32-1:0] wb_data_o,
-    output logic                wb_last_o,
     // control and status
     input  logic [WARPS-1:0]    gen_i,          // generation of each warp; a launch of the warp changes it
-    output logic [WARPS-1:0]    launch_hold_o,  // warps that may not be launched yet
-    output logic [WARPS-1:0]    warp_busy_o,    // warps with an unfinished access, for fences
+    output simt_core_pkg::lsu_warps_t warps_o,
     input  logic                inv_i,
     input  logic                kill_i,
-    output logic                idle_o,         // no access is unfinished
-    input  logic                scrub_i,
-    input  logic [10:0]         scrub_first_i,
-    input  logic [10:0]         scrub_end_i,
+    output simt_op_pkg::lsu_status_t status_o,
+    input  simt_op_pkg::lsu_scrub_t scrub_i,
     output logic                scrub_busy_o,
     output logic                fault_valid_o,
     output logic                absent_o,
-    output logic [7:0]          fault_code_o,
-    output logic [1:0]          fault_access_o,
-    output logic [31:0]         fault_va_o,
-    output logic [31:0]         fault_pc_o,
-    output logic                fault_gen_o,
-    output logic [WW-1:0]       fault_warp_o,
-    output logic [LW-1:0]       fault_lane_o,
+    output simt_op_pkg::lsu_fault_t fault_o,
     output logic                ev_l1_hit_o,    // pulse: a load hit the L1 or an open fill
     output logic                ev_l1_miss_o,   // pulse: a load requested a line
     // preemption
     input  logic                freeze_i,
-    output logic                settled_o,
-    output logic                crowded_o,      // too many are pending for room to be promised
-    output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
-    output simt_op_pkg::lsu_req_t pend_o,         // lbase is zero: the addresses are mapped
-    output logic [WW-1:0]       pend_warp_o,
-    output logic                pend_gen_o,     // generation of pend_warp_o
-    output logic [LANES-1:0]    pend_mask_o,
-    output logic [LANES-1:0]    pend_private_o,
-    output logic [LANES*32-1:0] pend_addr_o,
-    output logic [LANES*32-1:0] pend_data_o,
-    output logic [LANES*32-1:0] pend_cmp_o,
-    input  logic                lmem_read_i,
-    input  logic                lmem_write_i,
-    input  logic [9:0]          lmem_line_i,
-    input  logic [511:0]        lmem_wdata_i,
+    output simt_op_pkg::lsu_pending_t pend_o,
+    output logic [LANES*96-1:0] pend_operands_o,  // as iss_operands_i
+    input  simt_op_pkg::lsu_line_t lmem_i,
     output logic                lmem_ready_o,
-    output logic                lmem_valid_o,
-    output logic [511:0]        lmem_rdata_o,
+    output simt_op_pkg::lsu_line_read_t lmem_o,
     // memory channel
     output logic                mem_req_valid_o,
     input  logic                mem_req_ready_i,
@@ -106,8 +73,7 @@ module simt_lsu #(
     input  logic                mem_rsp_valid_i,
     input  logic [6:0]          mem_rsp_tag_i,
     input  tern_pkg::mem_rsp_t mem_rsp_i,
-    input  logic                pass_i,         // memory will perform the request of this tag
-    input  logic [6:0]          pass_tag_i
+    input  simt_op_pkg::lsu_pass_t pass_i
 );
   localparam int ENTRY_W = 6;
   // A load of 16 lanes asks for up to 16 lines; at a latency of 60 cycles, 32 fills bring 22.5 of the port's 64 bytes a
@@ -157,7 +123,7 @@ module simt_lsu #(
       .in_ready_o(unused_ready),
       .in_data_i(end_entry_q),
       .out_valid_o(entry_valid),
-      .out_ready_i(take && iss_i.op != simt_op_pkg::LSU_STORE),
+      .out_ready_i(take && iss_i.req.op != simt_op_pkg::LSU_STORE),
       .out_data_o(entry)
   );
 
@@ -178,29 +144,29 @@ module simt_lsu #(
     end_entry_q <= end_entry;
     end_warp_q <= end_warp;
     if (take) begin
-      a_q <= iss_i;
+      a_q <= iss_i.req;
       a_q.lbase <= '0;  // lsu_address maps the addresses
-      a_warp_q <= iss_warp_i;
+      a_warp_q <= iss_i.warp[WW-1:0];
       a_entry_q <= entry;
-      if (iss_i.op != simt_op_pkg::LSU_LOAD) a_data_q <= iss_data_i;
-      if (iss_i.op == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_cmp_i;
+      if (iss_i.req.op != simt_op_pkg::LSU_LOAD) a_data_q <= iss_operands_i[LANES*32+:LANES*32];
+      if (iss_i.req.op == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_operands_i[LANES*64+:LANES*32];
     end
   end
 
   lsu_address #(.LANES(LANES), .WARPS(WARPS)) u_address (
       .clk_i,
       .rst_i(soft_rst),
-      .stack_i,
-      .stack_log2_i,
-      .local_bytes_i,
+      .stack_i(windows_i.stack_base),
+      .stack_log2_i(windows_i.stack_log2),
+      .local_bytes_i(windows_i.local_bytes),
       .in_valid_i(take),
-      .in_raw_i(iss_raw_i),
-      .in_private_i(iss_private_i),
-      .in_size_i(iss_i.size),
-      .in_warp_i(iss_warp_i),
-      .in_mask_i(iss_mask_i),
-      .in_addr_i(iss_addr_i),
-      .in_lbase_i(iss_i.lbase),
+      .in_raw_i(iss_i.raw),
+      .in_private_i(iss_i.is_private[LANES-1:0]),
+      .in_size_i(iss_i.req.size),
+      .in_warp_i(iss_i.warp[WW-1:0]),
+      .in_mask_i(iss_i.mask[LANES-1:0]),
+      .in_addr_i(iss_operands_i[0+:LANES*32]),
+      .in_lbase_i(iss_i.req.lbase),
       .out_global_o(a_global),
       .out_private_o(a_private),
       .out_local_o(a_local),
@@ -261,14 +227,15 @@ module simt_lsu #(
   );
 
   logic [ENTRY_W-1:0] left_entry;
-  logic [LANES-1:0] left_mask, note_mask;
+  logic [LANES-1:0] left_mask, note_mask, pend_mask, pend_private;
+  logic [WW:0] pend_warp;  // {generation, warp}
   logic drop;
   lsu_retain #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_retain (
       .clk_i,
       .rst_i(soft_rst),
       .freeze_i(freeze_i || cut),
       .room_o(retain_room),
-      .crowded_o,
+      .crowded_o(status_o.crowded),
       .push_i(|a_global),
       .in_i(a_q),
       .in_warp_i({gen_i[a_warp_q], a_warp_q}),
@@ -283,8 +250,8 @@ module simt_lsu #(
       .note_mask_i(note_mask),
       .drop_i(drop),
       .end_i(access_end),
-      .pass_i,
-      .pass_tag_i,
+      .pass_i(pass_i.valid),
+      .pass_tag_i(pass_i.tag),
       .refuse_i(f_absent),
       .refuse_tag_i(f_fault_tag),
       .settle_i(settle),
@@ -294,17 +261,21 @@ module simt_lsu #(
       .left_entry_o(left_entry),
       .left_mask_i(left_mask),
       .ready_o(retain_ready),
-      .count_o(pend_count_o),
+      .count_o(status_o.pending),
       .pend_valid_o,
       .pend_ready_i,
-      .pend_o,
-      .pend_warp_o({pend_gen_o, pend_warp_o}),
-      .pend_mask_o,
-      .pend_private_o,
-      .pend_addr_o,
-      .pend_data_o,
-      .pend_cmp_o
+      .pend_o(pend_o.req),
+      .pend_warp_o(pend_warp),
+      .pend_mask_o(pend_mask),
+      .pend_private_o(pend_private),
+      .pend_addr_o(pend_operands_o[0+:LANES*32]),
+      .pend_data_o(pend_operands_o[LANES*32+:LANES*32]),
+      .pend_cmp_o(pend_operands_o[LANES*64+:LANES*32])
   );
+  assign pend_o.gen = pend_warp[WW];
+  assign pend_o.warp = 5'(pend_warp[WW-1:0]);
+  assign pend_o.mask = 32'(pend_mask);
+  assign pend_o.is_private = 32'(pend_private);
 
   logic write_room, request_room, note, request_write, access_end, push, fill_valid, written;
   logic [5:0] write_slot;
@@ -367,8 +338,8 @@ module simt_lsu #(
       .clk_i,
       .rst_i(soft_rst),
       .hard_rst_i(rst_i),
-      .stack_i,
-      .stack_log2_i,
+      .stack_i(windows_i.stack_base),
+      .stack_log2_i(windows_i.stack_log2),
       .write_room_o(write_room),
       .write_slot_o(write_slot),
       .write_i(request_write),
@@ -459,17 +430,17 @@ module simt_lsu #(
   lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
       .clk_i,
       .rst_i(soft_rst),
-      .scrub_i,
-      .scrub_first_i,
-      .scrub_end_i,
+      .scrub_i(scrub_i.valid),
+      .scrub_first_i(scrub_i.first),
+      .scrub_end_i(scrub_i.past),
       .scrub_busy_o,
-      .line_read_i(lmem_read_i),
-      .line_write_i(lmem_write_i),
-      .line_i(lmem_line_i),
-      .line_wdata_i(lmem_wdata_i),
+      .line_read_i(lmem_i.read),
+      .line_write_i(lmem_i.write),
+      .line_i(lmem_i.line),
+      .line_wdata_i(lmem_i.data),
       .line_ready_o(lmem_ready_o),
-      .line_valid_o(lmem_valid_o),
-      .line_rdata_o(lmem_rdata_o),
+      .line_valid_o(lmem_o.valid),
+      .line_rdata_o(lmem_o.data),
       .idle_o(local_idle),
       .push_i(|a_local),
       .room_o(local_room),
@@ -513,8 +484,8 @@ module simt_lsu #(
   );
 
   // ------------------------------------------------------------------ write-back, faults, busy
-  logic wb_gen, unused_gen;
-  assign unused_gen = wb_gen;
+  logic [WW:0] wb_warp;  // {generation, warp}
+  logic [LANES-1:0] wb_mask;
   lsu_writeback #(.LANES(LANES), .WARPS(2 * WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
       .clk_i,
       .rst_i(soft_rst),
@@ -540,12 +511,14 @@ module simt_lsu #(
       .end_warp_o(end_warp),
       .wb_valid_o,
       .wb_ready_i,
-      .wb_warp_o({wb_gen, wb_warp_o}),
-      .wb_rd_o,
-      .wb_mask_o,
+      .wb_warp_o(wb_warp),
+      .wb_rd_o(wb_o.rd),
+      .wb_mask_o(wb_mask),
       .wb_data_o,
-      .wb_last_o
+      .wb_last_o(wb_o.last)
   );
+  assign wb_o.warp = 5'(wb_warp[WW-1:0]);
+  assign wb_o.mask = 32'(wb_mask);
 
   // A fault of the memory channel has priority over one of lsu_address, because its instruction is older. A fault has
   // priority over an absent page.
@@ -553,19 +526,19 @@ module simt_lsu #(
   assign f_first = f_valid || !a_fault;
   assign fault_valid_o = (f_valid || a_fault) && !soft_rst;
   assign absent_o = f_absent && !a_fault && !soft_rst;
-  assign fault_code_o = f_first ? f.code : a_fault_code;
-  assign fault_access_o = f_first ? f.access :
+  assign fault_o.code = f_first ? f.code : a_fault_code;
+  assign fault_o.access = f_first ? f.access :
       a_q.op == simt_op_pkg::LSU_AMO ? 2'd3 : a_q.op == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
-  assign fault_va_o = f_first ? f.va : a_fault_va;
-  assign fault_pc_o = f_first ? f.pc : a_q.pc;
-  assign fault_gen_o = f_first ? f.gen : gen_i[a_warp_q];
-  assign fault_warp_o = f_first ? f.warp[WW-1:0] : a_warp_q;
-  assign fault_lane_o = f_first ? f.lane[LW-1:0] : a_fault_lane;
+  assign fault_o.va = f_first ? f.va : a_fault_va;
+  assign fault_o.pc = f_first ? f.pc : a_q.pc;
+  assign fault_o.gen = f_first ? f.gen : gen_i[a_warp_q];
+  assign fault_o.warp = f_first ? f.warp : 5'(a_warp_q);
+  assign fault_o.lane = f_first ? f.lane : 5'(a_fault_lane);
 
   // Results and writes are counted by {generation, warp}. A fence waits for those of the warp's own generation. A warp
   // may be launched again once all that it has begun is noted with its generation, and nothing of the generation before
   // is left.
-  logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before;
+  logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before, busy, hold;
   logic [2*WARPS-1:0] busy_result, busy_write;
   lsu_pending #(.WARPS(2 * WARPS)) u_results (
       .clk_i,
@@ -612,10 +585,15 @@ module simt_lsu #(
       busy_before[w] = gen_i[w] ? busy_result[w] || busy_write[w] : busy_result[WARPS+w] || busy_write[WARPS+w];
     end
   end
-  assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
-  assign launch_hold_o = busy_before | busy_queue | busy_address;
-  assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
+  assign busy = busy_now | busy_queue | busy_local | busy_address;
+  assign hold = busy_before | busy_queue | busy_address;
+  assign warps_o.busy = 32'(busy);
+  assign warps_o.hold = 32'(hold);
+  assign status_o.idle = flight_idle && (soft_rst || (cache_idle && (busy | busy_before) == '0 && !wb_valid_o));
   assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid &&
       !f_absent && pieces_idle && local_pieces_idle && local_idle && !wb_valid_o;
-  assign settled_o = settle && retain_ready;
+  assign status_o.settled = settle && retain_ready;
+
+  logic unused;
+  assign unused = &{1'b0, iss_i, wb_warp};
 endmodule

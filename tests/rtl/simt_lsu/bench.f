@@ -1,6 +1,6 @@
 -CFLAGS -O0
 rtl/lint.vlt
-rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv
+rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv rtl/simt/simt_core_pkg.sv
 rtl/mem/mem_fifo.sv rtl/mem/atomic_alu.sv
 rtl/simt/lsu/lsu_address.sv rtl/simt/lsu/lsu_coalesce.sv rtl/simt/lsu/lsu_merge.sv rtl/simt/lsu/lsu_tags.sv
 rtl/simt/lsu/lsu_lines.sv rtl/simt/lsu/lsu_fills.sv rtl/simt/lsu/lsu_cache.sv rtl/simt/lsu/lsu_flight.sv

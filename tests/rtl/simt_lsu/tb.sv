@@ -66,43 +66,82 @@ module tb #(
   logic [31:0] stack = 32'h10000;
   logic orderly = 1'b0;
 
-  simt_op_pkg::lsu_req_t iss, pend;
+  simt_op_pkg::lsu_issue_t iss;
+  simt_op_pkg::lsu_pending_t pend;
+  simt_op_pkg::lsu_windows_t windows;
+  simt_op_pkg::lsu_status_t status;
+  simt_op_pkg::lsu_scrub_t scrubs;
+  simt_op_pkg::lsu_line_t line;
+  simt_op_pkg::lsu_line_read_t line_read;
+  simt_op_pkg::lsu_pass_t passes;
+  simt_op_pkg::lsu_fault_t fault;
+  simt_core_pkg::result_t wb;
+  simt_core_pkg::lsu_warps_t warps;
   always_comb begin
-    iss.op = iss_op;
-    iss.amo = iss_amo;
-    iss.size = iss_size;
-    iss.is_unsigned = iss_unsigned;
-    iss.rd = iss_rd;
-    iss.pc = iss_pc;
-    iss.lbase = iss_lbase;
-    pend_op = pend.op;
-    pend_amo = pend.amo;
-    pend_size = pend.size;
-    pend_unsigned = pend.is_unsigned;
-    pend_rd = pend.rd;
-    pend_pc = pend.pc;
+    iss.req.op = iss_op;
+    iss.req.amo = iss_amo;
+    iss.req.size = iss_size;
+    iss.req.is_unsigned = iss_unsigned;
+    iss.req.rd = iss_rd;
+    iss.req.pc = iss_pc;
+    iss.req.lbase = iss_lbase;
+    iss.raw = iss_raw;
+    iss.warp = 5'(iss_warp);
+    iss.mask = 32'(iss_mask);
+    iss.is_private = 32'(iss_private);
+    windows.stack_base = stack;
+    windows.stack_log2 = 5'(STACK_LOG2);
+    windows.local_bytes = local_bytes;
+    scrubs.valid = scrub;
+    scrubs.first = scrub_first;
+    scrubs.past = scrub_end;
+    line.read = lmem_read;
+    line.write = lmem_write;
+    line.line = lmem_line;
+    line.data = lmem_wdata;
+    passes.valid = pass;
+    passes.tag = pass_tag;
+  end
+  always_comb begin
+    pend_op = pend.req.op;
+    pend_amo = pend.req.amo;
+    pend_size = pend.req.size;
+    pend_unsigned = pend.req.is_unsigned;
+    pend_rd = pend.req.rd;
+    pend_pc = pend.req.pc;
+    pend_gen = pend.gen;
+    pend_warp = pend.warp[WW-1:0];
+    pend_mask = pend.mask[L-1:0];
+    pend_private = pend.is_private[L-1:0];
+    wb_warp = wb.warp[WW-1:0];
+    wb_rd = wb.rd;
+    wb_mask = wb.mask[L-1:0];
+    wb_last = wb.last;
+    warp_busy = warps.busy[W-1:0];
+    launch_hold = warps.hold[W-1:0];
+    idle = status.idle;
+    settled = status.settled;
+    crowded = status.crowded;
+    pend_count = status.pending;
+    lmem_valid = line_read.valid;
+    lmem_rdata = line_read.data;
+    fault_code = fault.code;
+    fault_access = fault.access;
+    fault_va = fault.va;
+    fault_pc = fault.pc;
+    fault_warp = fault.warp[WW-1:0];
+    fault_lane = fault.lane[LW-1:0];
   end
   simt_lsu #(.LANES(L), .WARPS(W)) dut (
-      .clk_i(clk), .rst_i(rst), .stack_i(stack), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
-      .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_i(iss), .iss_warp_i(iss_warp), .iss_mask_i(iss_mask),
-      .iss_addr_i(iss_addr), .iss_data_i(iss_data), .iss_cmp_i(iss_cmp),
-      .iss_raw_i(iss_raw), .iss_private_i(iss_private), .wb_valid_o(wb_valid),
-      .wb_ready_i(wb_ready), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data),
-      .wb_last_o(wb_last), .gen_i(gen), .launch_hold_o(launch_hold), .fault_gen_o(), .warp_busy_o(warp_busy),
-      .inv_i(inv), .kill_i(kill), .idle_o(idle), .freeze_i(freeze), .settled_o(settled), .pend_count_o(pend_count),
-      .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_o(pend), .pend_warp_o(pend_warp),
-      .pend_gen_o(pend_gen), .pend_mask_o(pend_mask), .pend_private_o(pend_private),
-      .pend_addr_o(pend_addr), .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read),
-      .lmem_write_i(lmem_write), .lmem_line_i(lmem_line), .lmem_wdata_i(lmem_wdata), .lmem_ready_o(lmem_ready),
-      .lmem_valid_o(lmem_valid), .lmem_rdata_o(lmem_rdata), .scrub_i(scrub), .scrub_first_i(scrub_first),
-      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .absent_o(absent),
-      .crowded_o(crowded),
-      .pass_i(pass), .pass_tag_i(pass_tag), .fault_code_o(fault_code),
-      .fault_access_o(fault_access), .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp),
-      .fault_lane_o(fault_lane), .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid),
-      .mem_req_ready_i(mem_req_ready), .mem_req_o(mem_req),
-      .mem_req_tag_o(mem_req_tag), .mem_rsp_valid_i(mem_rsp_valid),
-      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_i(mem_rsp)
+      .clk_i(clk), .rst_i(rst), .windows_i(windows), .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_i(iss),
+      .iss_operands_i({iss_cmp, iss_data, iss_addr}), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready), .wb_o(wb),
+      .wb_data_o(wb_data), .gen_i(gen), .warps_o(warps), .inv_i(inv), .kill_i(kill), .status_o(status),
+      .freeze_i(freeze), .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_o(pend),
+      .pend_operands_o({pend_cmp, pend_data, pend_addr}), .lmem_i(line), .lmem_ready_o(lmem_ready),
+      .lmem_o(line_read), .scrub_i(scrubs), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .absent_o(absent),
+      .fault_o(fault), .pass_i(passes), .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss),
+      .mem_req_valid_o(mem_req_valid), .mem_req_ready_i(mem_req_ready), .mem_req_o(mem_req),
+      .mem_req_tag_o(mem_req_tag), .mem_rsp_valid_i(mem_rsp_valid), .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_i(mem_rsp)
   );
   memory #(.LINES(LINES)) u_memory (
       .clk_i(clk), .rst_i(rst), .delay_i(delay), .orderly_i(orderly), .req_valid_i(mem_req_valid),

@@ -9,6 +9,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 SV = "// SPDX-License-Identifier: Apache-2.0\n"
+HEADER = "module m #(parameter int N = 2, M = 3) (\n" \
+         "  input  logic [N-1:0] x_i,  // input, output\n  output p::t {}\n);\n"
 
 # path, contents, part of the message (None: clean)
 CASES = [
@@ -61,6 +63,9 @@ CASES = [
     ("rtl/x.sv", SV + "  .A(B[1:0]), .b_i\n  .a_i,\n  .b(c.d(e)), .f(g)\n", "2 violations"),
     ("rtl/x.sv", SV + "  .a_i,\n  .b_o(c),\n  .d_i({e, f.g})\n" * 300, None),
     ("rtl/x.sv", SV + "  x.y = z;\n" * 600, "split it"),
+    ("rtl/x.sv", SV + HEADER.format("a, b" + ",\n  c" * 37), None),
+    ("rtl/x.sv", SV + HEADER.format("a, b" + ",\n  c" * 38), "x.sv:1: m has 41 ports, the limit is 40"),
+    ("rtl/top/x.sv", SV + HEADER.format("a, b" + ",\n  c" * 38), None),
     ("rtl/x.sv", SV + "`ifdef FORMAL\n`endif\n", "x.sv:2: rtl/ has no condition but"),
     ("rtl/x.sv", SV + "`ifndef SYNTHESIS\n`ifndef FORMAL\n`endif\n`endif\n", "x.sv:3: rtl/ has no condition but"),
     ("rtl/x.sv", SV + "`ifndef SYNTHESIS\n  `else\n`endif\n", "x.sv:3: rtl/ has no condition but"),

@@ -164,7 +164,7 @@ package tern_pkg;
     fault_t fault;         // With faulted, and with page_request.
   } exec_status_t;
 
-  // What the command processor tells the executors, one bit for each: {user, mover, SIMT}.
+  // Control of the executors by the command processor, one bit for each: {user, mover, SIMT}.
   typedef struct packed {
     logic [2:0] active;  // It runs a packet.
     logic [2:0] select;  // Its memory channel is open.

@@ -46,7 +46,7 @@ module axi_write #(
 );
   localparam int SLOT_W = 4 + DEPTH_LOG2;
 
-  // What is kept of a write in flight.
+  // Record of a write in flight.
   typedef struct packed {
     logic [META_W-1:0] meta;
     logic [21:0]       page;

@@ -79,7 +79,7 @@ module mem_port #(
   localparam int NAME_W = HASH_W + 8;              // Bits of the name of a line in mem_gate.
   localparam int REQ_W = tern_pkg::MEM_REQ_W, RSP_W = tern_pkg::MEM_RSP_W;
 
-  // What is kept of a request in flight.
+  // Record of a request in flight.
   typedef struct packed {
     logic [TAG_W-1:0]  tag;
     logic [HASH_W-1:0] hash;
@@ -88,13 +88,13 @@ module mem_port #(
     logic [ENG_W-1:0] engine;
     asked_t           asked;
   } meta_t;
-  // What axi_read keeps. A fetch of the atomic unit has its entry in place of the meta.
+  // Record of a read in axi_read. A fetch of the atomic unit has its entry in place of the meta.
   typedef struct packed {
     logic  fetch;
     meta_t meta;
   } read_t;
-  // What axi_write keeps. A write of the atomic unit has its record in place of asked, and a line of a dirty command
-  // has its slot in place of the meta.
+  // Record of a write in axi_write. A write of the atomic unit has its record in place of asked, and a line of a dirty
+  // command has its slot in place of the meta.
   typedef struct packed {
     logic  out;     // of a dirty command
     logic  atomic;

@@ -105,7 +105,7 @@ module simt_barrier #(
   assign look_live_o    = live_q[look_index];
   assign look_waiting_o = live_q[look_index] & waiting_q[look_index];
 
-  // What a resume writes back.
+  // Writes of a resume.
   logic             put_lanes, put_slot;
   logic [WW-1:0]    put_index;
   logic [LANES-1:0] put_live, put_waiting;

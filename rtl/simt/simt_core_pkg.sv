@@ -92,7 +92,7 @@ package simt_core_pkg;
     LINE_END = 4'd12      // no line is left
   } line_e;
 
-  // What simt_executor tells the core, at any time.
+  // Control of the core by simt_executor, valid in every cycle.
   typedef struct packed {
     logic        halt;       // no warp is picked
     logic        launch_ok;
@@ -106,7 +106,7 @@ package simt_core_pkg;
     logic [4:0] warp;
   } warp_end_t;
 
-  // What simt_lsu has of each warp.
+  // State of the memory accesses of each warp, from simt_lsu.
   typedef struct packed {
     logic [31:0] busy;  // an access is not done
     logic [31:0] hold;  // The warp may not be launched yet.
@@ -129,7 +129,7 @@ package simt_core_pkg;
     logic [5:0] fma;
   } events_t;
 
-  // What simt_executor tells a resume.
+  // Control of a resume by simt_executor.
   typedef struct packed {
     logic start;     // pulse
     logic refuse;    // The packet cannot run: the lines are only taken.
@@ -137,7 +137,7 @@ package simt_core_pkg;
     logic tidy;      // memories are cleared where nothing was restored
   } resume_t;
 
-  // How far a resume is.
+  // Progress of a resume.
   typedef struct packed {
     logic ended;       // the last line has been passed on
     logic bad;         // the state is not one of this device
@@ -145,7 +145,7 @@ package simt_core_pkg;
     logic local_done;  // no more lines of local memory follow
   } resumed_t;
 
-  // What the head of the state that comes back says.
+  // The head of the state that a resume brings back.
   typedef struct packed {
     logic [31:0]  slots;    // slots that have a group
     logic [31:0]  live;     // warps that were running
@@ -163,7 +163,7 @@ package simt_core_pkg;
     logic [95:0] group;
   } back_t;
 
-  // What the dispatcher saves.
+  // State of the dispatcher that a save contains.
   typedef struct packed {
     logic [31:0] slots;  // slots that have a group
     logic [31:0] fresh;  // warps of the current group that have not been launched
@@ -172,7 +172,7 @@ package simt_core_pkg;
     logic [95:0] group;
   } groups_t;
 
-  // A line of the state of a stopped executor: what it has.
+  // A line of the state of a stopped executor, as simt_walk names it.
   typedef struct packed {
     logic       valid;
     line_e      kind;
@@ -183,7 +183,7 @@ package simt_core_pkg;
     logic       record_end;  // the last line of a memory instruction
   } walk_t;
 
-  // What a save or a resume reads of the core.
+  // Selects the state of the core that a save or a resume reads.
   typedef struct packed {
     logic       active;  // a save or a resume is in progress. Otherwise only seen_t.pc and seen_t.running count.
     logic [4:0] index;   // the slot or warp that seen_t shows
@@ -194,8 +194,8 @@ package simt_core_pkg;
     logic [4:0] first;   // first register of seen_t.scalars
   } look_t;
 
-  // What the core shows. The first four members have a word for each lane; docs/spec/context.yaml has the contents of
-  // slot, lanes and pcs.
+  // The state that look_t selects. The first four members have a word for each lane. docs/spec/context.yaml has the
+  // contents of slot, lanes and pcs.
   typedef struct packed {
     logic [1023:0] regs;     // the register that was read
     logic [1023:0] scalars;  // values of the registers that have one value in all lanes, lane by lane
@@ -254,7 +254,8 @@ package simt_core_pkg;
     logic [4:0]  warp;
   } fetch_fault_t;
 
-  // A result, or a part of it, that is written to a register when a slot is free. Its data go beside it.
+  // A result, or a part of it, that is written to a register when a slot is free. The data are a vector beside this
+  // struct.
   typedef struct packed {
     logic [4:0]  warp;
     logic [4:0]  rd;
@@ -340,7 +341,7 @@ package simt_core_pkg;
     logic [31:0] pc;
   } flow_b_t;
 
-  // The launch of a warp. It comes from simt_dispatch; simt_executor adds what a resume makes of it.
+  // The launch of a warp, from simt_dispatch. simt_executor adds the two members of a resume.
   typedef struct packed {
     logic [4:0]  warp;
     logic [4:0]  slot;    // group slot

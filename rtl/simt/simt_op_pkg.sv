@@ -167,7 +167,7 @@ package simt_op_pkg;
     logic [31:0] pc;
   } lsu_access_t;
 
-  // What lsu_flight notes of a request, for a fault.
+  // Part of a request that lsu_flight keeps for a fault.
   typedef struct packed {
     logic [1:0]  access;      // 0 read, 1 write, 3 atomic (docs/spec/registers.yaml)
     logic [4:0]  warp;

@@ -225,7 +225,7 @@ module simt_scoreboard #(
   end
 
 `ifndef SYNTHESIS
-  // What the memories need.
+  // Conditions that the memories rely on.
   logic live_q = 1'b0;  // there was a reset
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;

@@ -55,7 +55,7 @@ module lsu_coalesce #(
     input  logic                pend_ready_i,
     output logic [LANES-1:0]    pend_mask_o
 );
-  // What the accesses of an instruction have in common.
+  // Fields that all accesses of an instruction share.
   typedef struct packed {
     logic [2:0]         op;
     logic [3:0]         amo;

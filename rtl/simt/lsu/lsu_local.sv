@@ -66,7 +66,7 @@ module lsu_local #(
   localparam int OF_UNIT = LANES / UNITS;  // banks of a unit
   localparam int SW = OF_UNIT > 1 ? $clog2(OF_UNIT) : 1;
 
-  // What the passes of an instruction have in common.
+  // Fields that all passes of an instruction share.
   typedef struct packed {
     logic [2:0]         op;
     logic [3:0]         amo;

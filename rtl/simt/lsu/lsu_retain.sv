@@ -73,7 +73,7 @@ module lsu_retain #(
   localparam int DEPTH = 1 << DEPTH_LOG2;
   localparam int CW = $clog2(LANES) + 1;
 
-  // What is kept of an instruction besides its lanes.
+  // Record of an instruction, without its lanes.
   typedef struct packed {
     logic [2:0]         op;
     logic [3:0]         amo;

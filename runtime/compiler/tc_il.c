@@ -165,7 +165,7 @@ static int check_header(const void *il, size_t size, struct tc_text *log)
     return 0;
 }
 
-/** Runs a tool on the module. Its messages are added to log, without the back trace of a crash. */
+/** Runs a tool on the module. Adds the tool's messages to log, without the back trace of a crash. */
 static int run(const char *const *argv, const void *il, size_t size, struct tc_blob *output, struct tc_text *log)
 {
     char directory[4096], guard[4200];

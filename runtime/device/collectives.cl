@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions that all work-items of a group call together (OpenCL C, 6.15.16). They exchange values in local memory.
- * Each begins to write only after a barrier of the one before, so that calls may follow each other.
+ * The functions that all work-items of a group call together (OpenCL C, 6.15.16). The work-items exchange values in
+ * local memory. Each function ends with a barrier, so that calls may follow each other.
  */
 #include "base.h"
 
@@ -12,7 +12,7 @@ local uint *__tern_words(void);
 local ulong *__tern_double_words(void);
 size_t __tern_items(void); /* work-items of the group, also of the last, smaller one (workitem.c) */
 
-/** Whether all of `value`, or (any) one of them, is set. */
+/** Returns whether `value` is set in all work-items or, with `any`, in one of them. */
 static inline int vote(int value, int any)
 {
     local int *flag = (local int *)__tern_words();

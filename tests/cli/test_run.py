@@ -410,7 +410,7 @@ class Runs(Case):
         self.fails(1, "No such file", "run", "shift.cl", "--save-binary", "no/such")
 
     def test_spirv(self):
-        """A module runs as a source does. Its arguments have numbers, because this one has no names."""
+        """A module runs as a source does. Arguments have numbers, because this module has no names."""
         text = pathlib.Path(__file__).resolve().parents[1] / "opencl/il/constants.spvasm"
         module = self.folder / "constants.spv"
         subprocess.run(["spirv-as", "--target-env", "spv1.0", text, "-o", module], check=True)

@@ -71,7 +71,7 @@ static unsigned items_of(const struct range *r, const size_t group[3], unsigned 
     return n;
 }
 
-/** What one group computes. of: the linear local id of the work-item that broadcasts. */
+/** Computes the results of one group on the host. of: the linear local id of the work-item that broadcasts. */
 static void reference(const int *in, const unsigned *items, unsigned n, unsigned of, unsigned loops, unsigned all,
                       int *want)
 {

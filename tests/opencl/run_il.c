@@ -16,7 +16,7 @@
 
 enum { ITEMS = 64, GROUP = 16, WORDS = 256 };
 
-static char said[1024]; /**< What the callback of `heard` was told last. */
+static char said[1024]; /**< The last text that the callback of `heard` got. */
 static cl_context heard;
 
 static void CL_CALLBACK hear(const char *text, const void *info, size_t size, void *data)
@@ -161,7 +161,7 @@ static void run_required(cl_program p, cl_uchar out[ITEMS])
     OK(clReleaseKernel(k));
 }
 
-/** What the kernel `prints` prints, in `text`. */
+/** Runs the kernel `prints`, and stores its output in `text`. */
 static void run_prints(cl_program p, char *text, size_t size)
 {
     const cl_int a = 7;

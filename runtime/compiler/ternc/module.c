@@ -210,7 +210,8 @@ static void print_name(char *out, size_t size, const char *symbol)
     }
 }
 
-/** What a function belongs to that the device does not have; NULL: it may be one of the program's that is missing. */
+/** The feature that the device does not have and an undefined function belongs to; NULL: the program should define the
+ *  function. */
 static const char *absent(const char *name)
 {
     static const struct {

@@ -4,7 +4,7 @@
  *
  *  - Address spaces have other numbers, in types as in the names of functions: constant is 2 there and 4 here, generic
  *    is 4 there and 0 here, as private. The type of a pointer has its address space, and LLVM-C cannot change a type.
- *    So the module is printed, and read again after the text was changed.
+ *    This file prints the module, changes the text and reads it again.
  *  - A cast from private to generic is a cast to the same type here, for which LLVM has another instruction.
  *  - The translator marks only calls of barriers as convergent; clang marks every function and call, of which
  *    converge.c leaves those that reach a barrier.

@@ -37,6 +37,14 @@ static const char enable[] = "-cl-ext=-all"
 static const char enable_3[] = "-cl-ext=-all"
 #include "tc_extensions.def"
     ;
+#undef EXTENSION
+#undef FEATURE
+#define EXTENSION(name)
+#define FEATURE(name)
+#define MACRO(name) "-D" #name "=1",
+static const char *const macros_3[] = {
+#include "tc_extensions.def"
+};
 
 const char *tc_version(void)
 {
@@ -94,8 +102,9 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     add(a, "-include");
     add(a, declarations);
     if (o->version >= 300) {
-        add(a, "-D__opencl_c_atomic_scope_device=1"); /* clang has no names for these features */
-        add(a, "-D__opencl_c_work_group_collective_functions=1");
+        for (size_t i = 0; i < sizeof macros_3 / sizeof *macros_3; i++) {
+            add(a, macros_3[i]);
+        }
     }
     add(a, o->version == 100   ? "-cl-std=CL1.0"
            : o->version == 110 ? "-cl-std=CL1.1"

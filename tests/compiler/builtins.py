@@ -24,8 +24,14 @@ SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|re
 
 def extensions(version):
     """Returns the front end's switches for the features of this version, as the compiler passes them."""
-    names = re.findall(r"^(EXTENSION|FEATURE)\((\w+)\)", DEFINED.read_text(), re.M)
+    names = re.findall(r"^(EXTENSION|FEATURE|MACRO)\((\w+)\)", DEFINED.read_text(), re.M)
     return ",".join(["-all"] + ["+" + name for kind, name in names if kind == "EXTENSION" or version == "CL3.0"])
+
+
+def macros(version):
+    """Returns the features of this version that the compiler defines as macros."""
+    names = re.findall(r"^MACRO\((\w+)\)", DEFINED.read_text(), re.M) if version == "CL3.0" else []
+    return [f"-D{name}=1" for name in names]
 
 
 def declarations(clang, version):
@@ -34,9 +40,7 @@ def declarations(clang, version):
     text = subprocess.run(
         [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
          "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions(version), "-I" + os.path.dirname(header), "-E",
-         *(["-D__opencl_c_atomic_scope_device=1", "-D__opencl_c_work_group_collective_functions=1"]
-           if version == "CL3.0" else []), "-P",
-         "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
+         *macros(version), "-P", "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\(\(.*?\)\)(?=[ ;])", " ", text)
     text = re.sub(r"#.*", "", text)
     seen = set()
@@ -55,8 +59,8 @@ def declarations(clang, version):
 
 def main():
     clang, version = sys.argv[1:3]
-    if clang == "--extensions":
-        print(extensions(version))
+    if clang in ("--extensions", "--macros"):
+        print(extensions(version) if clang == "--extensions" else " ".join(macros(version)))
         return
     print("// Every built-in of %s, called once. Made by tests/compiler/builtins.py." % version)
     count = 0

@@ -96,13 +96,15 @@ static uint32_t size_of(const void *il, size_t n, uint32_t id)
     return size <= 4 * ((word(il, at) >> 16) - 3) && size <= 8 ? size : 0;
 }
 
-/** Gives the constants of the module `il`, which is changed, their values. */
+/** Gives the constants of the module `il`, which is changed, their values. A value of another size than the constant's
+ *  is not written. */
 static void set_constants(void *il, size_t n, const struct tc_constant *constants, size_t n_constants)
 {
     for (size_t i = HEADER_WORDS; (i = find(il, n, i, OP_DECORATE, 4)) != 0; i += word(il, i) >> 16) {
         const uint32_t id = word(il, i + 1);
         for (size_t c = 0; c < n_constants; c++) {
-            if (word(il, i + 2) != DECORATION_SPEC_ID || word(il, i + 3) != constants[c].id || !constants[c].given) {
+            if (word(il, i + 2) != DECORATION_SPEC_ID || word(il, i + 3) != constants[c].id || !constants[c].given ||
+                size_of(il, n, id) != constants[c].size) {
                 continue;
             }
             const size_t at = of_result(il, n, OP_SPEC, 4, 2, id), yes_or_no = at ? 0 : bool_at(il, n, id);

@@ -114,17 +114,14 @@ cl_int rt_program_set_constant(cl_program p, cl_uint id, size_t size, const void
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; i < p->n_constants; i++) {
         struct tc_constant *c = &p->constants[i];
-        if (c->id != id) {
-            continue;
-        }
-        if (size != c->size) {
+        if (c->id == id && c->size == size) {
+            c->value = 0;
+            memcpy(&c->value, value, size); /* the host is little-endian */
+            c->given = 1;
+            error = CL_SUCCESS;
+        } else if (c->id == id && error == CL_INVALID_SPEC_ID) {
             error = CL_INVALID_VALUE;
-            break;
         }
-        c->value = 0;
-        memcpy(&c->value, value, size); /* the host is little-endian */
-        c->given = 1;
-        error = CL_SUCCESS;
     }
     pthread_mutex_unlock(&p->lock);
     return error;

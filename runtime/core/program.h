@@ -40,7 +40,7 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
  *  CL_INVALID_VALUE: the module is none, or none for this device, which the context's callback and stderr are told. */
 cl_int rt_program_create_il(cl_context ctx, const void *il, size_t size, cl_program *out);
 /** Sets a specialization constant for the next build. CL_INVALID_PROGRAM: the program is not made from SPIR-V;
- *  CL_INVALID_SPEC_ID; CL_INVALID_VALUE: the constant has another size. */
+ *  CL_INVALID_SPEC_ID; CL_INVALID_VALUE: no constant of this number has this size. */
 cl_int rt_program_set_constant(cl_program p, cl_uint id, size_t size, const void *value);
 /** True: the program has a source or a module, which a build compiles. */
 bool rt_program_compiles(cl_program p);

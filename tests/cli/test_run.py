@@ -415,8 +415,8 @@ class Runs(Case):
         module = self.folder / "constants.spv"
         subprocess.run(["spirv-as", "--target-env", "spv1.0", text, "-o", module], check=True)
         self.assertEqual(self.works("run", module, "--list"), "values(global int *1)\n")
-        self.assertEqual(self.works("run", module, "--global", 1, "zeros:8"),
-                         "1: int[8] = 5 1075838976 1 200 50000 -1698898192 305419896 6\n")
+        self.assertEqual(self.works("run", module, "--global", 1, "zeros:9"),
+                         "1: int[9] = 5 1075838976 1 200 50000 -1698898192 305419896 6 ...\n")
         self.fails(1, "this is no SPIR-V that the device takes", "run",
                    self.file("cut.spv", module.read_bytes()[:200]), "--list")
 

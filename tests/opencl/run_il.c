@@ -215,16 +215,16 @@ static void test_arguments(void **state)
     free(text);
 }
 
-static void expect_values(cl_program p, const cl_uint want[8])
+static void expect_values(cl_program p, const cl_uint want[9])
 {
-    cl_uint got[8];
+    cl_uint got[9];
     cl_mem out = clt_buffer(sizeof got, NULL);
     cl_kernel k = clCreateKernel(p, "values", &clt_error);
     MADE(k);
     clt_args(k, 1, ARG(out));
     clt_run(k, 1, 1);
     clt_read(out, got, sizeof got);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         assert_int_equal(got[i], want[i]);
     }
     OK(clReleaseKernel(k));
@@ -241,7 +241,7 @@ static void test_constants(void **state)
     const cl_ulong big = 0xfedcba9876543210u;
     cl_program p = create("constants.spv"), plain = clt_build("kernel void f() {}", "");
     build(p, "");
-    expect_values(p, (const cl_uint[8]){5, 0x40200000, 1, 200, 50000, 0x9abcdef0, 0x12345678, 6});
+    expect_values(p, (const cl_uint[9]){5, 0x40200000, 1, 200, 50000, 0x9abcdef0, 0x12345678, 6, 3});
     FAILS(clSetProgramSpecializationConstant(p, 8, sizeof word, &word), CL_INVALID_SPEC_ID);
     FAILS(clSetProgramSpecializationConstant(p, 7, sizeof half, &half), CL_INVALID_VALUE);
     FAILS(clSetProgramSpecializationConstant(p, 7, sizeof word, NULL), CL_INVALID_VALUE);
@@ -255,9 +255,14 @@ static void test_constants(void **state)
     OK(clSetProgramSpecializationConstant(p, 12, sizeof half, &half));
     OK(clSetProgramSpecializationConstant(p, 13, sizeof big, &big));
     /* values are those of the last build */
-    expect_values(p, (const cl_uint[8]){5, 0x40200000, 1, 200, 50000, 0x9abcdef0, 0x12345678, 6});
+    expect_values(p, (const cl_uint[9]){5, 0x40200000, 1, 200, 50000, 0x9abcdef0, 0x12345678, 6, 3});
     build(p, "");
-    expect_values(p, (const cl_uint[8]){99, 0xbfc00000, 0, 255, 1, 0x76543210, 0xfedcba98, 99});
+    expect_values(p, (const cl_uint[9]){99, 0xbfc00000, 0, 255, 1, 0x76543210, 0xfedcba98, 99, 3});
+    /* The long and the byte have one number; a value is for those of its size. */
+    OK(clSetProgramSpecializationConstant(p, 13, sizeof byte, &byte));
+    FAILS(clSetProgramSpecializationConstant(p, 13, sizeof half, &half), CL_INVALID_VALUE);
+    build(p, "");
+    expect_values(p, (const cl_uint[9]){99, 0xbfc00000, 0, 255, 1, 0x76543210, 0xfedcba98, 99, 255});
     OK(clReleaseProgram(p));
     OK(clReleaseProgram(plain));
 }

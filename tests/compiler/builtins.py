@@ -40,7 +40,8 @@ def declarations(clang, version):
     text = subprocess.run(
         [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
          "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions(version), "-I" + os.path.dirname(header), "-E",
-         *macros(version), "-P", "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
+         *macros(version), "-P", "-include", "opencl-c-base.h", header],
+        capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\(\(.*?\)\)(?=[ ;])", " ", text)
     text = re.sub(r"#.*", "", text)
     seen = set()

@@ -7,23 +7,13 @@
 #include "base.h"
 
 void OVERLOAD barrier(cl_mem_fence_flags flags);
-uint OVERLOAD get_local_size(uint d);
-uint OVERLOAD get_local_id(uint d);
-
-static inline uint position(void)
-{
-    return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
-}
-
-static inline uint group_size(void)
-{
-    return get_local_size(0) * get_local_size(1) * get_local_size(2);
-}
+size_t OVERLOAD get_local_linear_id(void);
+size_t __tern_items(void);
 
 #define COPY(TO, FROM, TYPE)                                                                                        \
     OVERLOAD event_t async_work_group_copy(TO TYPE *to, const FROM TYPE *from, size_t n, event_t event)             \
     {                                                                                                               \
-        for (uint i = position(); i < n; i += group_size()) {                                                       \
+        for (uint i = get_local_linear_id(); i < n; i += __tern_items()) {                                          \
             to[i] = from[i];                                                                                        \
         }                                                                                                           \
         return event;                                                                                               \
@@ -35,7 +25,7 @@ static inline uint group_size(void)
     OVERLOAD event_t async_work_group_strided_copy(__local TYPE *to, const __global TYPE *from, size_t n,           \
                                                    size_t stride, event_t event)                                    \
     {                                                                                                               \
-        for (uint i = position(); i < n; i += group_size()) {                                                       \
+        for (uint i = get_local_linear_id(); i < n; i += __tern_items()) {                                          \
             to[i] = from[i * stride];                                                                               \
         }                                                                                                           \
         return event;                                                                                               \
@@ -43,7 +33,7 @@ static inline uint group_size(void)
     OVERLOAD event_t async_work_group_strided_copy(__global TYPE *to, const __local TYPE *from, size_t n,           \
                                                    size_t stride, event_t event)                                    \
     {                                                                                                               \
-        for (uint i = position(); i < n; i += group_size()) {                                                       \
+        for (uint i = get_local_linear_id(); i < n; i += __tern_items()) {                                          \
             to[i * stride] = from[i];                                                                               \
         }                                                                                                           \
         return event;                                                                                               \

@@ -166,8 +166,8 @@ package tern_pkg;
 
   // Control of the executors by the command processor, one bit for each: {user, mover, SIMT}.
   typedef struct packed {
-    logic [2:0] active;  // It runs a packet.
-    logic [2:0] select;  // Its memory channel is open.
+    logic [2:0] active;  // The executor runs a packet.
+    logic [2:0] select;  // The executor's memory channel is open.
     logic [2:0] reset;
     logic [2:0] start;
     logic [2:0] stop;

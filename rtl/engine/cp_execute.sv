@@ -11,8 +11,8 @@
 // A reset during a restore is safe, because an executor makes no memory request before it has all of its state. After
 // dropped_o the area holds the state as before; saving it again would double the time of the stop.
 // fetch_i, before the start, begins to read lines_i lines of state ahead. settled_o: memory owes no answer. bad_o: an
-// answer was a fault. clear_i (a level) drops what is left. exec_o.select opens the executor's memory channel. It is
-// closed while the state moves: the command processor's channel is open then, and a request of the executor waits.
+// answer was a fault. clear_i (a level) drops what is left. exec_o.select opens the executor's memory channel. The
+// channel is closed while the state moves: a request of the executor waits, the command processor's channel is open.
 // Preemption: the streams carry the executor's state; no state of this unit is saved.
 module cp_execute #(
     parameter int LIST_LINES = 1  // Lines of the list of an area's pages.

@@ -419,7 +419,7 @@ module simt_core #(
   logic [LANES*3-1:0]  x_rm;
   // A fence empties the L1 from X, as r_issue is late in its cycle. That is early enough: the next instruction of the
   // warp is in R at least four cycles after the fence. A warp that learns of the fence by a barrier or by a flag in
-  // memory is later still. So the L1 looks up none of their lines before. Tags and open fills are cleared together,
+  // memory is later still. The L1 looks up no line of these warps before. Tags and open fills are cleared together,
   // whatever begins or enters the L1 in that cycle, so no line that was requested before the fence stays or enters.
   // Fences wait for all accesses of their warp, so none of these is in the L1's stages.
   always_ff @(posedge clk_i) lsu_inv_o <= r_issue && r_fence;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the pulses of the core for the performance counters of docs/spec/registers.yaml.
 //
-// Contract: ev_o.issue is a pulse for each instruction in X. Its lanes is the number of active lanes; fma is the same
-// for instructions of the FMA unit, else zero. The stall pulses report the cycle before. stall_use: the instruction in
-// R waited for a result or, as a fence, for earlier accesses (use_i). stall_unit: it waited for a unit (unit_i).
-// stall_idle: warps are present, and none could be picked.
+// Contract: ev_o.issue is a pulse for each instruction in X. ev_o.lanes is the number of active lanes. ev_o.fma is the
+// same for instructions of the FMA unit, else zero. The stall pulses report the cycle before. stall_use: the
+// instruction in R waited for a result or, as a fence, for earlier accesses (use_i). stall_unit: it waited for a unit
+// (unit_i). stall_idle: warps are present, and none could be picked.
 // State saved at preemption: none.
 
 module simt_events #(

@@ -12,8 +12,8 @@
 // once. Registers that nxt_use_i names in error only cost time.
 //
 // State saved at preemption: none. After a resume, put_i marks the destination of each memory instruction that was cut,
-// two cycles later. Then D and R are empty, put_i does not come in two cycles one after the other, and the result of
-// the instruction comes later than in the next two cycles.
+// two cycles later. D and R are empty during a resume. put_i does not come in two cycles one after the other. The
+// result of the instruction comes later than in the next two cycles.
 //
 // The bits of a warp are read in D, together with the changes of that cycle, so that R begins with registers. Each
 // register has one bit and not a count: an instruction also waits for its own destination (write after write). Bit 0

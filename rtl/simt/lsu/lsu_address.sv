@@ -7,8 +7,8 @@
 // is a virtual address, or a byte offset in the whole local memory. A misaligned address faults as misaligned in every
 // window. With in_raw_i the addresses are mapped already: nothing is checked, and in_private_i tells which are of the
 // private window.
-// Example: with stacks of 2^stack_log2_i bytes, lane i's private word w of a warp lies at the warp's
-// base + 4 * (LANES * w + i), so that the same word of all lanes shares a line (two lines with 32 lanes).
+// Example: private word w of lane i lies at the base of the warp's stacks + 4 * (LANES * w + i). So the same word of
+// all lanes shares a line, or two lines with 32 lanes.
 // State saved at preemption: none; it drains.
 //
 // The base of the warp's stacks is computed one cycle before the lanes need it, so no stage has two adders in series.

@@ -149,7 +149,7 @@ kernel __attribute__((reqd_work_group_size(8, 1, 1))) void required(global uchar
     own[l] = (ushort)(by_value.a + small);
     barrier(CLK_LOCAL_MEM_FENCE);
     bytes[get_global_id(0)] =
-        (uchar)(own[7 - l] + (uint)by_value.b.z + by_value.c[1] + (uint)three.z + numbers[l & 3]);
+        (uchar)(own[7 - l] + (uint)by_value.b.z + by_value.c[1] + (uint)three.z + vload2(l & 1, numbers).y);
 }
 
 kernel void prints(int a, float b)

@@ -25,7 +25,7 @@ static void binary_destroy(void *object)
         rt_object_drop(first->binary);
         free(first);
     }
-    rt_object_drop(b->image);
+    rt_object_drop(b->loaded);
     tc_kernels_free(&b->kernels);
     free(b->blob.data);
     free(b->executors);
@@ -67,16 +67,16 @@ struct rt_binary *rt_binary_create_builtin(struct tc_kernels *kernels, uint32_t 
     return b;
 }
 
-cl_int rt_binary_image(struct rt_binary *b, cl_context ctx, struct rt_image **out)
+cl_int rt_binary_load(struct rt_binary *b, cl_context ctx, struct rt_loaded **out)
 {
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&b->lock);
-    if (b->image == NULL) {
-        error = rt_image_create(ctx, &b->blob, &b->image);
+    if (b->loaded == NULL) {
+        error = rt_loaded_create(ctx, &b->blob, &b->loaded);
     }
     if (error == CL_SUCCESS) {
-        rt_object_hold(b->image);
-        *out = b->image;
+        rt_object_hold(b->loaded);
+        *out = b->loaded;
     }
     pthread_mutex_unlock(&b->lock);
     return error;

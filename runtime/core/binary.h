@@ -7,7 +7,7 @@
 #ifndef RT_BINARY_H
 #define RT_BINARY_H
 
-#include "runtime/core/image.h"
+#include "runtime/core/loaded.h"
 
 struct rt_binary {
     struct rt_object base; /**< Held by the program, its kernels, and builds that read it. */
@@ -15,17 +15,17 @@ struct rt_binary {
     struct tc_blob blob;
     struct tc_kernels kernels; /**< Kernels of a TC_OBJECT. */
     uint32_t *executors;       /**< User executor of each built-in kernel; NULL: the kernels have code. */
-    pthread_mutex_t lock;      /**< Taken before context->image_lock. */
+    pthread_mutex_t lock;      /**< Taken before context->load_lock. */
     struct rt_binary_special *specials; /**< Kernels for one local size (rt_binary_special). Guarded by `lock`. */
-    struct rt_image *image;    /**< The image, held; NULL until a kernel is first enqueued. Guarded by `lock`. */
+    struct rt_loaded *loaded;  /**< Held; NULL until a kernel is first enqueued. Guarded by `lock`. */
 };
 
 /** Makes a binary. Takes the blob, also on failure. -ENOMEM; -EINVAL: this compiler has not made the blob. */
 int rt_binary_create(struct tc_blob blob, struct rt_binary **out);
 /** Makes a binary of built-in kernels. Takes kernels and executors. NULL: no memory, and they stay the caller's. */
 struct rt_binary *rt_binary_create_builtin(struct tc_kernels *kernels, uint32_t *executors);
-/** The image in device memory, with a hold for the caller; makes it if needed. Errors of rt_image_create. Blocks. */
-cl_int rt_binary_image(struct rt_binary *b, cl_context ctx, struct rt_image **out);
+/** The program in device memory, with a hold for the caller; makes it if needed. Errors of rt_loaded_create. Blocks. */
+cl_int rt_binary_load(struct rt_binary *b, cl_context ctx, struct rt_loaded **out);
 
 /** The binary of a kernel for one local size, with a hold for the caller; compiles it at the first time. *out is NULL
  *  if the compiler failed, which is printed once. CL_OUT_OF_HOST_MEMORY. Blocks. */

@@ -10,7 +10,7 @@
 
 #include "runtime/core/callback.h"
 #include "runtime/core/closing.h"
-#include "runtime/core/image.h"
+#include "runtime/core/loaded.h"
 
 static void context_destroy(void *object)
 {
@@ -24,7 +24,7 @@ static void context_destroy(void *object)
     rt_callback_end(before);
     tern_process_destroy(ctx->process);
     pthread_mutex_destroy(&ctx->lock);
-    pthread_mutex_destroy(&ctx->image_lock);
+    pthread_mutex_destroy(&ctx->load_lock);
     pthread_cond_destroy(&ctx->changed);
     free(ctx->properties);
     free(ctx);
@@ -57,9 +57,9 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
     ctx->device = device;
     ctx->notify = notify;
     ctx->notify_data = notify_data;
-    ctx->image_cursor = RT_IMAGE_FIRST;
+    ctx->load_cursor = RT_LOADED_FIRST;
     pthread_mutex_init(&ctx->lock, NULL);
-    pthread_mutex_init(&ctx->image_lock, NULL);
+    pthread_mutex_init(&ctx->load_lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
     *out = ctx;
     return CL_SUCCESS;

@@ -50,8 +50,8 @@ struct _cl_context {
     bool reported;                 /**< The application's callback was called with the reason. Guarded by `lock`. */
     unsigned refused;              /**< Bits of enum rt_refusal that were printed on stderr. Guarded by `lock`. */
     struct rt_context_hook *hooks; /**< Destructor callbacks, last registered first. Guarded by `lock`. */
-    pthread_mutex_t image_lock;    /**< Held while a program's code gets its address. Taken before `lock`. */
-    uint32_t image_cursor;         /**< Address of the next program's code (image.h). Guarded by `image_lock`. */
+    pthread_mutex_t load_lock;    /**< Held while a program's code gets its address. Taken before `lock`. */
+    uint32_t load_cursor;         /**< Address of the next program's code (loaded.h). Guarded by `load_lock`. */
 };
 
 /** Makes a context. The properties are copied. CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES. */

@@ -21,12 +21,12 @@
 struct dispatch {
     struct rt_command base;
     cl_kernel kernel;       /**< Held. */
-    struct rt_image *image; /**< Held. */
+    struct rt_loaded *program; /**< Held. */
     struct rt_range range;    /**< Range as enqueued. */
     struct rt_range hardware; /**< Range as dispatched. */
     bool coarse;              /**< The two ranges differ (coarse.h). */
-    struct rt_special special; /**< If it has an image: compiled for this local size; that image is `image`. */
-    const struct tc_kernel *loaded; /**< The kernel of the image, with its entry address. */
+    struct rt_special special; /**< If it has a program: compiled for this local size; that program is `program`. */
+    const struct tc_kernel *loaded; /**< The kernel of `program`, with its entry address. */
     uint32_t local_bytes;
     unsigned stack_log2;
     bool prints; /**< The command uses the queue's printf buffer. */
@@ -84,7 +84,7 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
     tern_assert_held(&c->queue->memory_lock);
     struct dispatch *d = (struct dispatch *)c;
     cl_command_queue q = c->queue;
-    const bool prints = d->image->image.prints;
+    const bool prints = d->program->image.prints;
     if (prints && q->print_busy) {
         return RT_AGAIN;
     }
@@ -106,7 +106,7 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
     out->uses[0] = q->stack;
     out->uses[1] = d->prints ? q->print : NULL;
     for (int i = 0; i < 3; i++) {
-        out->uses[2 + i] = d->image->parts.part[i];
+        out->uses[2 + i] = d->program->parts.part[i];
     }
     out->data = d->args;
     out->data_size = d->loaded->args_size;
@@ -130,7 +130,7 @@ static void print(struct dispatch *d)
     const size_t size = used < RT_PRINTF_BYTES - sizeof used ? used + sizeof used : RT_PRINTF_BYTES;
     void *records = malloc(size);
     if (records != NULL && tern_allocation_read(q->print, 0, records, size) == 0) {
-        tc_printf_format(&d->image->image, records, size, emit, NULL);
+        tc_printf_format(&d->program->image, records, size, emit, NULL);
         fflush(stdout);
     }
     free(records);
@@ -148,8 +148,8 @@ static void dispatch_release(struct rt_command *c)
 static void dispatch_explain(const struct rt_command *c, struct tern_fault *fault, char text[RT_FAULT_MORE])
 {
     const struct dispatch *d = (const struct dispatch *)c;
-    rt_explain_kernel(&(struct rt_scene){d->image, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
-    if (d->special.image != NULL && d->special.n > 1) {
+    rt_explain_kernel(&(struct rt_scene){d->program, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
+    if (d->special.program != NULL && d->special.n > 1) {
         rt_special_explain(&d->special, &d->range, fault);
     } else if (d->coarse) {
         rt_coarse_explain(d->loaded, &d->range, &d->hardware, fault, text);
@@ -161,7 +161,7 @@ static void dispatch_explain(const struct rt_command *c, struct tern_fault *faul
 static void dispatch_clear(struct rt_command *c)
 {
     struct dispatch *d = (struct dispatch *)c;
-    rt_object_drop(d->image);
+    rt_object_drop(d->program);
     rt_object_drop(d->kernel);
 }
 
@@ -194,7 +194,7 @@ static cl_int take_args(struct dispatch *d, cl_kernel k)
     return rt_kernel_use_svm_pointers(k, &d->base);
 }
 
-static const struct tc_kernel *find(const struct rt_image *im, const char *name)
+static const struct tc_kernel *find(const struct rt_loaded *im, const char *name)
 {
     for (size_t i = 0; i < im->image.kernels.n; i++) {
         if (strcmp(im->image.kernels.kernels[i].name, name) == 0) {
@@ -210,9 +210,9 @@ static cl_int take_code(struct dispatch *d, cl_kernel k, const struct rt_range *
     const cl_context ctx = k->program->context;
     const cl_device_id device = ctx->device;
     cl_int error = rt_special_choose(k, range, &d->hardware, &d->special);
-    d->image = d->special.image;
-    if (error == CL_SUCCESS && d->image == NULL) {
-        error = rt_binary_image(k->binary, ctx, &d->image);
+    d->program = d->special.program;
+    if (error == CL_SUCCESS && d->program == NULL) {
+        error = rt_binary_load(k->binary, ctx, &d->program);
     }
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* the specification allows this error for buffers only */
         rt_context_refuse(ctx, RT_REFUSED_MEMORY, "no device memory for the program of kernel %s: %s", k->code->name,
@@ -222,11 +222,11 @@ static cl_int take_code(struct dispatch *d, cl_kernel k, const struct rt_range *
     if (error != CL_SUCCESS) {
         return error;
     }
-    d->loaded = find(d->image, k->code->name);
+    d->loaded = find(d->program, k->code->name);
     if (d->loaded == NULL) {
         return CL_INVALID_PROGRAM_EXECUTABLE;
     }
-    if (d->special.image != NULL && d->special.n > 1) {
+    if (d->special.program != NULL && d->special.n > 1) {
         return CL_SUCCESS;
     }
     d->coarse = rt_coarse_choose(d->loaded, device->info.lanes, device->info.warps, device->engine_items, range,
@@ -260,7 +260,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
         goto fail;
     }
     d->stack_log2 = rt_kernel_stack_log2(d->loaded);
-    error = rt_queue_reserve(queue, threads << d->stack_log2, d->image->image.prints);
+    error = rt_queue_reserve(queue, threads << d->stack_log2, d->program->image.prints);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         rt_context_refuse(queue->context, RT_REFUSED_PRIVATE, "no device memory for kernel %s: %u bytes of private "
                           "memory for each of the %" PRIu64 " work-items that an engine holds, in powers of two, are %"
@@ -271,7 +271,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (error != CL_SUCCESS) {
         goto fail;
     }
-    d->base.quick = !d->image->image.prints;
+    d->base.quick = !d->program->image.prints;
     *out = &d->base;
     return CL_SUCCESS;
 fail:

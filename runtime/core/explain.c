@@ -112,7 +112,7 @@ static void say_argument(const struct rt_scene *s, uint32_t address, char text[R
 
 static void say_advice(const struct rt_scene *s, const struct tern_fault *f, char text[RT_FAULT_MORE])
 {
-    const struct tc_image *image = &s->image->image;
+    const struct tc_image *image = &s->program->image;
     const bool in_image = f->address >= image->base && f->address - image->base < image->size;
     switch (f->code) {
     case TERN_FAULT_PAGE:
@@ -155,7 +155,7 @@ void rt_explain_kernel(const struct rt_scene *scene, const struct tern_fault *fa
     if (!fault->has_item) {
         return;
     }
-    const bool lines = tc_locate(&scene->image->image, fault->pc, place, sizeof place) != 0;
+    const bool lines = tc_locate(&scene->program->image, fault->pc, place, sizeof place) != 0;
     say(text, "%s%s.", *place != '\0' ? ", " : "", place);
     say_advice(scene, fault, text);
     if (!lines && *place != '\0') {

@@ -7,12 +7,12 @@
 #ifndef RT_EXPLAIN_H
 #define RT_EXPLAIN_H
 
-#include "runtime/core/image.h"
+#include "runtime/core/loaded.h"
 #include "runtime/core/memory.h"
 
 /** A kernel as it was dispatched. */
 struct rt_scene {
-    const struct rt_image *image;
+    const struct rt_loaded *program;
     const struct tc_kernel *kernel;
     const uint8_t *args; /**< The argument block that the device read. */
     const cl_mem *mems;  /**< The buffers in the argument block. */

@@ -17,7 +17,7 @@
 
 #define RT_LOW_PAGE 4096u
 #define RT_LOW_FIRST 0x00010000u /**< Lowest address that the driver gives and Linux maps. */
-/** First address that is not used; programs' images begin a megabyte above (image.h). */
+/** First address that is not used; programs begin a megabyte above (loaded.h). */
 #define RT_LOW_END 0xcff00000u
 #define RT_LOW_STEP 0x00100000u  /**< Bytes to skip below an address that is in use. */
 

@@ -10,7 +10,7 @@
  *
  * Locks. One lock per context (context.h) guards queues, events and maps. That lock is not held during a blocking call
  * of the driver, a call of the compiler, or a callback of the application. Lock order: mem->lock, program->lock,
- * binary->lock, context->image_lock, context->lock.
+ * binary->lock, context->load_lock, context->lock.
  */
 #ifndef RT_OBJECT_H
 #define RT_OBJECT_H

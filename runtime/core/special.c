@@ -83,7 +83,7 @@ static bool is_usable(cl_kernel k, const struct tc_special *s, const struct rt_b
         made->local_static <= k->code->local_static && rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }
 
-/** Takes the specialised kernel from the binary. Without an image in *out, it is not to be had and not needed. */
+/** Takes the specialised kernel from the binary. Without a program in *out, it is not to be had and not needed. */
 static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *out)
 {
     const cl_context ctx = k->program->context;
@@ -95,7 +95,7 @@ static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *o
         error = CL_OUT_OF_RESOURCES;
     }
     if (error == CL_SUCCESS && is_usable(k, s, b)) {
-        error = rt_binary_image(b, ctx, &out->image);
+        error = rt_binary_load(b, ctx, &out->program);
         out->n = b->kernels.kernels[0].merged;
         out->axis = s->axis;
     }
@@ -134,7 +134,7 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
         return CL_SUCCESS;
     }
     const cl_int error = take(k, &s, out);
-    if (error == CL_SUCCESS && out->image != NULL) {
+    if (error == CL_SUCCESS && out->program != NULL) {
         hardware->global[out->axis] /= out->n;
         hardware->local[out->axis] /= out->n;
     }

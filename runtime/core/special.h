@@ -8,14 +8,14 @@
 #define RT_SPECIAL_H
 
 #include "runtime/core/dispatch.h"
-#include "runtime/core/image.h"
+#include "runtime/core/loaded.h"
 #include "runtime/core/kernel.h"
 
 /** How a dispatch is specialised. */
 struct rt_special {
-    /** Image of the specialised kernel, of which the caller of rt_special_choose drops the hold. NULL: the kernel is
+    /** The specialised kernel, of which the caller of rt_special_choose drops the hold. NULL: the kernel is
      *  not specialised. */
-    struct rt_image *image;
+    struct rt_loaded *program;
     uint32_t n;    /**< Work-items that a hardware work-item runs; 1: the kernel does not see its groups. */
     unsigned axis; /**< Dimension in which they differ. */
 };
@@ -26,7 +26,7 @@ unsigned rt_special_group_max(cl_kernel k);
 /** Specialises a kernel for a range if it must be, or if it pays; compiles it at the first time. *hardware is the
  *  range that the hardware runs. CL_INVALID_WORK_GROUP_SIZE: the group is larger than an engine, and does not divide
  *  the range or cannot be divided (the reason was reported). CL_OUT_OF_RESOURCES: the compiler failed, which was
- *  reported, or errors of rt_image_create. Blocks. */
+ *  reported, or errors of rt_loaded_create. Blocks. */
 cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_range *hardware, struct rt_special *out);
 
 /** Explains a fault of a kernel that does not see its groups, which the hardware runs in others than OpenCL's: names

@@ -7,7 +7,7 @@
 
 #include "runtime/core/binary.h"
 #include "runtime/core/build.h"
-#include "runtime/core/image.h"
+#include "runtime/core/loaded.h"
 #include "runtime/core/live.h"
 #include "runtime/core/program.h"
 #include "runtime/core/queue.h"
@@ -24,7 +24,7 @@ static struct _cl_event event = {.context = &context, .queue = &queue, .status =
 static struct rt_command command = {.queue = &queue, .event = &event};
 static struct rt_waiter waiter = {.command = &command};
 static struct _cl_program program = {.context = &context};
-static struct rt_image *image;
+static struct rt_loaded *loaded;
 static char bytes[8];
 
 static void update(void)
@@ -89,7 +89,7 @@ static void build(void)
 
 static void place(void)
 {
-    rt_image_create(&context, &(struct tc_blob){0}, &image);
+    rt_loaded_create(&context, &(struct tc_blob){0}, &loaded);
 }
 
 static void svm(void)
@@ -121,7 +121,7 @@ static const struct locks_case cases[] = {
     {query, "query_locked needs &p->lock", NULL},
     {query_build, "query_build_locked needs &p->lock", NULL},
     {build, "forget_locked needs &p->lock", NULL},
-    {place, "load_at needs &im->context->image_lock", &context.image_lock},
+    {place, "load_at needs &im->context->load_lock", &context.load_lock},
     {svm, "find needs &lock", NULL},
     {closing, "place_of needs &lock", NULL},
     {live, "make_room needs &s->lock", NULL},
@@ -130,7 +130,7 @@ static const struct locks_case cases[] = {
 static void test_locks(void **state)
 {
     (void)state;
-    pthread_mutex_t *const locks[] = {&context.lock, &context.image_lock, &queue.memory_lock, &program.lock};
+    pthread_mutex_t *const locks[] = {&context.lock, &context.load_lock, &queue.memory_lock, &program.lock};
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         assert_int_equal(pthread_mutex_init(locks[i], NULL), 0);
     }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Placing programs in device memory (image.h). */
-#include "runtime/core/image.h"
+/** Placing programs in device memory (loaded.h). */
+#include "runtime/core/loaded.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define STEP (1u << 20)        /* bytes from an address in use to the next one that is tried */
-#define TRIES 512u             /* addresses that are tried for an image */
+#define TRIES 512u             /* addresses that are tried for a program */
 
-static void image_destroy(void *object)
+static void loaded_destroy(void *object)
 {
-    struct rt_image *im = object;
+    struct rt_loaded *im = object;
     rt_place_end(&im->parts);
     tc_image_free(&im->image);
     rt_object_drop(im->context);
@@ -23,10 +23,10 @@ static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, str
     return rt_context_take(user, size, flags, address, out);
 }
 
-/** Tries one address. Requires context->image_lock. -EEXIST: it is in use. */
-static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t base)
+/** Tries one address. Requires context->load_lock. -EEXIST: it is in use. */
+static int load_at(struct rt_loaded *im, const struct tc_blob *object, uint32_t base)
 {
-    tern_assert_held(&im->context->image_lock);
+    tern_assert_held(&im->context->load_lock);
     char *log = NULL;
     int r = tc_load(object, base, &im->image, &log);
     if (r != 0) {
@@ -35,7 +35,7 @@ static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t b
         return r == -EEXIST ? -EIO : r; /* -EEXIST has a meaning here */
     }
     free(log);
-    r = im->image.size > RT_IMAGE_END - base ? -EEXIST : rt_place_image(&im->image, take, im->context, &im->parts);
+    r = im->image.size > RT_LOADED_END - base ? -EEXIST : rt_place_image(&im->image, take, im->context, &im->parts);
     if (r != 0) {
         tc_image_free(&im->image);
         im->image = (struct tc_image){0};
@@ -43,23 +43,23 @@ static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t b
     return r;
 }
 
-cl_int rt_image_create(cl_context ctx, const struct tc_blob *object, struct rt_image **out)
+cl_int rt_loaded_create(cl_context ctx, const struct tc_blob *object, struct rt_loaded **out)
 {
-    struct rt_image *im = rt_object_create(sizeof *im, 0, image_destroy);
+    struct rt_loaded *im = rt_object_create(sizeof *im, 0, loaded_destroy);
     if (im == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     rt_object_hold(ctx);
     im->context = ctx;
-    pthread_mutex_lock(&ctx->image_lock);
+    pthread_mutex_lock(&ctx->load_lock);
     int r = -EEXIST;
     for (unsigned i = 0; i < TRIES && r == -EEXIST; i++) {
-        const uint32_t base = ctx->image_cursor;
+        const uint32_t base = ctx->load_cursor;
         r = load_at(im, object, base);
         const uint32_t next = r == 0 ? base + ((im->image.size + 4095u) & ~4095u) : base + STEP;
-        ctx->image_cursor = next < RT_IMAGE_END - STEP ? next : RT_IMAGE_FIRST;
+        ctx->load_cursor = next < RT_LOADED_END - STEP ? next : RT_LOADED_FIRST;
     }
-    pthread_mutex_unlock(&ctx->image_lock);
+    pthread_mutex_unlock(&ctx->load_lock);
     if (r != 0) {
         rt_object_drop(im);
         return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : r == -ENOSPC ? CL_MEM_OBJECT_ALLOCATION_FAILURE

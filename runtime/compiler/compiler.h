@@ -80,17 +80,41 @@ enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 #define TC_MAX_ARGS 1024u          /**< Largest number of arguments of a kernel. */
 #define TC_MAX_ARGS_SIZE (1u << 20) /**< Largest size of an argument block in bytes; devices allow less. */
 
+/** What stands in the argument block for an argument. */
+enum tc_arg_kind {
+    TC_VALUE,
+    TC_POINTER, /**< An address. */
+    TC_IMAGE,   /**< A descriptor: struct tern_image of device/image.h. */
+    TC_SAMPLER  /**< The bits TERN_SAMPLER_... of device/image.h. */
+};
+
+/** The type of an image in the program. */
+enum tc_image_type {
+    TC_NO_IMAGE,
+    TC_IMAGE_1D,
+    TC_IMAGE_1D_ARRAY,
+    TC_IMAGE_1D_BUFFER,
+    TC_IMAGE_2D,
+    TC_IMAGE_2D_ARRAY,
+    TC_IMAGE_2D_DEPTH,       /**< Of the order CL_DEPTH, which image2d_t does not take. */
+    TC_IMAGE_2D_ARRAY_DEPTH,
+    TC_IMAGE_3D
+};
+
 /** An argument of a kernel. A pointer to local memory has 4 bytes, and its value is an address in the local window.
  *  The functions below guarantee for any object: arguments are in ascending order of offset, do not overlap, lie
- *  within the block, and pointers lie at multiples of 4. */
+ *  within the block, pointers and samplers lie at multiples of 4, and images at multiples of TERN_IMAGE_ALIGN. */
 struct tc_arg {
     char *name;      /**< Name of the parameter; NULL if it has none. */
     char *type;      /**< Type without qualifiers, as clGetKernelArgInfo returns it: "float4*". */
+    enum tc_arg_kind kind;
+    /** Address space of what a pointer points to; TC_GLOBAL for an image, else TC_PRIVATE. */
     enum tc_address_space space;
-    unsigned access_qualifier; /**< 0: none; 1: read_only; 2: write_only; 3: read_write. */
+    enum tc_image_type image;  /**< TC_NO_IMAGE unless `kind` is TC_IMAGE. */
+    unsigned access_qualifier; /**< 0: none; 1: read_only; 2: write_only; 3: read_write. Images have one. */
     unsigned type_qualifier;   /**< Bits CL_KERNEL_ARG_TYPE_CONST 1, RESTRICT 2, VOLATILE 4. */
-    int is_pointer;
-    uint32_t size;   /**< Bytes of the value: 4 for pointers, 0 only for a struct without members. */
+    uint32_t size;   /**< Bytes of the value: 4 for pointers and samplers, 64 for images, 0 only for a struct without
+                          members. */
     uint32_t offset; /**< Offset in the argument block, in bytes. */
 };
 

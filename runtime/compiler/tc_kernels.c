@@ -3,6 +3,7 @@
  * The kernels of an object, from the JSON in .tern.kernels. The object may come from anyone, so everything is checked
  * here, once. The guarantees of compiler.h about kernels and arguments are not checked again.
  */
+#include "../device/image.h"
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define BLOCK_ALIGN 16u /* alignment of argument blocks */
-#define POINTER_BYTES 4u
+#define WORD_BYTES 4u /* a pointer or a sampler */
 #define MAX_COARSE 256u /* keeps products with the sizes of a dispatch below 2^64 */
 
 static int get_u32(const cJSON *object, const char *name, uint32_t *out)
@@ -73,23 +74,35 @@ static int get_string(const cJSON *object, const char *name, int needed, char **
     return *out ? 0 : -ENOMEM;
 }
 
-/** Checks that the argument follows the one before it, within the block. A generic pointer cannot be a kernel
- *  argument. */
+/** Checks that the argument follows the one before it, within the block, and is what its kind says. A generic pointer
+ *  cannot be a kernel argument. */
 static int check_arg(const struct tc_arg *arg, uint32_t from, uint32_t args_size)
 {
-    if (arg->offset < from || arg->offset > args_size || args_size - arg->offset < arg->size) {
-        return -EINVAL;
+    int good = arg->offset >= from && arg->offset <= args_size && args_size - arg->offset >= arg->size &&
+               (arg->image != TC_NO_IMAGE) == (arg->kind == TC_IMAGE) &&
+               (arg->access_qualifier != 0) >= (arg->kind == TC_IMAGE);
+    switch (arg->kind) {
+    case TC_VALUE:
+        good = good && arg->space == TC_PRIVATE;
+        break;
+    case TC_POINTER:
+        good = good && arg->space != TC_PRIVATE && arg->size == WORD_BYTES && arg->offset % WORD_BYTES == 0;
+        break;
+    case TC_IMAGE:
+        good = good && arg->space == TC_GLOBAL && arg->size == sizeof(struct tern_image) &&
+               arg->offset % TERN_IMAGE_ALIGN == 0;
+        break;
+    case TC_SAMPLER:
+        good = good && arg->space == TC_PRIVATE && arg->size == WORD_BYTES && arg->offset % WORD_BYTES == 0;
+        break;
     }
-    if (arg->is_pointer) {
-        return arg->space == TC_PRIVATE || arg->size != POINTER_BYTES || arg->offset % POINTER_BYTES ? -EINVAL : 0;
-    }
-    return arg->space == TC_PRIVATE ? 0 : -EINVAL;
+    return good ? 0 : -EINVAL;
 }
 
 /** Reads an argument. *from: end of the argument before, updated to that of this one. */
 static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struct tc_arg *arg)
 {
-    uint32_t space, access, qualifiers;
+    uint32_t space, access, qualifiers, kind, image = TC_NO_IMAGE;
     int result = get_string(json, "name", 0, &arg->name);
     if (result == 0) {
         result = get_string(json, "type", 1, &arg->type);
@@ -110,14 +123,19 @@ static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struc
         result = get_u32(json, "offset", &arg->offset);
     }
     if (result == 0) {
-        result = get_bool(json, "pointer", &arg->is_pointer);
+        result = get_u32(json, "kind", &kind);
+    }
+    if (result == 0 && has(json, "image")) {
+        result = get_u32(json, "image", &image);
     }
     if (result) {
         return result;
     }
-    if (space > TC_LOCAL || access > 3 || qualifiers > 7) {
+    if (space > TC_LOCAL || access > 3 || qualifiers > 7 || kind > TC_SAMPLER || image > TC_IMAGE_3D) {
         return -EINVAL;
     }
+    arg->kind = (enum tc_arg_kind)kind;
+    arg->image = (enum tc_image_type)image;
     arg->space = (enum tc_address_space)space;
     arg->access_qualifier = access;
     arg->type_qualifier = qualifiers;

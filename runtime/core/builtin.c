@@ -64,7 +64,7 @@ static bool describe(const struct tern_executor *x, struct tc_kernel *out)
             .type = strdup(from->type),
             .space = from->pointer ? TC_GLOBAL : TC_PRIVATE,
             .type_qualifier = from->constant ? CL_KERNEL_ARG_TYPE_CONST : CL_KERNEL_ARG_TYPE_NONE,
-            .is_pointer = from->pointer,
+            .kind = from->pointer ? TC_POINTER : TC_VALUE,
             .size = from->words * 4u,
             .offset = from->word * 4u,
         };

@@ -178,7 +178,7 @@ static cl_int take_args(struct dispatch *d, cl_kernel k)
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const struct tc_arg *t = &k->code->args[i];
         uint32_t address = 0;
-        if (!t->is_pointer) {
+        if (t->kind != TC_POINTER) {
             continue;
         }
         if (t->space == TC_LOCAL) {

@@ -51,7 +51,7 @@ static uint32_t distance(uint32_t begin, size_t size, uint32_t address)
 /** True: the argument is a pointer to global or constant memory. */
 static bool is_global(const struct tc_arg *a)
 {
-    return a->is_pointer && a->space != TC_LOCAL;
+    return a->kind == TC_POINTER && a->space != TC_LOCAL;
 }
 
 static const char *name_of(const struct tc_arg *a)

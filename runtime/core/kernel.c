@@ -156,11 +156,11 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
     const struct tc_arg *t = &k->code->args[index];
     struct rt_arg *arg = &k->args[index];
     cl_int error = CL_SUCCESS;
-    if (t->is_pointer && t->space == TC_LOCAL) {
+    if (t->kind == TC_POINTER && t->space == TC_LOCAL) {
         error = set_local(arg, size, value);
-    } else if (t->is_pointer) {
+    } else if (t->kind == TC_POINTER) {
         error = set_buffer(k, arg, size, value);
-    } else if (value == NULL) {
+    } else if (value == NULL || t->kind != TC_VALUE) { /* the device takes no images and samplers yet */
         error = CL_INVALID_ARG_VALUE;
     } else if (size != t->size) {
         error = CL_INVALID_ARG_SIZE;
@@ -177,7 +177,8 @@ cl_int rt_kernel_set_svm(cl_kernel k, cl_uint index, const void *pointer)
         return CL_INVALID_ARG_INDEX;
     }
     const struct tc_arg *t = &k->code->args[index];
-    if (!t->is_pointer || t->space == TC_LOCAL || (pointer != NULL && !rt_svm_is(k->program->context, pointer))) {
+    if (t->kind != TC_POINTER || t->space == TC_LOCAL ||
+        (pointer != NULL && !rt_svm_is(k->program->context, pointer))) {
         return CL_INVALID_ARG_VALUE;
     }
     k->args[index] = (struct rt_arg){.set = true, .svm = pointer};
@@ -242,7 +243,7 @@ uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)
     uint64_t size = k->code->local_static;
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const struct tc_arg *t = &k->code->args[i];
-        if (t->is_pointer && t->space == TC_LOCAL) {
+        if (t->kind == TC_POINTER && t->space == TC_LOCAL) {
             size = (size + RT_ALIGN - 1) & ~(uint64_t)(RT_ALIGN - 1);
             if (at != NULL) {
                 at[i] = (uint32_t)size;
@@ -325,7 +326,7 @@ cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, 
     }
     switch (name) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
-        return rt_answer_uint(a, spaces[t->is_pointer ? t->space : TC_PRIVATE]);
+        return rt_answer_uint(a, spaces[t->space]);
     case CL_KERNEL_ARG_ACCESS_QUALIFIER:
         return rt_answer_uint(a, accesses[t->access_qualifier & 3]);
     case CL_KERNEL_ARG_TYPE_NAME:

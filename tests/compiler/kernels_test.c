@@ -5,6 +5,8 @@
  */
 #include "support.h"
 
+#include "../../runtime/device/image.h"
+
 static struct tc_kernels read_kernels(const char *source, const char *options)
 {
     struct tc_blob object = object_of(source, options);
@@ -69,7 +71,7 @@ static void test_arguments(void **state)
         const char *name = (star > space ? star : space) + 1;
         assert_string_equal(a->type, cases[i].type);
         assert_int_equal(a->space, cases[i].space);
-        assert_int_equal(a->is_pointer, cases[i].is_pointer);
+        assert_int_equal(a->kind == TC_POINTER, cases[i].is_pointer);
         assert_int_equal(a->type_qualifier, cases[i].qualifiers);
         assert_int_equal(a->size, cases[i].size);
         assert_int_equal(a->offset % cases[i].align, 0);
@@ -78,6 +80,53 @@ static void test_arguments(void **state)
         end = a->offset + a->size;
     }
     assert_true(k->args_size >= end && k->args_size % 16 == 0);
+    tc_kernels_free(&kernels);
+}
+
+/** Images are descriptors in the argument block, and samplers are words, whatever the program calls their types. */
+static void test_images(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declaration, *type;
+        enum tc_arg_kind kind;
+        enum tc_image_type image;
+        unsigned access;
+    } cases[] = {
+        {"char c", "char", TC_VALUE, TC_NO_IMAGE, 0},
+        {"image1d_t a", "image1d_t", TC_IMAGE, TC_IMAGE_1D, 1},
+        {"write_only image1d_array_t b", "image1d_array_t", TC_IMAGE, TC_IMAGE_1D_ARRAY, 2},
+        {"sampler_t s", "sampler_t", TC_SAMPLER, TC_NO_IMAGE, 0},
+        {"read_only image1d_buffer_t d", "image1d_buffer_t", TC_IMAGE, TC_IMAGE_1D_BUFFER, 1},
+        {"read_write image2d_t e", "image2d_t", TC_IMAGE, TC_IMAGE_2D, 3},
+        {"read_only image2d_array_t f", "image2d_array_t", TC_IMAGE, TC_IMAGE_2D_ARRAY, 1},
+        {"global int *p", "int*", TC_POINTER, TC_NO_IMAGE, 0},
+        {"read_only image2d_depth_t g", "image2d_depth_t", TC_IMAGE, TC_IMAGE_2D_DEPTH, 1},
+        {"write_only image2d_array_depth_t h", "image2d_array_depth_t", TC_IMAGE, TC_IMAGE_2D_ARRAY_DEPTH, 2},
+        {"read_only image3d_t i", "image3d_t", TC_IMAGE, TC_IMAGE_3D, 1},
+        {"picture j", "picture", TC_IMAGE, TC_IMAGE_2D, 1},
+        {"filter k", "filter", TC_SAMPLER, TC_NO_IMAGE, 0},
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    char source[1024] = "typedef image2d_t picture; typedef sampler_t filter; kernel void k(";
+    for (size_t i = 0; i < N; i++) {
+        strcat(strcat(source, i ? ", " : ""), cases[i].declaration);
+    }
+    strcat(source, ") { p[0] = c; }");
+    struct tc_kernels kernels = read_kernels(source, "-cl-std=CL2.0");
+    const struct tc_kernel *k = find(&kernels, "k");
+    assert_int_equal(k->n_args, N);
+    for (size_t i = 0; i < N; i++) {
+        const struct tc_arg *a = &k->args[i];
+        assert_string_equal(a->type, cases[i].type);
+        assert_int_equal(a->kind, cases[i].kind);
+        assert_int_equal(a->image, cases[i].image);
+        assert_int_equal(a->access_qualifier, cases[i].access);
+        assert_int_equal(a->space, a->kind == TC_IMAGE || a->kind == TC_POINTER ? TC_GLOBAL : TC_PRIVATE);
+        assert_int_equal(a->size, i == 0 ? 1 : a->kind == TC_IMAGE ? sizeof(struct tern_image) : 4);
+        assert_int_equal(a->offset % (i == 0 ? 1 : a->kind == TC_IMAGE ? TERN_IMAGE_ALIGN : 4), 0);
+        assert_true(i == 0 || a->offset >= a[-1].offset + a[-1].size);
+    }
     tc_kernels_free(&kernels);
 }
 
@@ -396,7 +445,8 @@ static void test_local_chain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_images), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
         cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_tile_lines),
         cmocka_unit_test(test_tile_distances), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_tile_chain),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_local_chain),

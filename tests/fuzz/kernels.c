@@ -29,8 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t a = 0; a < k->n_args; a++) {
             const struct tc_arg *arg = &k->args[a];
             must(arg->type && arg->space <= TC_LOCAL && arg->access_qualifier <= 3 && arg->type_qualifier <= 7);
-            must(arg->is_pointer ? arg->space != TC_PRIVATE && arg->size == 4 && arg->offset % 4 == 0
-                                 : arg->space == TC_PRIVATE);
+            must(arg->kind <= TC_SAMPLER && arg->image <= TC_IMAGE_3D && (arg->image != 0) == (arg->kind == TC_IMAGE));
+            must(arg->kind == TC_POINTER   ? arg->space != TC_PRIVATE && arg->size == 4 && arg->offset % 4 == 0
+                 : arg->kind == TC_IMAGE   ? arg->space == TC_GLOBAL && arg->size == 64 && arg->offset % 16 == 0
+                 : arg->kind == TC_SAMPLER ? arg->space == TC_PRIVATE && arg->size == 4 && arg->offset % 4 == 0
+                                           : arg->space == TC_PRIVATE);
             must(arg->offset >= end);
             end = (uint64_t)arg->offset + arg->size;
             must(end <= k->args_size);

@@ -14,7 +14,8 @@ static const char source[] =
     "kernel void first(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = "
     "scratch[0] + v.y; }\n"
     "kernel void third(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = v.y; }\n"
-    "kernel void second(global int *out) { out[0] = 2; }\n";
+    "kernel void second(global int *out) { out[0] = 2; }\n"
+    "kernel void fourth(global int *out, read_only image2d_t i) { out[0] = 4; }\n";
 
 static unsigned char *made;
 static size_t made_size;
@@ -173,8 +174,18 @@ static void test_refused(void **state)
         {"\"scratch\"", "\"offset\":8", "\"offset\":\"8\""},
         {"\"scratch\"", "\"size\":4", "\"size\":8"}, /* The size is not that of a pointer. */
         {"\"scratch\"", "\"size\":4", "\"size\":1"},
-        {"\"c\"", "\"pointer\":false", "\"pointer\":true"},
-        {"\"c\"", "\"pointer\":false", "\"pointer\":0"},
+        {"\"c\"", "\"kind\":0", "\"kind\":1"}, /* A char is no pointer, image or sampler. */
+        {"\"c\"", "\"kind\":0", "\"kind\":2"},
+        {"\"c\"", "\"kind\":0", "\"kind\":3"},
+        {"\"c\"", "\"kind\":0", "\"kind\":4"},
+        {"\"c\"", "\"kind\":0", "\"kind\":false"},
+        {"\"i\"", "\"kind\":2", "\"kind\":0"}, /* An image is nothing else, and is of a known type. */
+        {"\"i\"", "\"kind\":2", "\"kind\":1"},
+        {"\"i\"", "\"image\":4", "\"image\":0"},
+        {"\"i\"", "\"image\":4", "\"image\":9"},
+        {"\"i\"", "\"image\":4,\"size\":64", "\"image\":4,\"size\":48"},
+        {"\"i\"", "\"offset\":16", "\"offset\":24"},
+        {"{", "\"access\":1", "\"access\":0"}, /* An image has an access qualifier. */
         {"\"v\"", "\"size\":16", "\"size\":17"},
         {"\"v\"", "\"size\":16", "\"size\":4294967295"},
         {"{", "\"space\":1", "\"space\":0"}, /* A pointer to private memory. */
@@ -206,7 +217,7 @@ static void test_refused(void **state)
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":7", "\"version\":6"},
+        {"{", "\"version\":8", "\"version\":7"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

@@ -28,10 +28,13 @@
 #define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 7
+#define CC1_OBJECT_VERSION 8
 
 /** As enum tc_merges of compiler.h. */
 enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN, CC1_BY_IDS };
+
+/** As enum tc_arg_kind of compiler.h. */
+enum cc1_arg { CC1_VALUE, CC1_POINTER, CC1_IMAGE, CC1_SAMPLER };
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 

@@ -8,6 +8,8 @@
  */
 #include "cc1.h"
 
+#include "../../device/image.h"
+
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,31 +141,33 @@ static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
     cJSON_AddBoolToObject(json, "arg_info", !LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, hidden, sizeof hidden - 1));
 }
 
-static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], unsigned i)
+/** Metadata of a kernel's arguments: a node each, with an operand for each argument. */
+enum { SPACE, ACCESS, TYPE, QUALIFIERS, NAME, BASE_TYPE, KINDS_OF_INFO };
+
+static cJSON *argument_json(LLVMValueRef *const info[KINDS_OF_INFO], const unsigned n[KINDS_OF_INFO], unsigned i)
 {
     cJSON *arg = cJSON_CreateObject();
-    cJSON_AddNumberToObject(arg, "space", i < n[0] ? (double)LLVMConstIntGetZExtValue(info[0][i]) : 0);
-    cJSON_AddNumberToObject(arg, "access", i < n[1] ? access_of(string_of(info[1][i])) : 0);
-    cJSON_AddStringToObject(arg, "type", i < n[2] ? string_of(info[2][i]) : "");
-    cJSON_AddNumberToObject(arg, "qualifiers", i < n[3] ? qualifiers(string_of(info[3][i])) : 0);
-    if (i < n[4]) {
-        cJSON_AddStringToObject(arg, "name", string_of(info[4][i]));
+    cJSON_AddNumberToObject(arg, "space", i < n[SPACE] ? (double)LLVMConstIntGetZExtValue(info[SPACE][i]) : 0);
+    cJSON_AddNumberToObject(arg, "access", i < n[ACCESS] ? access_of(string_of(info[ACCESS][i])) : 0);
+    cJSON_AddStringToObject(arg, "type", i < n[TYPE] ? string_of(info[TYPE][i]) : "");
+    cJSON_AddNumberToObject(arg, "qualifiers", i < n[QUALIFIERS] ? qualifiers(string_of(info[QUALIFIERS][i])) : 0);
+    if (i < n[NAME]) {
+        cJSON_AddStringToObject(arg, "name", string_of(info[NAME][i]));
     }
     return arg;
 }
 
-/** Refuses images. OpenCL C 1.x has their types even without images; the front end of 3.0 refuses them itself. */
-static void refuse_images(const char *kernel, const char *type)
+/** What kind of image the type is, as enum tc_image_type of compiler.h; 0: it is none. */
+static unsigned image_of(const char *type)
 {
     static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t",
-                                        "image2d_array_t", "image2d_depth_t", "image2d_array_depth_t", "image3d_t",
-                                        "sampler_t"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+                                        "image2d_array_t", "image2d_depth_t", "image2d_array_depth_t", "image3d_t"};
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
         if (!strcmp(type, types[i])) {
-            cc1_die(CC1_BAD_INPUT, "kernel '%s' takes a %s, but the device has no images (CL_DEVICE_IMAGE_SUPPORT)",
-                    kernel, type);
+            return i + 1;
         }
     }
+    return 0;
 }
 
 static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
@@ -181,11 +185,12 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
 
     cJSON *json = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(json, "args");
-    static const char *const kinds[5] = {"kernel_arg_addr_space", "kernel_arg_access_qual", "kernel_arg_type",
-                                         "kernel_arg_type_qual", "kernel_arg_name"};
-    LLVMValueRef *info[5];
-    unsigned n_info[5];
-    for (int i = 0; i < 5; i++) {
+    static const char *const kinds[KINDS_OF_INFO] = {"kernel_arg_addr_space", "kernel_arg_access_qual",
+                                                     "kernel_arg_type", "kernel_arg_type_qual", "kernel_arg_name",
+                                                     "kernel_arg_base_type"};
+    LLVMValueRef *info[KINDS_OF_INFO];
+    unsigned n_info[KINDS_OF_INFO];
+    for (int i = 0; i < KINDS_OF_INFO; i++) {
         info[i] = metadata(cc, k->function, kinds[i], &n_info[i]);
     }
 
@@ -211,6 +216,13 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
             align = (unsigned)LLVMGetEnumAttributeValue(declared);
         }
         uint64_t size = LLVMABISizeOfType(cc->layout, t);
+        const char *base = i < n_info[BASE_TYPE] ? string_of(info[BASE_TYPE][i]) : "";
+        const unsigned image = image_of(base);
+        const int pointer = !byval[i] && LLVMGetTypeKind(t) == LLVMPointerTypeKind;
+        if (image) {
+            align = TERN_IMAGE_ALIGN;
+            size = sizeof(struct tern_image);
+        }
         offset = (offset + align - 1) / align * align;
         unsigned known = align < MAX_ALIGN ? align : MAX_ALIGN;
         LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(c), offset, 0);
@@ -220,14 +232,20 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
             args[i] = LLVMBuildAlloca(b, t, "");
             LLVMSetAlignment(args[i], align);
             LLVMBuildMemCpy(b, args[i], align, from, known, LLVMConstInt(LLVMInt32TypeInContext(c), size, 0));
+        } else if (image) { /* the value of an image is the address of its descriptor */
+            args[i] = from;
         } else {
             args[i] = LLVMBuildLoad2(b, t, from, "");
             LLVMSetAlignment(args[i], known);
             LLVMSetMetadata(args[i], invariant, LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
         }
-        refuse_images(k->name, i < n_info[2] ? string_of(info[2][i]) : "");
+        const enum cc1_arg kind = image ? CC1_IMAGE : !strcmp(base, "sampler_t") ? CC1_SAMPLER : pointer ? CC1_POINTER
+                                                                                              : CC1_VALUE;
         cJSON *arg = argument_json(info, n_info, i);
-        cJSON_AddBoolToObject(arg, "pointer", !byval[i] && LLVMGetTypeKind(t) == LLVMPointerTypeKind);
+        cJSON_AddNumberToObject(arg, "kind", kind);
+        if (image) {
+            cJSON_AddNumberToObject(arg, "image", image);
+        }
         cJSON_AddNumberToObject(arg, "size", (double)size);
         cJSON_AddNumberToObject(arg, "offset", (double)offset);
         cJSON_AddItemToArray(list, arg);

@@ -101,6 +101,31 @@ kernel void groups ARGS
     out[get_global_id(0)] = part[0] + (uint)shared.a + (uint)shared.b.w + shared.c[2];
 }
 
+#define PASS_ON(places) { part[(l + places) % size] = *word; barrier(CLK_LOCAL_MEM_FENCE);                             \
+        *word = part[l] + places; barrier(CLK_LOCAL_MEM_FENCE); }
+/* Gives the word to other work-items of the group. The other compiler does not inline a function of this size. */
+void pass_on(local uint *part, global uint *word)
+{
+    uint l = get_local_id(0), size = get_local_size(0);
+    PASS_ON(1) PASS_ON(2) PASS_ON(3) PASS_ON(5) PASS_ON(7) PASS_ON(11)
+}
+
+/* The call stands between two branches on the same condition. The translator does not mark it as convergent. A compiler
+   that inlines it once for either case makes the work-items of a group wait at different barriers. */
+kernel void meets ARGS
+{
+    local uint part[64];
+    uint i = get_global_id(0);
+    out[i] = in[i % n];
+    if (i & 1) {
+        atomic_add(out + i, m);
+    }
+    pass_on(part, out + i);
+    if (i & 1) {
+        atomic_xor(out + i, 0x700u);
+    }
+}
+
 kernel void copies ARGS
 {
     local uint part[64];

@@ -82,10 +82,11 @@ static const char source[] =
     /* m is below 2^31, which the compiler does not know. */
     "kernel void renewed ARGS { PLACE uint s = 1; for (uint k = 0; k < (n & 7); k++) { out[j] = s ^ k;"
     "    s += out[j ^ (m >> 31)] * in[k * 64 + (x & 63)] + in[k * 64 + (y & 63)]; } out[j] = s; }\n"
+    /* Words and bytes at the same sums of indices. */
     "kernel void mixed ARGS { PLACE global const uchar *bytes = (global const uchar *)in; uint s = 0,"
-    "    w = (n & 31) + 1, h = (m & 15) + 1, c = x & 63, r = y & 31;"
+    "    w = (n & 31) + 1, h = (m & 15) + 1, c = x - get_global_offset(0), r = y - get_global_offset(1);"
     "    for (int b = 0; b < 3; b++) for (int a = 0; a < 3; a++)"
-    "    s = s * 5 + (in[(r + b) * w + (c + a) * h] ^ bytes[(r + b) * w + (c + a) * h]); out[j] = s; }\n"
+    "    s = s * 5 + (in[(r + b) * w + c + a * h] ^ bytes[(r + b) * w + c + a * h]); out[j] = s; }\n"
     /* Conditions that most work-items of a tile pass together, and that they do not. */
     "kernel void edges ARGS { PLACE int w = get_global_size(0), h = get_global_size(1), c = x - get_global_offset(0),"
     "    r = y - get_global_offset(1); uint s = 0; for (int b = -1; b < 2; b++) for (int a = -1; a < 2; a++)"

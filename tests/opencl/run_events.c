@@ -162,6 +162,31 @@ static void test_callbacks(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** An event that passes several states at once calls the callbacks of all of them, each with the state that it was
+ *  registered for; or with the error, if it failed. */
+static void test_callbacks_of_passed_states(void **state)
+{
+    (void)state;
+    static const cl_int ends[] = {CL_COMPLETE, -5};
+    for (size_t i = 0; i < LENGTH(ends); i++) {
+        struct log l = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        cl_event user = clCreateUserEvent(clt_context, &clt_error);
+        OK(clSetEventCallback(user, CL_SUBMITTED, record, &l)); /* The event has this state. */
+        await(&l, 1);
+        assert_int_equal(l.status[0], CL_SUBMITTED);
+        OK(clSetEventCallback(user, CL_COMPLETE, record, &l));
+        OK(clSetEventCallback(user, CL_RUNNING, record, &l));
+        OK(clSetUserEventStatus(user, ends[i]));
+        await(&l, 3);
+        assert_int_equal(l.status[1], ends[i] < 0 ? ends[i] : CL_RUNNING);
+        assert_int_equal(l.status[2], ends[i] < 0 ? ends[i] : CL_COMPLETE);
+        OK(clSetEventCallback(user, CL_RUNNING, record, &l));
+        await(&l, 4);
+        assert_int_equal(l.status[3], ends[i] < 0 ? ends[i] : CL_RUNNING);
+        OK(clReleaseEvent(user));
+    }
+}
+
 static void test_callback_of_a_failure(void **state)
 {
     (void)state;
@@ -384,7 +409,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_user_event),         cmocka_unit_test(test_one_of_several_failed),
         cmocka_unit_test(test_failure_spreads),
-        cmocka_unit_test(test_callbacks),          cmocka_unit_test(test_callback_of_a_failure),
+        cmocka_unit_test(test_callbacks),          cmocka_unit_test(test_callbacks_of_passed_states),
+        cmocka_unit_test(test_callback_of_a_failure),
         cmocka_unit_test(test_profiling),          cmocka_unit_test(test_out_of_order),
         cmocka_unit_test(test_out_of_order_chain), cmocka_unit_test(test_marker_and_barrier),
         cmocka_unit_test(test_release_busy_queue), cmocka_unit_test(test_threads),

@@ -108,9 +108,10 @@ def opencl(full):
         return steps
     devices = ("build-software", *DEVICES)
     return [
-        *steps,
+        *steps,  # These run the tests that choose the small device themselves.
         ctest("opencl-rtl-default", "OpenCL programs on the RTL, default device", BUILD / "tests/opencl",
-              ["-R", r"^opencl\."], env={**RTL, "TERN_CONFIG": "default"}, needs=devices, cost=168),
+              ["-R", r"^opencl\.", "-E", r"_preempted$|^opencl\.executor_"],
+              env={**RTL, "TERN_CONFIG": "default"}, needs=devices, cost=168),
         ctest("opencl-rtl-tiny", "OpenCL programs on the RTL, tiny device", BUILD / "tests/opencl",
               ["-R", r"^opencl_tiny\.(api_kernels|run_(memory|events|barriers|random|svm))$"], env=RTL, needs=devices,
               cost=30),

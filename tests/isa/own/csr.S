@@ -97,6 +97,15 @@
 1:  csrr a5, fflags
     check(a5, s7)
 
+/* A write of frm in a branch leaves the mode of the work-items that do not take the branch. */
+    csrwi frm, 1
+    beqz s7, 1f
+    csrwi frm, 0
+1:  fdiv.s a5, a2, a3
+    li a4, 0x3eaaaaaa
+    add a4, a4, s7
+    check(a5, a4)
+
 /* Time advances, and the high half is read without a trap. */
     csrr a2, cycle
     li a5, 100000

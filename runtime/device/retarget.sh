@@ -5,6 +5,7 @@
 # linkonce_odr, so that a program takes only the functions that it needs. generic (libclc): also removes alwaysinline,
 # because forty copies of sin cost more than calls; and renames the scalar functions NAME whose first parameter is of
 # TYPES (f, d) to generic_NAME, which Tern's own NAME calls.
+# Loads marked as nontemporal become invariant loads, for which the front end has no name (image_core.h).
 set -e
 linkage="$2 "
 [ "$2" = external ] && linkage=""
@@ -22,5 +23,5 @@ done
     -e "/^define (internal|private)/!s/^define (linkonce_odr |weak |weak_odr )?/define $linkage/" \
     -e '/^attributes #/s/"(frame-pointer|no-builtins|no-trapping-math|stack-protector-buffer-size)"(="[^"]*")?//g' \
     -e '/^attributes #/s/"(target-cpu|target-features|denormal-fp-math[^"]*)"(="[^"]*")?//g' \
-    -e "$inline" -e "${rename#;}" -e '/^!llvm.ident/d;/^!llvm.module.flags/d' |
+    -e 's/!nontemporal !/!invariant.load !/' -e "$inline" -e "${rename#;}" -e '/^!llvm.ident/d;/^!llvm.module.flags/d' |
     "$bin/llvm-as" -o "$out"

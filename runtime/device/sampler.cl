@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The front end emits a call of this function for each sampler that a program initializes. The device has no images,
- * but a program that chooses between images and buffers at run time declares samplers for both.
+ * The front end emits a call of this function for each sampler that a program initializes. The value of a sampler is
+ * its bits (image.h).
  */
 #include "base.h"
 

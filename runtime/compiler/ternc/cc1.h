@@ -77,6 +77,7 @@ struct cc1 {
     /** The kernels' JSON says why they run as they do. Line tables are for that alone, unless keep_lines is set. */
     int explain;
     int keep_lines;
+    int images;  /**< The module has functions of images. */
     void *lines; /**< An LLVMDIBuilderRef of lines.c, or NULL. */
 };
 
@@ -95,7 +96,7 @@ LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy);
 void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module);
 void cc1_module_link(struct cc1 *cc, LLVMModuleRef other);
 void cc1_module_rename(struct cc1 *cc);
-void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc);
+void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *images, const char *clc);
 void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
@@ -103,6 +104,11 @@ void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 /* spir.c: a module of the target spir as one of the front end, with which it is replaced; others are returned as they
  * are. */
 LLVMModuleRef cc1_spir(struct cc1 *cc, LLVMModuleRef module);
+
+/* images.c: links the functions of images, if the program calls one. */
+void cc1_images_link(struct cc1 *cc, const char *path);
+/** Chooses which of their parts are called. Before optimization. */
+void cc1_images_share(struct cc1 *cc);
 
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
 void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);

@@ -188,11 +188,12 @@ static LLVMValueRef next_undefined(LLVMValueRef f)
 }
 
 /** Links the built-ins. Tern's own come first, so the generic library does not define what they define. */
-void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
+void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *images, const char *clc)
 {
     if (next_undefined(LLVMGetFirstFunction(cc->module))) {
         cc1_module_link(cc, cc1_module_parse_file(cc, builtins, 1));
     }
+    cc1_images_link(cc, images);
     if (next_undefined(LLVMGetFirstFunction(cc->module))) {
         cc1_module_link(cc, cc1_module_parse_file(cc, clc, 1));
     }
@@ -217,7 +218,6 @@ static const char *absent(const char *name)
     static const struct {
         const char *prefix, *what;
     } features[] = {
-        {"read_image", "images"},         {"write_image", "images"},         {"get_image_", "images"},
         {"__read_pipe", "pipes"},         {"__write_pipe", "pipes"},         {"__reserve_", "pipes"},
         {"__commit_", "pipes"},           {"__get_pipe_", "pipes"},          {"__work_group_reserve_", "pipes"},
         {"__work_group_commit_", "pipes"}, {"__sub_group_", "sub-groups"},   {"sub_group_", "sub-groups"},

@@ -83,13 +83,13 @@ static void add(struct arguments *a, const char *argument)
     a->list[a->n] = NULL;
 }
 
-/** Arguments of the front end. The target is nvptx, see ternc/module.c; its macros are undefined, so that a program
+/** Arguments of the front end. The target is nvptx64, see ternc/module.c; its macros are undefined, so that a program
  *  does not take this for NVIDIA's compiler. Headers are clang's own and those in folders that the application
  *  names, not the host's. declarations: a file that is included first. */
 static void front_end_arguments(struct arguments *a, const struct tc_options *o, int given, const char *declarations)
 {
     static const char *const fixed[] = {
-        "clang-19", "--no-default-config", "-nostdlibinc", "--target=nvptx-unknown-unknown", "-U__NVPTX__",
+        "clang-19", "--no-default-config", "-nostdlibinc", "--target=nvptx64-unknown-unknown", "-U__NVPTX__",
         "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
         "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Programs in SPIR-V. llvm-spirv-15, Khronos's translator in Debian's version, makes bitcode of a module for the target
- * spir, which tern-cc1 changes into what the front end makes (ternc/spir.c). If the translator does not read the
+ * spir64, which tern-cc1 changes into what the front end makes (ternc/spir.c). If the translator does not read the
  * module, spirv-val says what is wrong with it. Both tools run as child processes with the limits of the front end,
  * because the module may be anything.
  *
@@ -28,7 +28,7 @@
 enum { OP_MEMORY_MODEL = 14, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_SPEC_TRUE = 48, OP_SPEC_FALSE = 49, OP_SPEC = 50,
        OP_DECORATE = 71 };
 #define DECORATION_SPEC_ID 1u
-#define PHYSICAL_32 1u
+#define PHYSICAL_64 2u
 
 int tc_il_present(void)
 {
@@ -159,9 +159,9 @@ static int check_header(const void *il, size_t size, struct tc_text *log)
         return -EBADMSG;
     }
     const size_t model = find(il, n, HEADER_WORDS, OP_MEMORY_MODEL, 3);
-    if (model && word(il, model + 1) != PHYSICAL_32) {
-        tc_text_print(log, "error: the module's addressing model is %s, and this device has pointers of 32 bits: "
-                      "Physical32 (with clang: --target=spir)\n", word(il, model + 1) ? "Physical64" : "Logical");
+    if (model && word(il, model + 1) != PHYSICAL_64) {
+        tc_text_print(log, "error: the module's addressing model is %s, and this device has pointers of 64 bits: "
+                      "Physical64 (with clang: --target=spir64)\n", word(il, model + 1) ? "Physical32" : "Logical");
         return -EBADMSG;
     }
     return 0;
@@ -208,7 +208,7 @@ static int validate(const void *il, size_t size, struct tc_text *log)
     return wrong;
 }
 
-/** The bitcode of a module for the target spir. With the version 2.0 of OpenCL C, functions keep the order and the
+/** The bitcode of a module for the target spir64. With the version 2.0 of OpenCL C, functions keep the order and the
  *  scope of SPIR-V's atomic operations. */
 static int translate(const void *il, size_t size, struct tc_blob *bitcode, struct tc_text *log)
 {

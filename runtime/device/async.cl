@@ -8,7 +8,7 @@
 
 void OVERLOAD barrier(cl_mem_fence_flags flags);
 size_t OVERLOAD get_local_linear_id(void);
-size_t __tern_items(void);
+uint __tern_items(void);
 
 #define COPY(TO, FROM, TYPE)                                                                                        \
     OVERLOAD event_t async_work_group_copy(TO TYPE *to, const FROM TYPE *from, size_t n, event_t event)             \

@@ -10,7 +10,7 @@ size_t OVERLOAD get_local_linear_id(void);
 size_t OVERLOAD get_local_size(uint d);
 local uint *__tern_words(void);
 local ulong *__tern_double_words(void);
-size_t __tern_items(void); /* work-items of the group, also of the last, smaller one (workitem.c) */
+uint __tern_items(void); /* work-items of the group, also of the last, smaller one (workitem.c) */
 
 /** Returns whether `value` is set in all work-items or, with `any`, in one of them. */
 static inline int vote(int value, int any)

@@ -8,27 +8,27 @@
 
 static inline __attribute__((always_inline)) int in_local(const void *p)
 {
-    return (uint)p - TERN_WIN_LOCAL_BASE < TERN_WIN_LOCAL_SIZE;
+    return (uint)(size_t)p - TERN_WIN_LOCAL_BASE < TERN_WIN_LOCAL_SIZE;
 }
 
 static inline __attribute__((always_inline)) int in_private(const void *p)
 {
-    return (uint)p - TERN_WIN_PRIVATE_BASE < TERN_WIN_PRIVATE_SIZE;
+    return (uint)(size_t)p - TERN_WIN_PRIVATE_BASE < TERN_WIN_PRIVATE_SIZE;
 }
 
 __global void *__to_global(void *p)
 {
-    return in_local(p) || in_private(p) ? 0 : (__global void *)(uint)p;
+    return in_local(p) || in_private(p) ? 0 : (__global void *)(size_t)p;
 }
 
 __local void *__to_local(void *p)
 {
-    return in_local(p) ? (__local void *)(uint)p : 0;
+    return in_local(p) ? (__local void *)(size_t)p : 0;
 }
 
 __private void *__to_private(void *p)
 {
-    return in_private(p) ? (__private void *)(uint)p : 0;
+    return in_private(p) ? (__private void *)(size_t)p : 0;
 }
 
 INLINE cl_mem_fence_flags get_fence(const void *p)

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) uint address_of(descriptor d, uint 
 /** Word i at an address. */
 static inline __attribute__((always_inline)) uint word_at(uint at, uint i)
 {
-    return ((__global const uint *)at)[i];
+    return ((__global const uint *)(size_t)at)[i];
 }
 
 /** The channels of a pixel of code 0, not divided by 255. */

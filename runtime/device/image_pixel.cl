@@ -10,7 +10,7 @@ static __constant const float linear[256] = {
 #include "srgb.h"
 };
 
-#define AT(T, i) ((__global T *)at)[i]
+#define AT(T, i) ((__global T *)(size_t)at)[i]
 /** Reads the channels that the format has into v by LOAD(i). */
 #define READ(LOAD)                    \
     v.x = LOAD(0);                    \

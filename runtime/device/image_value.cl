@@ -12,5 +12,5 @@ __attribute__((const, always_inline)) __global const void *__tern_image(__global
 
 __attribute__((const, always_inline)) uint __tern_sampler(__constant const void *sampler)
 {
-    return (uint)sampler;
+    return (uint)(size_t)sampler;
 }

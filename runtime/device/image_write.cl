@@ -23,7 +23,7 @@ HERE void write_f(descriptor d, uint kind, int x, int y, int z, float4 v)
     }
     const uint code = FIELD(d, code), at = address_of(d, kind, code, x, y, z);
     if (code == 0) {
-        *(__global uint *)at = byte_of(v.x) | byte_of(v.y) << 8 | byte_of(v.z) << 16 | byte_of(v.w) << 24;
+        *(__global uint *)(size_t)at = byte_of(v.x) | byte_of(v.y) << 8 | byte_of(v.z) << 16 | byte_of(v.w) << 24;
     } else {
         __tern_image_storef(code, at, v);
     }

@@ -11,7 +11,7 @@ uint __tern_user1(void);
 
 __global uint *__tern_printf_begin(uint bytes)
 {
-    __global uint *buffer = (__global uint *)__tern_user0();
+    __global uint *buffer = (__global uint *)(size_t)__tern_user0();
     uint room = __tern_user1();
     if (room < 8 || *(volatile __global uint *)buffer > room - 4) {
         return 0;

@@ -7,5 +7,5 @@
 
 __attribute__((const, always_inline)) __constant void *__translate_sampler_initializer(int bits)
 {
-    return (__constant void *)bits;
+    return (__constant void *)(size_t)bits;
 }

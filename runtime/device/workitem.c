@@ -9,11 +9,12 @@
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 #define CSR(name) ({ unsigned v_; __asm__("csrr %0, " STRING(TERN_CSR_##name) : "=r"(v_)); v_; })
+typedef unsigned long long size; /* size_t of OpenCL C */
 #define PURE __attribute__((const, nothrow, always_inline))
 
 /* Defines a function of a dimension; `beyond` is its value for dimensions of 3 and more. */
 #define BY_DIMENSION(symbol, name, beyond)                                                             \
-    PURE unsigned symbol(unsigned d)                                                                   \
+    PURE size symbol(unsigned d)                                                                       \
     {                                                                                                  \
         return d == 0 ? CSR(name##_X) : d == 1 ? CSR(name##_Y) : d == 2 ? CSR(name##_Z) : (beyond);    \
     }
@@ -32,7 +33,7 @@ PURE unsigned _Z12get_work_dimv(void)
     return CSR(WORK_DIM);
 }
 
-PURE unsigned _Z20get_global_linear_idv(void)
+PURE size _Z20get_global_linear_idv(void)
 {
     unsigned x = CSR(GLOBAL_ID_X) - CSR(OFFSET_X);
     unsigned y = CSR(GLOBAL_ID_Y) - CSR(OFFSET_Y);
@@ -40,7 +41,7 @@ PURE unsigned _Z20get_global_linear_idv(void)
     return (z * CSR(GLOBAL_SIZE_Y) + y) * CSR(GLOBAL_SIZE_X) + x;
 }
 
-PURE unsigned _Z19get_local_linear_idv(void)
+PURE size _Z19get_local_linear_idv(void)
 {
     return (CSR(LOCAL_ID_Z) * CSR(LOCAL_SIZE_Y) + CSR(LOCAL_ID_Y)) * CSR(LOCAL_SIZE_X) + CSR(LOCAL_ID_X);
 }

@@ -38,7 +38,7 @@ def declarations(clang, version):
     resource = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=True).stdout.strip()
     header = os.path.join(resource, "include", "opencl-c.h")
     text = subprocess.run(
-        [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
+        [clang, "--target=nvptx64-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
          "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions(version), "-I" + os.path.dirname(header), "-E",
          *macros(version), "-P", "-include", "opencl-c-base.h", header],
         capture_output=True, text=True, check=True).stdout

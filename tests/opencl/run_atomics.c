@@ -17,8 +17,7 @@ enum { FIRST = 12, OPERAND = 5 };
 
 static const char *const operands[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float",
                                        "double", "bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
-static const char *const objects[] = {"atomic_int", "atomic_uint", "atomic_intptr_t", "atomic_uintptr_t",
-                                      "atomic_size_t", "atomic_ptrdiff_t", "atomic_float"};
+static const char *const objects[] = {"atomic_int", "atomic_uint", "atomic_float"};
 enum { OBJECTS = LENGTH(objects), FLOAT_OBJECT = OBJECTS - 1 };
 static const char *const spaces[] = {"global", "local", ""};
 

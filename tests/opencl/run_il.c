@@ -359,11 +359,11 @@ static void test_other_modules(void **state)
     while ((words[at] & 0xffff) != 14) { /* OpMemoryModel */
         at += words[at] >> 16;
     }
-    words[at + 1] = 2;
-    refuse(il, size, "Physical64");
+    words[at + 1] = 1;
+    refuse(il, size, "Physical32");
     words[at + 1] = 0;
     refuse(il, size, "Logical");
-    words[at + 1] = 1;
+    words[at + 1] = 2;
     REFUSED(clCreateProgramWithIL(clt_context, NULL, size, &clt_error), CL_INVALID_VALUE);
     REFUSED(clCreateProgramWithIL(clt_context, il, 0, &clt_error), CL_INVALID_VALUE);
     REFUSED(clCreateProgramWithIL(NULL, il, size, &clt_error), CL_INVALID_CONTEXT);

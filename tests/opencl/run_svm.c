@@ -198,10 +198,10 @@ static void test_fill(void **state)
     clSVMFree(clt_context, p);
 }
 
-/** A node of a list in two allocations. A device pointer has 32 bits, so the host stores it as a cl_uint. */
+/** A node of a list in two allocations, which has the same layout on the device. */
 struct node {
     cl_int value;
-    cl_uint next;
+    struct node *next;
 };
 
 static void test_list(void **state)
@@ -220,8 +220,8 @@ static void test_list(void **state)
     map(CL_MAP_WRITE_INVALIDATE_REGION, a, 64 * sizeof *a);
     map(CL_MAP_WRITE_INVALIDATE_REGION, b, 64 * sizeof *b);
     for (unsigned i = 0; i < 64; i++) {
-        a[i] = (struct node){1, (cl_uint)(uintptr_t)&b[i]};
-        b[i] = (struct node){100, i < 63 ? (cl_uint)(uintptr_t)&a[i + 1] : 0};
+        a[i] = (struct node){1, &b[i]};
+        b[i] = (struct node){100, i < 63 ? &a[i + 1] : NULL};
     }
     unmap(a);
     unmap(b);
@@ -238,7 +238,7 @@ static void test_list(void **state)
     map(CL_MAP_READ, a, 64 * sizeof *a);
     map(CL_MAP_READ, b, 64 * sizeof *b);
     cl_int got = 0;
-    for (const struct node *n = a; n != NULL; n = (const struct node *)(uintptr_t)n->next) {
+    for (const struct node *n = a; n != NULL; n = n->next) {
         got += n->value;
     }
     assert_int_equal(got, 63 * 64 / 2 + 64 * 1000);

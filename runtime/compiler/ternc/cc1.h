@@ -101,7 +101,7 @@ void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
-/* spir.c: a module of the target spir as one of the front end, with which it is replaced; others are returned as they
+/* spir.c: a module of the target spir64 as one of the front end, with which it is replaced; others are returned as they
  * are. */
 LLVMModuleRef cc1_spir(struct cc1 *cc, LLVMModuleRef module);
 
@@ -109,6 +109,10 @@ LLVMModuleRef cc1_spir(struct cc1 *cc, LLVMModuleRef module);
 void cc1_images_link(struct cc1 *cc, const char *path);
 /** Chooses which of their parts are called. Before optimization. */
 void cc1_images_share(struct cc1 *cc);
+
+/* pointers.c: gives pointers in memory the 8 bytes that they have for the front end. For a module as the front end or
+ * cc1_spir made it, before it is retargeted. */
+void cc1_pointers(struct cc1 *cc, LLVMModuleRef module);
 
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
 void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Modules: parse, retarget from nvptx to riscv32, link, add built-ins, internalize, optimize.
+ * Modules: parse, retarget from nvptx64 to riscv32, link, add built-ins, internalize, optimize.
  *
- * The front end compiles for nvptx, because its address spaces, vector ABI and mangling are those of the built-in
- * library. Alternative dropped: riscv32, which has one address space; the optimizer then turns a scalar __local
- * variable into a register.
+ * The front end compiles for nvptx64, because its address spaces, vector ABI and mangling are those of the built-in
+ * library, and its pointers have the size of a host's (pointers.c). Alternative dropped: riscv32, which has one address
+ * space; the optimizer then turns a scalar __local variable into a register.
  */
 #include "cc1.h"
 
@@ -89,6 +89,9 @@ LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, co
         cc1_die(CC1_BAD_INPUT, "not a module: %s", message);
     }
     module = cc1_spir(cc, module);
+    if (strcmp(LLVMGetTarget(module), TRIPLE) != 0) { /* a module of a library has been through this */
+        cc1_pointers(cc, module);
+    }
     cc1_module_retarget(cc, module);
     return module;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Modules of the target spir, which Khronos's translator makes of SPIR-V (tc_il.c), as the front end makes them:
+ * Modules of the target spir64, which Khronos's translator makes of SPIR-V (tc_il.c), as the front end makes them:
  *
  *  - Address spaces have other numbers, in types as in the names of functions: constant is 2 there and 4 here, generic
  *    is 4 there and 0 here, as private. The type of a pointer has its address space, and LLVM-C cannot change a type.
@@ -164,8 +164,8 @@ LLVMModuleRef cc1_spir(struct cc1 *cc, LLVMModuleRef module)
     if (strncmp(target, "spir", 4)) {
         return module;
     }
-    if (strncmp(target, "spir-", 5)) {
-        cc1_die(CC1_BAD_INPUT, "the module is for %s, and this device has pointers of 32 bits: spir", target);
+    if (strncmp(target, "spir64-", 7)) {
+        cc1_die(CC1_BAD_INPUT, "the module is for %s, and this device has pointers of 64 bits: spir64", target);
     }
     char *text = LLVMPrintModuleToString(module);
     number_spaces(text);

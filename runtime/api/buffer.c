@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Creation and queries of buffers and sub-buffers. */
-#include "runtime/core/memory.h"
-#include "runtime/core/svm.h"
-
-#define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
-#define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
-#define HOST_POINTER (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
-
-/** True: at most one bit is set. */
-static bool alone(cl_mem_flags f)
-{
-    return (f & (f - 1)) == 0;
-}
-
-/** True: host_ptr points into shared virtual memory that ends before the buffer would. */
-static bool too_short(cl_context context, size_t size, const void *host_ptr)
-{
-    cl_mem svm = rt_svm_find(context, host_ptr);
-    const bool is = svm != NULL && size > svm->size - (size_t)((const char *)host_ptr - (const char *)svm->host_ptr);
-    rt_object_drop(svm);
-    return is;
-}
+#include "runtime/api/check.h"
 
 static cl_int check(cl_context context, cl_mem_flags flags, size_t size, const void *host_ptr)
 {
     if (!rt_object_is(context, RT_CONTEXT)) {
         return CL_INVALID_CONTEXT;
     }
-    if ((flags & ~(cl_mem_flags)(DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER)) != 0 || !alone(flags & DEVICE_ACCESS) ||
-        !alone(flags & HOST_ACCESS) ||
-        ((flags & CL_MEM_USE_HOST_PTR) != 0 && (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0)) {
+    if (!rt_check_mem_flags(flags)) {
         return CL_INVALID_VALUE;
     }
     if (size == 0 || size > context->device->max_alloc) {
@@ -39,7 +17,7 @@ static cl_int check(cl_context context, cl_mem_flags flags, size_t size, const v
     if (wants != (host_ptr != NULL)) {
         return CL_INVALID_HOST_PTR;
     }
-    return wants && too_short(context, size, host_ptr) ? CL_INVALID_BUFFER_SIZE : CL_SUCCESS;
+    return wants && !rt_check_svm_room(context, size, host_ptr) ? CL_INVALID_BUFFER_SIZE : CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -66,18 +44,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
 
 static cl_int check_sub(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const cl_buffer_region *region)
 {
-    if (!rt_object_is(parent, RT_MEM) || parent->parent != NULL) {
+    if (!rt_object_is(parent, RT_MEM) || parent->parent != NULL || parent->image != NULL) {
         return CL_INVALID_MEM_OBJECT;
     }
-    const cl_mem_flags p = parent->flags;
-    const bool wider = ((p & CL_MEM_WRITE_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) != 0) ||
-                       ((p & CL_MEM_READ_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) != 0) ||
-                       ((p & CL_MEM_HOST_WRITE_ONLY) != 0 && (flags & CL_MEM_HOST_READ_ONLY) != 0) ||
-                       ((p & CL_MEM_HOST_READ_ONLY) != 0 && (flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
-                       ((p & CL_MEM_HOST_NO_ACCESS) != 0 &&
-                        (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)) != 0);
-    if (wider || (flags & ~(cl_mem_flags)(DEVICE_ACCESS | HOST_ACCESS)) != 0 || !alone(flags & DEVICE_ACCESS) ||
-        !alone(flags & HOST_ACCESS) || type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL) {
+    if (rt_check_part_flags(parent->flags, flags) || type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL) {
         return CL_INVALID_VALUE;
     }
     if (region->size == 0) {
@@ -96,7 +66,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     const cl_buffer_region *region = info;
     cl_int error = check_sub(buffer, flags, type, region);
     if (error == CL_SUCCESS) {
-        error = rt_mem_create_sub(buffer, flags, region->origin, region->size, &m);
+        error = rt_mem_create_sub(buffer, NULL, flags, region->origin, region->size, &m);
     }
     rt_error_set(errcode_ret, error);
     return m;

@@ -12,23 +12,21 @@ static cl_int check_map(cl_command_queue queue, cl_mem mem, cl_map_flags flags, 
     if (size == 0 || rt_check_range(mem, offset, size) != CL_SUCCESS || !rt_check_map_flags(flags)) {
         return CL_INVALID_VALUE;
     }
-    const bool writes = (flags & RT_MAP_WRITES) != 0;
-    const bool reads = (flags & CL_MAP_READ) != 0;
-    const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : 0) |
-                                   (writes ? CL_MEM_HOST_READ_ONLY : 0);
-    return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
+    return rt_check_host_access(mem, (flags & CL_MAP_READ) != 0, (flags & RT_MAP_WRITES) != 0);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking,
                                                   cl_map_flags flags, size_t offset, size_t size, cl_uint n_waits,
                                                   const cl_event *waits, cl_event *event, cl_int *errcode_ret)
 {
+    const size_t region[3] = {size, 1, 1};
+    const struct rt_side at = {offset, size, size};
     struct rt_map *map = NULL;
     struct rt_command *c = NULL;
     void *pointer = NULL;
     cl_int error = check_map(queue, mem, flags, offset, size);
     if (error == CL_SUCCESS) {
-        error = rt_map_create(mem, flags, offset, size, &map);
+        error = rt_map_create(mem, flags, region, &at, &map);
     }
     if (error == CL_SUCCESS) {
         pointer = map->pointer;
@@ -48,7 +46,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, 
                                                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     struct rt_command *c = NULL;
-    cl_int error = rt_check_buffer(queue, mem);
+    cl_int error = rt_check_mem(queue, mem);
     if (error != CL_SUCCESS) {
         return error;
     }

@@ -10,28 +10,6 @@ static cl_int check_two(cl_command_queue queue, cl_mem src, cl_mem dst)
     return error == CL_SUCCESS ? rt_check_buffer(queue, dst) : error;
 }
 
-/** The side as a box of the root buffer, so that sub-buffers of one parent can be compared. */
-static struct rt_side in_root(cl_mem mem, const struct rt_side *s)
-{
-    return (struct rt_side){.start = mem->at + s->start, .row = s->row, .slice = s->slice};
-}
-
-/** True: source and destination share a byte. Boxes with different pitches are compared by their extents; within one
- *  buffer the pitches are equal. */
-static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct rt_side *from,
-                    const struct rt_side *to)
-{
-    if (src->root != dst->root) {
-        return false;
-    }
-    const struct rt_side a = in_root(src, from);
-    const struct rt_side b = in_root(dst, to);
-    if (a.row == b.row && a.slice == b.slice) {
-        return rt_boxes_overlap(&a, &b, region);
-    }
-    return a.start < rt_side_end(&b, region) && b.start < rt_side_end(&a, region);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset,
                                                     size_t dst_offset, size_t size, cl_uint n_waits,
                                                     const cl_event *waits, cl_event *event)
@@ -49,7 +27,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
     }
     if (size == 0) {
         error = rt_marker_create(queue, CL_COMMAND_COPY_BUFFER, false, false, n_waits, waits, &c);
-    } else if (overlap(src, dst, region, &from, &to)) {
+    } else if (rt_check_overlap(src, dst, region, &from, &to)) {
         error = CL_MEM_COPY_OVERLAP;
     } else {
         error = rt_copy_create(queue, CL_COMMAND_COPY_BUFFER, src, dst, region, &from, &to, n_waits, waits, &c);
@@ -76,7 +54,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, 
         rt_side_end(&to, region) > dst->size || (src == dst && (from.row != to.row || from.slice != to.slice))) {
         return CL_INVALID_VALUE;
     }
-    if (overlap(src, dst, region, &from, &to)) {
+    if (rt_check_overlap(src, dst, region, &from, &to)) {
         return CL_MEM_COPY_OVERLAP;
     }
     error = rt_copy_create(queue, CL_COMMAND_COPY_BUFFER_RECT, src, dst, region, &from, &to, n_waits, waits, &c);
@@ -99,7 +77,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
     if (size == 0) {
         error = rt_marker_create(queue, CL_COMMAND_FILL_BUFFER, false, false, n_waits, waits, &c);
     } else {
-        error = rt_fill_create(queue, CL_COMMAND_FILL_BUFFER, mem, pattern, pattern_size, offset, size, n_waits, waits,
+        const size_t region[3] = {size, 1, 1};
+        const struct rt_side at = {offset, size, size};
+        error = rt_fill_create(queue, CL_COMMAND_FILL_BUFFER, mem, pattern, pattern_size, region, &at, n_waits, waits,
                                &c);
     }
     return rt_command_submit(error, c, false, event);

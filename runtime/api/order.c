@@ -65,7 +65,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < n_mems; i++) {
-        const cl_int error = rt_check_buffer(queue, mems[i]);
+        const cl_int error = rt_check_mem(queue, mems[i]);
         if (error != CL_SUCCESS) {
             return error;
         }

@@ -141,8 +141,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void
     if (size == 0) {
         error = rt_marker_create(queue, CL_COMMAND_SVM_MEMFILL, false, false, n_waits, waits, &c);
     } else {
-        error = rt_fill_create(queue, CL_COMMAND_SVM_MEMFILL, mem, pattern, pattern_size, offset_in(mem, pointer), size,
-                               n_waits, waits, &c);
+        const size_t region[3] = {size, 1, 1};
+        const struct rt_side at = {offset_in(mem, pointer), size, size};
+        error = rt_fill_create(queue, CL_COMMAND_SVM_MEMFILL, mem, pattern, pattern_size, region, &at, n_waits, waits,
+                               &c);
     }
     rt_object_drop(mem);
     return rt_command_submit(error, c, false, event);
@@ -162,7 +164,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool 
     if (mem == NULL) {
         return CL_INVALID_VALUE;
     }
-    error = rt_map_create(mem, flags, offset_in(mem, pointer), size, &map);
+    const size_t region[3] = {size, 1, 1};
+    const struct rt_side at = {offset_in(mem, pointer), size, size};
+    error = rt_map_create(mem, flags, region, &at, &map);
     if (error == CL_SUCCESS) {
         error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
         error = rt_command_submit(error, c, blocking, event);

@@ -3,20 +3,6 @@
 #include "runtime/core/transfer.h"
 #include "runtime/api/check.h"
 
-/** Checks that the buffer's flags allow the host to read (to_host) or write it. CL_INVALID_OPERATION. */
-static cl_int check_access(cl_mem mem, bool to_host)
-{
-    const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (to_host ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
-    return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
-}
-
-/** True: the pointer is not NULL, and the range does not wrap around the address space. */
-static bool is_host(const void *host, size_t bytes)
-{
-    uintptr_t end;
-    return host != NULL && !__builtin_add_overflow((uintptr_t)host, bytes, &end);
-}
-
 static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, size_t offset, size_t size,
                      void *host, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
@@ -29,9 +15,9 @@ static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool bloc
     if (error != CL_SUCCESS) {
         return error;
     }
-    error = is_host(host, size) ? rt_check_range(mem, offset, size) : CL_INVALID_VALUE;
+    error = rt_check_host(host, size) ? rt_check_range(mem, offset, size) : CL_INVALID_VALUE;
     if (error == CL_SUCCESS) {
-        error = check_access(mem, to_host);
+        error = rt_check_host_access(mem, to_host, !to_host);
     }
     if (error == CL_SUCCESS) {
         error = rt_transfer_create(queue, type, mem, to_host, region, &buffer, &host_side, host, n_waits, waits, &c);
@@ -76,10 +62,10 @@ static cl_int rectangular(cl_command_queue queue, cl_mem mem, bool to_host, bool
         r->region[1] == 0 || r->region[2] == 0 ||
         !rt_side_make(r->buffer_origin, r->region, r->buffer_row, r->buffer_slice, &buffer) ||
         !rt_side_make(r->host_origin, r->region, r->host_row, r->host_slice, &host_side) ||
-        rt_side_end(&buffer, r->region) > mem->size || !is_host(host, rt_side_end(&host_side, r->region))) {
+        rt_side_end(&buffer, r->region) > mem->size || !rt_check_host(host, rt_side_end(&host_side, r->region))) {
         return CL_INVALID_VALUE;
     }
-    error = check_access(mem, to_host);
+    error = rt_check_host_access(mem, to_host, !to_host);
     if (error == CL_SUCCESS) {
         error = rt_transfer_create(queue, type, mem, to_host, r->region, &buffer, &host_side, host, n_waits, waits, &c);
     }

@@ -64,3 +64,23 @@ bool rt_boxes_overlap(const struct rt_side *a, const struct rt_side *b, const si
     return (skipped < region[2] && rows_overlap(within, region[0], region[1], a->row)) ||
            (skipped + 1 < region[2] && rows_overlap(a->slice - within, region[0], region[1], a->row));
 }
+
+void rt_box_join(size_t region[3], struct rt_side *a, struct rt_side *b)
+{
+    const size_t rows = region[1];
+    if (rows == 1 || (a->row == region[0] && b->row == region[0])) {
+        const size_t plane = region[0] * rows;
+        if (region[2] == 1 || (a->slice == plane && b->slice == plane)) {
+            region[0] = plane * region[2];
+            region[1] = region[2] = 1;
+        } else {
+            region[0] = plane; /* each slice is one row */
+            region[1] = region[2];
+            region[2] = 1;
+            a->row = a->slice;
+            b->row = b->slice;
+        }
+        a->slice = a->row * region[1];
+        b->slice = b->row * region[1];
+    }
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Boxes of bytes in linear memory, as the ...BufferRect commands have them. A plain range is a box of one row. */
+/** Boxes of bytes in linear memory, as the ...BufferRect commands and images have them. A plain range is a box of one
+ *  row. */
 #ifndef RT_BOX_H
 #define RT_BOX_H
 
@@ -20,5 +21,8 @@ bool rt_side_make(const size_t origin[3], const size_t region[3], size_t row, si
 size_t rt_side_end(const struct rt_side *s, const size_t region[3]);
 /** True: two boxes of the same region and the same pitches share a byte. */
 bool rt_boxes_overlap(const struct rt_side *a, const struct rt_side *b, const size_t region[3]);
+/** Describes the same bytes, in the same order, by fewer and longer rows where rows follow each other without a gap on
+ *  both sides. */
+void rt_box_join(size_t region[3], struct rt_side *a, struct rt_side *b);
 
 #endif

@@ -27,6 +27,8 @@ enum rt_refusal {
     RT_REFUSED_SHARED = 32,    /**< No shared virtual memory. */
     RT_REFUSED_GROUP = 128,    /**< A group that no engine can run. */
     RT_REFUSED_IL = 256,       /**< A module in SPIR-V that is none, or none for this device. */
+    RT_REFUSED_IMAGE = 512,    /**< An image that cannot exist, or that a kernel cannot take. */
+    RT_REFUSED_SAMPLER = 1024, /**< A sampler that cannot exist, or that a kernel cannot take. */
     RT_REFUSED_MAPPING = 64,   /**< A mapping for writing overlaps another one. */
 };
 

@@ -12,7 +12,7 @@
 #include "runtime/core/info.h"
 
 #define RT_ALIGN 128u                /**< Bytes of the largest OpenCL C type. */
-#define RT_MAX_PARAMETERS 1024u      /**< Bytes of the largest argument block. */
+#define RT_MAX_PARAMETERS 1024u      /**< Bytes of the arguments of a kernel that are not images, at most. */
 #define RT_PRINTF_BYTES (1u << 20)   /**< Bytes of printf records of one kernel command. */
 #define RT_GROUP_MERGED 4u           /**< A group has at most this many times the work-items of an engine. */
 #define RT_GROUP_LARGEST 1024u       /**< Largest number of work-items of a group on any device. */

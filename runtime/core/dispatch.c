@@ -30,7 +30,10 @@ struct dispatch {
     uint32_t local_bytes;
     unsigned stack_log2;
     bool prints; /**< The command uses the queue's printf buffer. */
-    uint8_t args[RT_MAX_PARAMETERS];
+    /** Memory for arguments that are too many for the data of a DMA buffer: those of kernels with over a hundred
+     *  images. NULL: they are data. */
+    struct tern_allocation *block;
+    uint8_t args[]; /**< The argument block. */
 };
 
 static void give_back(struct dispatch *d)
@@ -60,7 +63,8 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
     }
     const struct tern_pkt_dispatch packet = {
         .entry = d->coarse ? d->loaded->coarse_entry : d->loaded->entry,
-        .args = 0, /* offset of the buffer's data, which the driver resolves to an address */
+        /* without an address: the offset in the buffer's data, which the driver resolves to an address */
+        .args = d->block != NULL ? tern_allocation_address(d->block) : 0,
         .work_dim = r->dims,
         .group_warps = warps,
         .group_slots = slots,
@@ -108,8 +112,12 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
     for (int i = 0; i < 3; i++) {
         out->uses[2 + i] = d->program->parts.part[i];
     }
-    out->data = d->args;
-    out->data_size = d->loaded->args_size;
+    if (d->block == NULL) {
+        out->data = d->args;
+        out->data_size = d->loaded->args_size;
+    } else {
+        out->uses[5] = d->block;
+    }
     return CL_SUCCESS;
 }
 
@@ -161,6 +169,9 @@ static void dispatch_explain(const struct rt_command *c, struct tern_fault *faul
 static void dispatch_clear(struct rt_command *c)
 {
     struct dispatch *d = (struct dispatch *)c;
+    if (d->block != NULL) {
+        tern_allocation_destroy(d->block);
+    }
     rt_object_drop(d->program);
     rt_object_drop(d->kernel);
 }
@@ -168,28 +179,65 @@ static void dispatch_clear(struct rt_command *c)
 static const struct rt_command_ops ops = {
     .build = dispatch_build, .release = dispatch_release, .explain = dispatch_explain, .clear = dispatch_clear};
 
-/** Fills the argument block: values, addresses of buffers, which the command then holds, and offsets in local
- *  memory. */
+/** Fills one argument that is not a value. */
+static cl_int take_arg(struct dispatch *d, cl_kernel k, uint32_t i, uint32_t local_at)
+{
+    const struct tc_arg *t = &k->code->args[i];
+    struct tern_image image;
+    uint32_t address = TERN_WIN_LOCAL_BASE + local_at;
+    cl_int error = CL_SUCCESS;
+    if (t->kind == TC_IMAGE) {
+        error = rt_kernel_use_image(k, i, &d->base, &image);
+        if (error == CL_SUCCESS) {
+            memcpy(d->args + t->offset, &image, sizeof image);
+        }
+        return error;
+    }
+    if (t->space != TC_LOCAL) {
+        error = rt_kernel_use_arg(k, i, &d->base, &address);
+    }
+    if (error == CL_SUCCESS) {
+        memcpy(d->args + t->offset, &address, sizeof address);
+    }
+    return error;
+}
+
+/** Puts the argument block into memory of its own. */
+static cl_int take_block(struct dispatch *d, cl_kernel k)
+{
+    const uint32_t size = k->code->args_size;
+    cl_int error = rt_context_allocate(k->program->context, size, &d->block);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
+        rt_context_refuse(k->program->context, RT_REFUSED_MEMORY, "no device memory for %u bytes of arguments of "
+                          "kernel %s: %s", size, k->code->name, tern_last_error());
+        error = CL_OUT_OF_RESOURCES;
+    }
+    if (error == CL_SUCCESS && tern_allocation_write(d->block, 0, d->args, size) != 0) {
+        error = CL_OUT_OF_RESOURCES;
+    }
+    return error;
+}
+
+/** Fills the argument block: values and samplers, addresses of buffers and descriptors of images, which the command
+ *  then holds, and offsets in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
-    uint32_t local_at[TC_MAX_ARGS];
+    uint32_t local_at[TC_MAX_ARGS] = {0};
     d->local_bytes = (uint32_t)rt_kernel_local(k, local_at);
     memcpy(d->args, k->values, k->code->args_size);
     for (uint32_t i = 0; i < k->code->n_args; i++) {
-        const struct tc_arg *t = &k->code->args[i];
-        uint32_t address = 0;
-        if (t->kind != TC_POINTER) {
-            continue;
+        const enum tc_arg_kind kind = k->code->args[i].kind;
+        const bool is_value = kind == TC_VALUE || kind == TC_SAMPLER;
+        const cl_int error = is_value ? CL_SUCCESS : take_arg(d, k, i, local_at[i]);
+        if (error != CL_SUCCESS) {
+            return error;
         }
-        if (t->space == TC_LOCAL) {
-            address = TERN_WIN_LOCAL_BASE + local_at[i];
-        } else {
-            const cl_int error = rt_kernel_use_arg(k, i, &d->base, &address);
-            if (error != CL_SUCCESS) {
-                return error;
-            }
+    }
+    if (k->code->args_size > TERN_DATA_MAX) {
+        const cl_int error = take_block(d, k);
+        if (error != CL_SUCCESS) {
+            return error;
         }
-        memcpy(d->args + t->offset, &address, sizeof address);
     }
     return rt_kernel_use_svm_pointers(k, &d->base);
 }
@@ -244,7 +292,8 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     const struct tern_device_info *info = &queue->context->device->info;
     const uint64_t threads = (uint64_t)info->warps * info->lanes;
     struct dispatch *d;
-    cl_int error = rt_command_create(sizeof(struct dispatch), &ops, queue, type, n_waits, waits, &d);
+    const size_t bytes = sizeof(struct dispatch) + kernel->code->args_size;
+    cl_int error = rt_command_create(bytes, &ops, queue, type, n_waits, waits, &d);
     if (error != CL_SUCCESS) {
         return error;
     }

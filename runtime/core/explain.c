@@ -7,6 +7,8 @@
 #include <string.h>
 #include <tern/tern_spec.h>
 
+#include "runtime/core/image.h"
+
 #define NEAR 0x400000u /* bytes beyond which a buffer is not taken for the one that was meant */
 #define EXECUTE 2u /* value of tern_fault.access */
 #define NULL_BYTES 0x10000u /* addresses below are never mapped: a null pointer plus an index */
@@ -28,7 +30,7 @@ static uint32_t pointer_of(const struct rt_scene *s, const struct tc_arg *arg)
     return address;
 }
 
-/** The buffer that begins at the address, or the SVM allocation that contains it. */
+/** The memory object that begins at the address, or the SVM allocation that contains it. */
 static cl_mem mem_at(const struct rt_scene *s, uint32_t address)
 {
     for (unsigned i = 0; i < s->n_mems; i++) {
@@ -52,6 +54,27 @@ static uint32_t distance(uint32_t begin, size_t size, uint32_t address)
 static bool is_global(const struct tc_arg *a)
 {
     return a->kind == TC_POINTER && a->space != TC_LOCAL;
+}
+
+/** True: the argument block has the address of a memory object, with which the descriptor of an image begins. */
+static bool has_memory(const struct tc_arg *a)
+{
+    return is_global(a) || a->kind == TC_IMAGE;
+}
+
+/** What a memory object is, and how large. */
+static void say_memory(cl_mem m, char text[RT_FAULT_MORE])
+{
+    if (m->image == NULL) {
+        say(text, "%s of %zu bytes", m->svm ? "shared virtual memory" : "a buffer", m->size);
+        return;
+    }
+    const size_t *size = m->image->size;
+    say(text, "an image of %zu", size[0]);
+    for (int i = 1; i < 3 && (size[i] > 1 || size[2] > 1); i++) {
+        say(text, " x %zu", size[i]);
+    }
+    say(text, " pixels in %zu bytes", m->size);
 }
 
 static const char *name_of(const struct tc_arg *a)
@@ -92,7 +115,7 @@ static void say_argument(const struct rt_scene *s, uint32_t address, char text[R
     uint32_t least = NEAR;
     for (uint32_t i = 0; i < s->kernel->n_args; i++) {
         const struct tc_arg *a = &s->kernel->args[i];
-        const uint32_t pointer = is_global(a) ? pointer_of(s, a) : 0;
+        const uint32_t pointer = has_memory(a) ? pointer_of(s, a) : 0;
         const cl_mem mem = pointer != 0 ? mem_at(s, pointer) : NULL;
         if (mem != NULL && distance(rt_mem_address(mem), mem->size, address) < least) {
             least = distance(rt_mem_address(mem), mem->size, address);
@@ -104,9 +127,9 @@ static void say_argument(const struct rt_scene *s, uint32_t address, char text[R
         say_null(s, text);
     } else if (best != NULL) {
         const bool below = address < rt_mem_address(meant);
-        say(text, " That is %u bytes %s argument '%s', %s of %zu bytes.", least,
-            below ? "below" : "beyond the end of", name_of(best), meant->svm ? "shared virtual memory" : "a buffer",
-            meant->size);
+        say(text, " That is %u bytes %s argument '%s', ", least, below ? "below" : "beyond the end of", name_of(best));
+        say_memory(meant, text);
+        say(text, ".");
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/core/builtin.h"
+#include "runtime/core/sampler.h"
 #include "runtime/core/special.h"
 #include "runtime/core/svm.h"
 
@@ -127,11 +128,100 @@ static cl_int set_buffer(cl_kernel k, struct rt_arg *arg, size_t size, const voi
     if (value != NULL) {
         memcpy(&mem, value, sizeof mem);
     }
-    if (mem != NULL && (!rt_object_is(mem, RT_MEM) || mem->context != k->program->context)) {
+    if (mem != NULL && (!rt_object_is(mem, RT_MEM) || mem->image != NULL || mem->context != k->program->context)) {
         return CL_INVALID_MEM_OBJECT;
     }
     arg->mem = mem;
     arg->svm = NULL;
+    return CL_SUCCESS;
+}
+
+/** The type and order that the memory object of an image argument must have. *depth: the order is CL_DEPTH. */
+static cl_mem_object_type image_type_of(enum tc_image_type type, bool *depth)
+{
+    *depth = type == TC_IMAGE_2D_DEPTH || type == TC_IMAGE_2D_ARRAY_DEPTH;
+    switch (type) {
+    case TC_IMAGE_1D:
+        return CL_MEM_OBJECT_IMAGE1D;
+    case TC_IMAGE_1D_ARRAY:
+        return CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    case TC_IMAGE_1D_BUFFER:
+        return CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    case TC_IMAGE_2D_ARRAY:
+    case TC_IMAGE_2D_ARRAY_DEPTH:
+        return CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    case TC_IMAGE_3D:
+        return CL_MEM_OBJECT_IMAGE3D;
+    default:
+        return CL_MEM_OBJECT_IMAGE2D;
+    }
+}
+
+static const char *arg_name(const struct tc_arg *t)
+{
+    return t->name != NULL ? t->name : "?";
+}
+
+/** Checks that a kernel may take the memory object as this argument, which is an image. */
+static cl_int check_image(cl_kernel k, const struct tc_arg *t, cl_mem mem)
+{
+    static const char *const qualifiers[] = {"", "read_only ", "write_only ", "read_write "};
+    const cl_mem_flags access = mem->flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
+    const cl_mem_object_type have = mem->image == NULL ? CL_MEM_OBJECT_BUFFER : mem->image->type;
+    bool depth;
+    const cl_mem_object_type want = image_type_of(t->image, &depth);
+    const bool is_depth = mem->image != NULL && mem->image->format.image_channel_order == CL_DEPTH;
+    if (have != want || depth != is_depth) {
+        rt_context_refuse(k->program->context, RT_REFUSED_IMAGE, "argument '%s' of kernel %s is %s, and cannot be a "
+                          "%s%s", arg_name(t), k->code->name, t->type, rt_image_type_name(have),
+                          is_depth ? " of depths" : "");
+        return CL_INVALID_MEM_OBJECT;
+    }
+    const cl_mem_flags needs = t->access_qualifier == 1 ? CL_MEM_READ_ONLY
+        : t->access_qualifier == 2                      ? CL_MEM_WRITE_ONLY
+                                                        : 0;
+    if (access != 0 && access != needs) {
+        rt_context_refuse(k->program->context, RT_REFUSED_IMAGE, "argument '%s' of kernel %s is %s%s, and the image "
+                          "was made with %s", arg_name(t), k->code->name, qualifiers[t->access_qualifier & 3], t->type,
+                          access == CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+        return CL_INVALID_ARG_VALUE;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int set_image(cl_kernel k, const struct tc_arg *t, struct rt_arg *arg, size_t size, const void *value)
+{
+    cl_mem mem = NULL;
+    if (size != sizeof mem) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&mem, value, sizeof mem);
+    }
+    if (!rt_object_is(mem, RT_MEM) || mem->context != k->program->context) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    const cl_int error = check_image(k, t, mem);
+    if (error == CL_SUCCESS) {
+        arg->mem = mem;
+    }
+    return error;
+}
+
+/** A sampler is a value, so the kernel does not need the object any more. */
+static cl_int set_sampler(cl_kernel k, const struct tc_arg *t, size_t size, const void *value)
+{
+    cl_sampler sampler = NULL;
+    if (size != sizeof sampler) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&sampler, value, sizeof sampler);
+    }
+    if (!rt_object_is(sampler, RT_SAMPLER) || sampler->context != k->program->context) {
+        return CL_INVALID_SAMPLER;
+    }
+    memcpy(k->values + t->offset, &sampler->word, sizeof sampler->word);
     return CL_SUCCESS;
 }
 
@@ -160,7 +250,11 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
         error = set_local(arg, size, value);
     } else if (t->kind == TC_POINTER) {
         error = set_buffer(k, arg, size, value);
-    } else if (value == NULL || t->kind != TC_VALUE) { /* the device takes no images and samplers yet */
+    } else if (t->kind == TC_IMAGE) {
+        error = set_image(k, t, arg, size, value);
+    } else if (t->kind == TC_SAMPLER) {
+        error = set_sampler(k, t, size, value);
+    } else if (value == NULL) {
         error = CL_INVALID_ARG_VALUE;
     } else if (size != t->size) {
         error = CL_INVALID_ARG_SIZE;
@@ -226,6 +320,16 @@ cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint3
     return error;
 }
 
+cl_int rt_kernel_use_image(cl_kernel k, cl_uint index, struct rt_command *c, struct tern_image *out)
+{
+    const struct rt_arg *a = &k->args[index];
+    const cl_int error = rt_command_use(c, a->mem);
+    if (error == CL_SUCCESS) {
+        rt_image_describe(a->mem, out);
+    }
+    return error;
+}
+
 cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c)
 {
     cl_int error = CL_SUCCESS;
@@ -279,9 +383,22 @@ cl_int rt_kernel_fits(cl_kernel k)
                           "%u are the most", code->name, code->stack, 1u << RT_STACK_LOG2_MAX);
         return CL_OUT_OF_RESOURCES;
     }
-    if (code->args_size > RT_MAX_PARAMETERS) {
+    uint32_t images[2] = {0};
+    for (uint32_t i = 0; i < code->n_args; i++) {
+        if (code->args[i].kind == TC_IMAGE) {
+            images[code->args[i].access_qualifier != 1]++;
+        }
+    }
+    const uint32_t bytes = code->args_size - (uint32_t)sizeof(struct tern_image) * (images[0] + images[1]);
+    if (bytes > RT_MAX_PARAMETERS) {
         rt_context_refuse(ctx, RT_REFUSED_ARGUMENTS, "kernel %s takes %u bytes of arguments, and %u are the most",
-                          code->name, code->args_size, RT_MAX_PARAMETERS);
+                          code->name, bytes, RT_MAX_PARAMETERS);
+        return CL_OUT_OF_RESOURCES;
+    }
+    if (images[0] > RT_IMAGE_READS_MAX || images[1] > RT_IMAGE_WRITES_MAX) {
+        rt_context_refuse(ctx, RT_REFUSED_ARGUMENTS, "kernel %s takes %u images that it reads and %u that it writes, "
+                          "and %u and %u are the most", code->name, images[0], images[1], RT_IMAGE_READS_MAX,
+                          RT_IMAGE_WRITES_MAX);
         return CL_OUT_OF_RESOURCES;
     }
     return CL_SUCCESS;

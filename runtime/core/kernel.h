@@ -8,13 +8,14 @@
 #define RT_KERNEL_H
 
 #include "runtime/core/command.h"
+#include "runtime/core/image.h"
 #include "runtime/core/program.h"
 
 #define RT_STACK_LOG2_MAX 20u /**< Binary logarithm of the bytes of private memory of a work-item, at most. */
 
 struct rt_arg {
     bool set;
-    cl_mem mem;          /**< Buffer of a pointer to global or constant memory; not held. */
+    cl_mem mem;          /**< Buffer of a pointer to global or constant memory, or image; not held. */
     const void *svm;     /**< Pointer to shared virtual memory; `mem` and `svm` NULL: a null pointer. */
     uint64_t local_size; /**< Bytes for a pointer to local memory. */
 };
@@ -27,7 +28,7 @@ struct _cl_kernel {
     struct rt_binary *binary;     /**< Held. */
     const struct tc_kernel *code; /**< Description in the binary. */
     struct rt_arg *args;
-    uint8_t *values; /**< The argument block, without addresses. */
+    uint8_t *values; /**< The argument block, without addresses and images. */
     const void **svm_pointers; /**< CL_KERNEL_EXEC_INFO_SVM_PTRS: memory that the kernel uses besides its arguments. */
     size_t n_svm_pointers;
 };
@@ -51,6 +52,8 @@ bool rt_kernel_complete(cl_kernel k); /**< True: every argument is set, and its 
 /** Device address of a pointer to global or constant memory, which the command then holds. Errors of rt_command_use;
  *  CL_INVALID_KERNEL_ARGS: the memory was freed. */
 cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint32_t *address);
+/** Descriptor of an image argument, which the command then holds. Errors of rt_command_use. */
+cl_int rt_kernel_use_image(cl_kernel k, cl_uint index, struct rt_command *c, struct tern_image *out);
 /** Makes the command hold the memory that the kernel uses besides its arguments. */
 cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c);
 /** Bytes of local memory of a group: the kernel's own, then its arguments'. at[i] (`at` may be NULL): offset of

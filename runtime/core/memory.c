@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Buffers (memory.h). */
+/** Memory objects (memory.h). */
 #include "runtime/core/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/core/callback.h"
 #include "runtime/core/flight.h"
+#include "runtime/core/image.h"
 #include "runtime/core/svm.h"
 
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -36,6 +38,7 @@ static void mem_destroy(void *object)
     rt_object_drop(m->shared);
     rt_object_drop(m->context);
     pthread_mutex_destroy(&m->lock);
+    free(m->image);
     free(m->properties);
     free(m);
 }
@@ -103,7 +106,8 @@ fail:
     return error;
 }
 
-cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size, cl_mem *out)
+cl_int rt_mem_create_sub(cl_mem parent, const cl_mem_properties *properties, cl_mem_flags flags, size_t origin,
+                         size_t size, cl_mem *out)
 {
     const cl_mem_flags own = (flags & DEVICE_ACCESS) != 0 ? flags & DEVICE_ACCESS : parent->flags & DEVICE_ACCESS;
     const cl_mem_flags host = (flags & HOST_ACCESS) != 0 ? flags & HOST_ACCESS : parent->flags & HOST_ACCESS;
@@ -111,10 +115,15 @@ cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_
     if (m == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
+    const cl_int error = rt_properties_copy(properties, &m->properties, &m->n_properties);
+    if (error != CL_SUCCESS) {
+        rt_object_release(m);
+        return error;
+    }
     rt_object_hold(parent);
     m->parent = parent;
     m->root = parent->root;
-    m->origin = origin;
+    m->origin = parent->origin + origin;
     m->at = parent->at + origin;
     m->host_ptr = parent->host_ptr == NULL ? NULL : (char *)parent->host_ptr + origin;
     *out = m;
@@ -133,7 +142,7 @@ cl_int rt_mem_query(cl_mem m, cl_mem_info name, const struct rt_answer *a)
 {
     switch (name) {
     case CL_MEM_TYPE:
-        return rt_answer_uint(a, CL_MEM_OBJECT_BUFFER);
+        return rt_answer_uint(a, m->image == NULL ? CL_MEM_OBJECT_BUFFER : m->image->type);
     case CL_MEM_FLAGS:
         return rt_answer_ulong(a, m->flags);
     case CL_MEM_SIZE:
@@ -149,7 +158,7 @@ cl_int rt_mem_query(cl_mem m, cl_mem_info name, const struct rt_answer *a)
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         return rt_answer_pointer(a, m->parent);
     case CL_MEM_OFFSET:
-        return rt_answer_size(a, m->origin);
+        return rt_answer_size(a, m->image == NULL ? m->origin : 0);
     case CL_MEM_USES_SVM_POINTER:
         return rt_answer_uint(a, m->root->svm);
     case CL_MEM_PROPERTIES:
@@ -203,8 +212,8 @@ cl_int rt_mem_resident(cl_mem mem)
         error = allocate(m);
     } while (error == CL_MEM_OBJECT_ALLOCATION_FAILURE && rt_flight_wait(&call));
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
-        rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for a buffer of %zu bytes: %s", m->size,
-                          tern_last_error());
+        rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for %s of %zu bytes: %s",
+                          m->image == NULL ? "a buffer" : "an image", m->size, tern_last_error());
     }
     return error;
 }
@@ -224,4 +233,22 @@ cl_int rt_mem_write(cl_mem m, size_t offset, const void *data, size_t size)
 {
     const int r = tern_allocation_write(m->root->allocation, m->at + offset, data, size);
     return r == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+cl_int rt_mem_move(cl_mem m, bool to_host, const size_t region[3], const struct rt_side *at, void *host,
+                   const struct rt_side *host_side)
+{
+    size_t size[3];
+    struct rt_side device = *at, outside = *host_side;
+    cl_int error = CL_SUCCESS;
+    memcpy(size, region, sizeof size);
+    rt_box_join(size, &device, &outside);
+    for (size_t z = 0; z < size[2] && error == CL_SUCCESS; z++) {
+        for (size_t y = 0; y < size[1] && error == CL_SUCCESS; y++) {
+            const size_t offset = device.start + z * device.slice + y * device.row;
+            char *data = (char *)host + outside.start + z * outside.slice + y * outside.row;
+            error = to_host ? rt_mem_read(m, offset, data, size[0]) : rt_mem_write(m, offset, data, size[0]);
+        }
+    }
+    return error;
 }

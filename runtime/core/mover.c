@@ -24,8 +24,8 @@ struct copy {
 struct fill {
     struct rt_command base;
     cl_mem mem;
-    size_t offset;
-    size_t size;
+    size_t region[3];
+    struct rt_side at;
     size_t pattern_size;
     uint8_t pattern[2 * FILL_BYTES];
 };
@@ -87,11 +87,12 @@ static cl_int fill_build(struct rt_command *c, struct rt_packets *out)
     const unsigned n = halves ? 2 : 1;
     for (unsigned i = 0; i < n; i++) {
         struct tern_pkt_fill packet = {
-            .dst_lo = rt_mem_address(f->mem) + (uint32_t)f->offset + i * FILL_BYTES,
-            .width = halves ? FILL_BYTES : (uint32_t)f->size,
-            .rows = halves ? (uint32_t)(f->size / f->pattern_size) : 1,
-            .slices = 1,
-            .dst_row = halves ? 2 * FILL_BYTES : 0,
+            .dst_lo = rt_mem_address(f->mem) + (uint32_t)f->at.start + i * FILL_BYTES,
+            .width = halves ? FILL_BYTES : (uint32_t)f->region[0],
+            .rows = halves ? (uint32_t)(f->region[0] / f->pattern_size) : (uint32_t)f->region[1],
+            .slices = (uint32_t)f->region[2],
+            .dst_row = halves ? 2 * FILL_BYTES : (uint32_t)f->at.row,
+            .dst_slice = (uint32_t)f->at.slice,
         };
         memcpy(packet.pattern, f->pattern + i * FILL_BYTES, FILL_BYTES);
         if (tern_pkt_fill_pack(&packet, out->words + i * TERN_PKT_FILL_LINES * TERN_PKT_LINE_BYTES / 4) != 0) {
@@ -105,8 +106,8 @@ static cl_int fill_build(struct rt_command *c, struct rt_packets *out)
 static const struct rt_command_ops fill_ops = {.build = fill_build};
 
 cl_int rt_fill_create(cl_command_queue queue, cl_command_type type, cl_mem mem, const void *pattern,
-                      size_t pattern_size, size_t offset, size_t size, cl_uint n_waits, const cl_event *waits,
-                      struct rt_command **out)
+                      size_t pattern_size, const size_t region[3], const struct rt_side *at, cl_uint n_waits,
+                      const cl_event *waits, struct rt_command **out)
 {
     struct fill *f;
     cl_int error = rt_command_create(sizeof(struct fill), &fill_ops, queue, type, n_waits, waits, &f);
@@ -121,8 +122,8 @@ cl_int rt_fill_create(cl_command_queue queue, cl_command_type type, cl_mem mem, 
     f->base.label = "fill";
     f->base.quick = true;
     f->mem = mem;
-    f->offset = offset;
-    f->size = size;
+    memcpy(f->region, region, sizeof f->region);
+    f->at = *at;
     f->pattern_size = pattern_size;
     for (size_t i = 0; i < sizeof f->pattern; i += pattern_size) {
         memcpy(f->pattern + i, pattern, pattern_size);

@@ -38,6 +38,7 @@ struct rt_object {
 #define RT_PROGRAM 0x7e510006u
 #define RT_KERNEL 0x7e510007u
 #define RT_EVENT 0x7e510008u
+#define RT_SAMPLER 0x7e510009u
 
 /** Zeroed memory with a header that has one reference and one hold. NULL: no memory. */
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object));

@@ -20,23 +20,10 @@ struct mapping {
     struct rt_map *map;
 };
 
-static cl_int move(const struct transfer *t, size_t at, size_t host_at, size_t size)
-{
-    return t->to_host ? rt_mem_read(t->mem, at, t->host + host_at, size)
-                      : rt_mem_write(t->mem, at, t->host + host_at, size);
-}
-
 static cl_int transfer_run(struct rt_command *c)
 {
-    struct transfer *t = (struct transfer *)c;
-    cl_int error = CL_SUCCESS;
-    for (size_t z = 0; z < t->region[2] && error == CL_SUCCESS; z++) {
-        for (size_t y = 0; y < t->region[1] && error == CL_SUCCESS; y++) {
-            error = move(t, t->buffer.start + z * t->buffer.slice + y * t->buffer.row,
-                         t->host_side.start + z * t->host_side.slice + y * t->host_side.row, t->region[0]);
-        }
-    }
-    return error;
+    const struct transfer *t = (const struct transfer *)c;
+    return rt_mem_move(t->mem, t->to_host, t->region, &t->buffer, t->host, &t->host_side);
 }
 
 static const struct rt_command_ops transfer_ops = {.run = transfer_run};
@@ -74,10 +61,7 @@ static cl_int map_run(struct rt_command *c)
 static cl_int unmap_run(struct rt_command *c)
 {
     const struct mapping *m = (struct mapping *)c;
-    if ((m->map->flags & RT_MAP_WRITES) == 0) {
-        return CL_SUCCESS;
-    }
-    return rt_mem_write(m->mem, m->map->offset, m->map->pointer, m->map->size);
+    return rt_map_store(m->mem, m->map);
 }
 
 static void map_clear(struct rt_command *c)
@@ -94,8 +78,10 @@ static const struct rt_command_ops unmap_ops = {.run = unmap_run, .clear = map_c
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out)
 {
-    const cl_command_type type = mem->svm ? (unmap ? CL_COMMAND_SVM_UNMAP : CL_COMMAND_SVM_MAP)
-                                          : (unmap ? CL_COMMAND_UNMAP_MEM_OBJECT : CL_COMMAND_MAP_BUFFER);
+    const cl_command_type map_type = mem->svm             ? CL_COMMAND_SVM_MAP
+                                     : mem->image != NULL ? CL_COMMAND_MAP_IMAGE
+                                                          : CL_COMMAND_MAP_BUFFER;
+    const cl_command_type type = !unmap ? map_type : mem->svm ? CL_COMMAND_SVM_UNMAP : CL_COMMAND_UNMAP_MEM_OBJECT;
     struct mapping *m;
     cl_int error = rt_command_create(sizeof(struct mapping), unmap ? &unmap_ops : &map_ops, queue, type, n_waits, waits,
                                      &m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Commands that copy bytes between the host and a buffer, and commands that only keep order. All run in the worker. */
+/** Commands that copy bytes between the host and a memory object, and commands that only keep order. All run in the
+ *  worker. */
 #ifndef RT_TRANSFER_H
 #define RT_TRANSFER_H
 
@@ -11,7 +12,7 @@
 cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host,
                           const size_t region[3], const struct rt_side *buffer, const struct rt_side *host_side,
                           void *host, cl_uint n_waits, const cl_event *waits, struct rt_command **out);
-/** Makes a command that reads the buffer into a mapping, or (unmap) writes it back. The unmap command takes the
+/** Makes a command that reads the memory object into a mapping, or (unmap) writes it back. The unmap command takes the
  *  reference to the mapping if the call succeeds. */
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out);

@@ -3,30 +3,6 @@
  *  an absent feature returns an error, and none crashes. */
 #include "clt.h"
 
-static void test_images_and_samplers(void **state)
-{
-    (void)state;
-    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
-    const size_t three[3] = {0, 0, 0};
-    cl_uint n = 9;
-    cl_mem b = clt_buffer(64, NULL);
-    char host[64];
-    REFUSED(clCreateImage(clt_context, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
-    REFUSED(clCreateImageWithProperties(clt_context, NULL, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
-    REFUSED(clCreateImage2D(clt_context, 0, &format, 4, 4, 0, NULL, &clt_error), CL_INVALID_OPERATION);
-    REFUSED(clCreateSampler(clt_context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &clt_error),
-            CL_INVALID_OPERATION);
-    REFUSED(clCreateSamplerWithProperties(clt_context, NULL, &clt_error), CL_INVALID_OPERATION);
-    OK(clGetSupportedImageFormats(clt_context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
-    assert_int_equal(n, 0);
-    FAILS(clGetImageInfo(b, CL_IMAGE_WIDTH, sizeof n, &n, NULL), CL_INVALID_MEM_OBJECT);
-    FAILS(clEnqueueReadImage(clt_queue, b, CL_TRUE, three, three, 0, 0, host, 0, NULL, NULL), CL_INVALID_OPERATION);
-    FAILS(clEnqueueFillImage(clt_queue, b, host, three, three, 0, NULL, NULL), CL_INVALID_OPERATION);
-    FAILS(clEnqueueCopyBufferToImage(clt_queue, b, b, 0, three, three, 0, NULL, NULL), CL_INVALID_OPERATION);
-    OK(clReleaseMemObject(b));
-}
-
 static void test_svm_and_pipes(void **state)
 {
     (void)state;
@@ -87,7 +63,6 @@ static void test_programs_and_queues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_images_and_samplers),
         cmocka_unit_test(test_svm_and_pipes),
         cmocka_unit_test(test_programs_and_queues),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two computations of the runtime: whether boxes of bytes overlap, compared with marking each byte, and local
- * sizes. */
+/** Three computations of the runtime: whether boxes of bytes overlap, compared with marking each byte; boxes with fewer
+ *  rows; and local sizes. */
 #include "clt.h"
 
 #include <string.h>
@@ -70,6 +70,51 @@ static void test_overlap_of_many(void **state)
     }
 }
 
+/** Joining rows keeps the order of bytes on both sides, and makes the fewest rows where there are no gaps. */
+static void test_join(void **state)
+{
+    (void)state;
+    uint32_t seed = 5;
+    unsigned joined = 0;
+    for (int n = 0; n < 20000; n++) {
+        size_t region[3] = {clt_random(&seed) % 5 + 1, clt_random(&seed) % 4 + 1, clt_random(&seed) % 4 + 1};
+        struct rt_side side[2];
+        size_t places[2][5 * 4 * 4], count = region[0] * region[1] * region[2], i = 0;
+        for (int k = 0; k < 2; k++) {
+            const size_t row = region[0] + (clt_random(&seed) % 2) * (clt_random(&seed) % 4);
+            side[k] = (struct rt_side){clt_random(&seed) % 9, row,
+                                       row * region[1] + (clt_random(&seed) % 2) * (clt_random(&seed) % 4)};
+        }
+        for (size_t z = 0; z < region[2]; z++) {
+            for (size_t y = 0; y < region[1]; y++) {
+                for (size_t x = 0; x < region[0]; x++, i++) {
+                    places[0][i] = side[0].start + z * side[0].slice + y * side[0].row + x;
+                    places[1][i] = side[1].start + z * side[1].slice + y * side[1].row + x;
+                }
+            }
+        }
+        rt_box_join(region, &side[0], &side[1]);
+        assert_int_equal(region[0] * region[1] * region[2], count);
+        joined += region[0] == count;
+        size_t gaps = 1;
+        for (i = 1; i < count; i++) {
+            gaps += places[0][i] != places[0][i - 1] + 1 || places[1][i] != places[1][i - 1] + 1;
+        }
+        if (region[1] * region[2] == 1 || gaps == 1) {
+            assert_int_equal(gaps, region[1] * region[2]);
+        }
+        for (size_t z = 0, k = 0; z < region[2]; z++) {
+            for (size_t y = 0; y < region[1]; y++) {
+                for (size_t x = 0; x < region[0]; x++, k++) {
+                    assert_int_equal(places[0][k], side[0].start + z * side[0].slice + y * side[0].row + x);
+                    assert_int_equal(places[1][k], side[1].start + z * side[1].slice + y * side[1].row + x);
+                }
+            }
+        }
+    }
+    assert_in_range(joined, 2000, 18000);
+}
+
 static void test_sides(void **state)
 {
     (void)state;
@@ -120,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_overlap_of_many),
+        cmocka_unit_test(test_join),
         cmocka_unit_test(test_sides),
         cmocka_unit_test(test_local_size),
     };

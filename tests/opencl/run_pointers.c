@@ -72,7 +72,7 @@ static void draw_type(struct draw *d, unsigned depth, const char *path, size_t r
     }
     char members[2048] = "";
     size_t at = 0, end = 0, most = 1;
-    const unsigned n = 1 + below(4);
+    const unsigned n = 1 + below(4), packed = below(4) == 0;
     for (unsigned m = 0; m < n && d->n - first < room; m++) {
         char member[96], type[32];
         size_t one, its, count = below(3) ? 1 : 2 + below(2);
@@ -80,6 +80,7 @@ static void draw_type(struct draw *d, unsigned depth, const char *path, size_t r
         snprintf(member, sizeof member, "%s.m%u%s", path, m, count > 1 ? "[0]" : "");
         draw_type(d, depth - 1, member, room - (d->n - first), type, &one, &its);
         const size_t leaves = d->n - from;
+        its = packed ? 1 : its;
         if (leaves * count > room - (from - first)) { /* no room for an array: the path has an index all the same */
             count = count > 1 ? 1 : count;
         }
@@ -101,7 +102,8 @@ static void draw_type(struct draw *d, unsigned depth, const char *path, size_t r
         most = its > most ? its : most;
     }
     snprintf(name, 32, "struct s%u", d->structures++);
-    d->length += (size_t)snprintf(d->text + d->length, sizeof d->text - d->length, "%s {%s };\n", name, members);
+    d->length += (size_t)snprintf(d->text + d->length, sizeof d->text - d->length, "%s {%s }%s;\n", name, members,
+                                  packed ? " __attribute__((packed))" : "");
     *size = rounded(end, most);
     *align = most;
 }

@@ -2,8 +2,9 @@
 /**
  * Pointers in memory have 8 bytes, as on the host, so structures with pointers lie as the host has them. Random
  * structures of integers, vectors, pointers, arrays and structures are declared in a program. The test computes the
- * offsets of their members from the rules of C. It compares them with the device's, and the bytes that kernels store:
- * member by member, as copies through private memory and functions, and as initial values of program-scope variables.
+ * offsets of their members from the rules of C and compares them with the device's. Kernels store such structures
+ * member by member, as copies through private memory and functions, and as arguments; the test compares the bytes.
+ * Program-scope variables have addresses as initial values.
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of structures.
  */

@@ -10,7 +10,7 @@
  *  - An access within a type with pointers becomes one at the same offset in bytes. For struct { int n; int *p; } the
  *    address of p is that of the struct plus 8, and the distance of two elements of an array of them is 16.
  *  - A variable of such a type becomes one of bytes.
- *  - A structure that a function returns is no memory. It is loaded and stored member by member.
+ *  - A structure that a function returns is loaded and stored member by member, because it is no memory itself.
  *
  * Integers of 64 bits stay, and the optimizer computes addresses from their low halves. On the benches this costs no
  * cycle; a loop that counts in size_t up to an unknown end costs an addition more.

@@ -42,7 +42,13 @@ static const char enable_3[] = "-cl-ext=-all"
 #define EXTENSION(name)
 #define FEATURE(name)
 #define MACRO(name) "-D" #name "=1",
+#define NAMED(name)
 static const char *const macros_3[] = {
+#include "tc_extensions.def"
+};
+#define MACRO(name)
+#define NAMED(name) "-D" #name "=1",
+static const char *const macros[] = {
 #include "tc_extensions.def"
 };
 
@@ -90,7 +96,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
 {
     static const char *const fixed[] = {
         "clang-19", "--no-default-config", "-nostdlibinc", "--target=nvptx64-unknown-unknown", "-U__NVPTX__",
-        "-U__PTX__", "-D__OPENCL_VERSION__=300",
+        "-U__PTX__", "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
         "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
         "-Wno-format", /* records of printf describe their arguments; clang expects %v4hlf for a float4 */
@@ -101,6 +107,9 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     add(a, o->version >= 300 ? enable_3 : enable);
     add(a, "-include");
     add(a, declarations);
+    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++) {
+        add(a, macros[i]);
+    }
     if (o->version >= 300) {
         for (size_t i = 0; i < sizeof macros_3 / sizeof *macros_3; i++) {
             add(a, macros_3[i]);

@@ -15,12 +15,17 @@ static void test_errors(void **state)
     expect_failure("void f(int x); kernel void k(global int *a) { f(a[0]); }", "", -EBADMSG, "undefined function 'f'");
 }
 
-/** OpenCL C 1.2 has images in any case, and 3.0 by a feature. */
+/** Images are read-only unless a kernel says something else. */
 static void test_images(void **state)
 {
     (void)state;
-    expect_failure("kernel void f(read_only image2d_t i, global int *o) { o[0] = 1; }", "-cl-std=CL3.0", -EBADMSG,
-                   "__opencl_c_images");
+    free(object_of("#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
+                   "kernel void f(image3d_t i, write_only image3d_t o, read_only image2d_depth_t d) {\n"
+                   "    write_imagef(o, (int4)(0), read_imagef(i, (int4)(1)) + read_imagef(d, (int2)(2))); }",
+                   "").data);
+    free(object_of("kernel void f(read_write image2d_array_t i, write_only image2d_array_depth_t d) {\n"
+                   "    write_imagei(i, (int4)(0), read_imagei(i, (int4)(1))); write_imagef(d, (int4)(0), 1.0f); }",
+                   "-cl-std=CL3.0").data);
     free(object_of("int f(image2d_t i) { return get_image_width(i); }\n"
                    "kernel void k(image2d_t i, write_only image2d_t o, sampler_t s, global int *a) {\n"
                    "    a[0] = f(i) + read_imagei(i, s, (float2)(a[1])).x; write_imagei(o, (int2)(a[2]), 3); }",

@@ -5,7 +5,7 @@
 builtins.py --extensions VERSION: prints the switches with which that version is compiled.
 
 The list is the compiler's own header, preprocessed for the device. Each overload becomes a small function that calls
-it. Features that the device does not claim are left out: images, pipes, device-side enqueue, half arithmetic, 64-bit
+it. Features that the device does not claim are left out: pipes, device-side enqueue, half arithmetic, 64-bit
 atomics.
 """
 import os
@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_extensions.def"
-SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sampler|half\d*\b(?! ?\*)|intel|"
-                        r"atomic_(long|ulong|double|half)|cl_profiling|mem_fence.*image")
+SKIP_TYPES = re.compile(r"image\w*msaa|pipe|reserve_id|queue_t|clk_event|ndrange|half\d*\b(?! ?\*)|intel|"
+                        r"atomic_(long|ulong|double|half)|cl_profiling")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
                         r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
                         r"work_group_(commit|reserve)|amd_|arm_|__)")
@@ -24,8 +24,9 @@ SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|re
 
 def extensions(version):
     """Returns the front end's switches for the features of this version, as the compiler passes them."""
-    names = re.findall(r"^(EXTENSION|FEATURE|MACRO)\((\w+)\)", DEFINED.read_text(), re.M)
-    return ",".join(["-all"] + ["+" + name for kind, name in names if kind == "EXTENSION" or version == "CL3.0"])
+    names = re.findall(r"^(EXTENSION|NAMED|FEATURE|MACRO)\((\w+)\)", DEFINED.read_text(), re.M)
+    return ",".join(["-all"] + ["+" + name for kind, name in names
+                                if kind in ("EXTENSION", "NAMED") or version == "CL3.0"])
 
 
 def macros(version):
@@ -71,7 +72,8 @@ def main():
             # A parameter may have a name. The type stands before it.
             m = re.fullmatch(r"(.*[ *])(\w+)", p)
             if (m and m.group(2) not in TYPES and
-                    not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*", m.group(2))):
+                    not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*|image\w+_t|sampler_t",
+                                     m.group(2))):
                 p = m.group(1)
             arguments.append("%s a%d" % (p.strip(), i))
         names = ", ".join("a%d" % i for i in range(len(arguments)))

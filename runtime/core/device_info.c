@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * clGetDeviceInfo. Constant answers are a table; answers that depend on the opened device are a switch. For absent
- * features (images, pipes, on-device queues, sub-groups, IL) section 4.2 of the specification prescribes the answers.
+ * features (pipes, on-device queues, sub-groups, IL) section 4.2 of the specification prescribes the answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "runtime/compiler/compiler.h"
 #include "runtime/core/builtin.h"
 #include "runtime/core/device.h"
+#include "runtime/core/image.h"
 #include "runtime/core/platform.h"
 #include "runtime/include/CL/cl_tern.h"
 
@@ -70,21 +71,20 @@ static const struct constant {
     {CL_DEVICE_PARTITION_PROPERTIES, ULONG, 0},
     {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, ULONG, 0},
     {CL_DEVICE_PARTITION_TYPE, NOTHING, 0},
-    /* images and samplers are not supported */
-    {CL_DEVICE_IMAGE_SUPPORT, UINT, CL_FALSE},
-    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, 0},
-    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, 0},
-    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, 0},
-    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, 0},
-    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, 0},
-    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, 0},
-    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, 0},
-    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, 0},
-    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, 0},
-    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, 0},
-    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 0},
-    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 0},
-    {CL_DEVICE_MAX_SAMPLERS, UINT, 0},
+    {CL_DEVICE_IMAGE_SUPPORT, UINT, CL_TRUE},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, RT_IMAGE_READS_MAX},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, RT_IMAGE_WRITES_MAX},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, RT_IMAGE_WRITES_MAX},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, RT_IMAGE_2D_MAX},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, RT_IMAGE_2D_MAX},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, RT_IMAGE_3D_MAX},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, RT_IMAGE_3D_MAX},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, RT_IMAGE_3D_MAX},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, RT_IMAGE_BUFFER_MAX},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, RT_IMAGE_LAYERS_MAX},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 1}, /* pixels: any row pitch that is a multiple of a pixel */
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 1},
+    {CL_DEVICE_MAX_SAMPLERS, UINT, RT_SAMPLERS_MAX},
     /* on-device queues, pipes and sub-groups are not supported */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},

@@ -2,6 +2,7 @@
 /** Queries of platform, device, context and queue, and the queries that are refused. */
 #include "clt.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "CL/cl_tern.h"
@@ -92,7 +93,7 @@ static void test_device_limits(void **state)
     size_t group = 0, sizes[3] = {0}, parameters = 0;
     cl_uint dims = 0, units = 0, align = 0;
     cl_ulong local = 0, alloc = 0, memory = 0;
-    cl_bool images = CL_TRUE;
+    cl_bool images = CL_FALSE;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL));
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL));
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dims, &dims, NULL));
@@ -108,7 +109,54 @@ static void test_device_limits(void **state)
     assert_true(group >= 1 && sizes[0] == group && sizes[1] == group && sizes[2] == group);
     assert_true(align >= 1024 && local >= 32768 && parameters >= 1024); /* The full profile's minimum values. */
     assert_true(alloc >= memory / 4 && alloc <= memory);
-    assert_false(images);
+    assert_true(images);
+}
+
+/** The limits of images are at least those of the full profile, and the extensions and features say what there is. */
+static void test_image_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        cl_device_info name;
+        size_t least;
+    } sizes[] = {
+        {CL_DEVICE_IMAGE2D_MAX_WIDTH, 16384},  {CL_DEVICE_IMAGE2D_MAX_HEIGHT, 16384},
+        {CL_DEVICE_IMAGE3D_MAX_WIDTH, 2048},   {CL_DEVICE_IMAGE3D_MAX_HEIGHT, 2048},
+        {CL_DEVICE_IMAGE3D_MAX_DEPTH, 2048},   {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 65536},
+        {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 2048},
+    }, numbers[] = {
+        {CL_DEVICE_MAX_READ_IMAGE_ARGS, 128},  {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, 64},
+        {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 64}, {CL_DEVICE_MAX_SAMPLERS, 16}, {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 1},
+        {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 1},
+    };
+    static const char *const names[] = {"cl_khr_3d_image_writes", "cl_khr_depth_images", "cl_khr_image2d_from_buffer"};
+    static const char *const features[] = {"__opencl_c_images", "__opencl_c_3d_image_writes",
+                                           "__opencl_c_read_write_images"};
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        size_t value = 0;
+        OK(clGetDeviceInfo(clt_device, sizes[i].name, sizeof value, &value, NULL));
+        assert_true(value >= sizes[i].least);
+    }
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
+        cl_uint value = 0;
+        OK(clGetDeviceInfo(clt_device, numbers[i].name, sizeof value, &value, NULL));
+        assert_true(value >= numbers[i].least && (i < 4 || (value & (value - 1)) == 0));
+    }
+    char text[4096];
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        assert_non_null(strstr(text, names[i]));
+    }
+    cl_name_version list[64];
+    size_t bytes = 0;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_OPENCL_C_FEATURES, sizeof list, list, &bytes));
+    for (size_t i = 0; i < LENGTH(features); i++) {
+        bool there = false;
+        for (size_t n = 0; n < bytes / sizeof list[0]; n++) {
+            there = there || strcmp(list[n].name, features[i]) == 0;
+        }
+        assert_true(there);
+    }
 }
 
 static void CL_CALLBACK count(cl_context c, void *data)
@@ -254,7 +302,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_platform),    cmocka_unit_test(test_device_ids), cmocka_unit_test(test_device_info),
-        cmocka_unit_test(test_device_limits), cmocka_unit_test(test_context),  cmocka_unit_test(test_wrong_kinds),
+        cmocka_unit_test(test_device_limits),
+        cmocka_unit_test(test_image_limits), cmocka_unit_test(test_context),  cmocka_unit_test(test_wrong_kinds),
         cmocka_unit_test(test_queue),       cmocka_unit_test(test_timers),     cmocka_unit_test(test_counters),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);

@@ -37,14 +37,21 @@ static int close_context(void **state)
     return clt_close(state);
 }
 
-/** The call has failed with this error, and its text contains this part, or there is no text if `part` is NULL. */
-static void refused(const void *object, cl_int error, const char *part)
+/** The error is the expected one, and the text contains this part, or there is no text if `part` is NULL. */
+static inline void told_is(cl_int got, cl_int want, const char *part)
 {
-    REFUSED(object, error);
+    FAILS(got, want);
     if (part == NULL ? told[0] != '\0' : strstr(told, part) == NULL) {
         fail_msg("told '%s', expected '%s'", told, part == NULL ? "nothing" : part);
     }
     told[0] = '\0';
+}
+
+/** The call that makes an object has failed with this error and text. */
+static inline void refused(const void *object, cl_int error, const char *part)
+{
+    assert_null(object);
+    told_is(clt_error, error, part);
 }
 
 #endif

@@ -90,8 +90,8 @@ static void test_reads(void **state)
             run_reads(il, i, &samplers[s], got);
             for (unsigned n = 0; n < OUT; n++) {
                 if (got[n] != want[n]) {
-                    fail_msg("level %d, sampler %zu: number %u of output %u is %a from SPIR-V, and %a from source", level,
-                             s, n % (4 * ITEMS), n / (4 * ITEMS), (double)got[n], (double)want[n]);
+                    fail_msg("level %d, sampler %zu: number %u of output %u is %a from SPIR-V, and %a from source",
+                             level, s, n % (4 * ITEMS), n / (4 * ITEMS), (double)got[n], (double)want[n]);
                 }
             }
             assert_true(got[3 * 4 * ITEMS] == W && got[3 * 4 * ITEMS + 3] == 3); /* the source is right */

@@ -5,7 +5,7 @@ No night runs all arguments of a function, or all mutants: each takes the next s
 """
 import re
 
-from testing.steps import BUILD, ROOT, Step, ctest, lines, mutants, whole
+from testing.steps import BUILD, ROOT, Step, ctest, lines, lines_or_skipped, mutants, whole
 from testing.suites import MODEL, RTL, VERIFY, ninja, ports
 
 READY = ("build-software", "build-small", "build-default", "build-tiny", "build-shell")
@@ -105,6 +105,13 @@ def programs(night):
                cost=600, env=RTL)
 
 
+def clients():
+    for name, title, options, cost in ("clients-all", "on the model", [], 600), ("clients-rtl", "on the small RTL",
+                                                                                 ["--rtl"], 200):
+        yield Step(name, f"OpenCL programs of others {title}", ["tests/clients/run", *options], lines_or_skipped, READY,
+                   ("build/clients",), cost)
+
+
 def cards():
     yield Step("xrt-opencl", "OpenCL programs on the RTL behind XRT's emulation, small device",
                ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines, READY, ("XRT",), 1500)
@@ -118,7 +125,7 @@ def cards():
 def steps(night):
     """Returns all steps of a night. night: its number as text, from which random choices follow."""
     found = []
-    for some in soaks(), fuzzers(), verification(night), tools(), programs(night), cards(), ports(True, 4):
+    for some in soaks(), fuzzers(), verification(night), tools(), programs(night), clients(), cards(), ports(True, 4):
         found += some
     for s in found:
         s.suite = s.suite or "nightly"

@@ -68,6 +68,14 @@ def lines(text, status):
                    {name: float(seconds) for name, seconds in passed if seconds})
 
 
+def lines_or_skipped(text, status):
+    """Counts as `lines` does. Lines `SKIP name: reason` are the note, and a run that skipped all has not failed."""
+    skipped = re.findall(r"^SKIP .*", text, re.M)
+    found = lines(text, status) if status or not skipped or re.search(r"^(PASS|FAIL) ", text, re.M) else Counted()
+    found.note = "\n         ".join(skipped)
+    return found
+
+
 def mutants(text, status):
     """Counts `tern verify --mutants`, which prints a line for each mutant."""
     caught = re.findall(r"^[\w-]+ +(?:program|stream|preempt) +\d+ ", text, re.M)

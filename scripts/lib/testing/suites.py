@@ -7,7 +7,7 @@ counts are numbers here, and no step fills the time there is. Costs are processo
 """
 import dataclasses
 
-from testing.steps import BUILD, ROOT, Step, ctest, lines, whole, whole_or_skipped
+from testing.steps import BUILD, ROOT, Step, ctest, lines, lines_or_skipped, whole, whole_or_skipped
 
 MODEL = {"TERN_BACKEND": "model"}
 RTL = {"TERN_BACKEND": "rtl"}
@@ -240,6 +240,12 @@ def bare(_):
                  cost=180)]
 
 
+def clients(_):
+    """Programs of others are installed from Debian and PyPI; the nightly tier runs all."""
+    return [Step("clients", "OpenCL programs of others: those that are quick", ["tests/clients/run", "--quick"],
+                 lines_or_skipped, ("build-software",), ("build/clients",), 60)]
+
+
 def xrt(_):
     """XRT sleeps for 10 s when a card is opened in emulation: many tests at a time."""
     return [beside(ctest("xrt", "cards by XRT: one that is none, and XRT's emulation", BUILD / "tests/xrt",
@@ -276,7 +282,7 @@ def ports(_, n=2):
 
 
 SUITES = {s.__name__: s for s in (static, c, rtl, formal, opencl, bench, verify, sanitize, fuzz, tsan, xrt, synthesis,
-                                  ports, attacks, bare, coverage)}
+                                  ports, attacks, bare, clients, coverage)}
 DEFAULT = ("static", "c", "rtl", "formal", "opencl", "bench", "verify", "sanitize", "fuzz")
 
 

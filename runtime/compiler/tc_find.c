@@ -18,7 +18,8 @@
  *  build's folders. */
 extern const char *const tern_build_lib_dir __attribute__((weak));
 
-const char *const tc_lib_files[] = {"tern-cc1", "tern-guard.so", "atomics.h", "builtins.bc", "clc.bc", "images.bc",
+const char *const tc_lib_files[] = {"tern-cc1", "tern-guard.so", "atomics.h", "builtins.bc", "clc.bc", "half.bc",
+                                    "images.bc",
                                     "runtime.o", "runtime.stack", NULL};
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"

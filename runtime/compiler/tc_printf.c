@@ -91,6 +91,11 @@ static int64_t sign_extend(uint64_t bits, uint32_t bytes)
 static double element_double(const struct argument *a, uint32_t index)
 {
     uint64_t bits = element_bits(a, index);
+    if (a->kind == 'f' && a->bytes == 2) {
+        _Float16 h;
+        memcpy(&h, &bits, sizeof h);
+        return (double)h;
+    }
     if (a->kind == 'f' && a->bytes == 4) {
         float f;
         memcpy(&f, &bits, sizeof f);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** read_imagef, read_imagei and read_imageui. */
+/** read_imagef, read_imageh, read_imagei and read_imageui. */
 #include "image_core.h"
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 NEAREST(float4, f)
 NEAREST(uint4, i)
@@ -96,9 +98,11 @@ uint bits_of(sampler_t s) __asm__("__tern_sampler");
     INLINE V NAME(image p, sampler_t s, F c) { return RESULT(sample_##T(of(p), bits_of(s), kind, C(c))); }
 #define SAME(v) v
 #define FIRST(v) (v).x
+#define HALF(v) __builtin_convertvector(v, half4)
 #define SIGNED(v) as_int4(v)
 #define COLORS(READ, ...)                           \
     READ(__VA_ARGS__, read_imagef, float4, f, SAME) \
+    READ(__VA_ARGS__, read_imageh, half4, f, HALF)  \
     READ(__VA_ARGS__, read_imagei, int4, i, SIGNED) \
     READ(__VA_ARGS__, read_imageui, uint4, i, SAME)
 #define DEPTH(READ, ...) READ(__VA_ARGS__, read_imagef, float, f, FIRST)

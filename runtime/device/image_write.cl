@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** write_imagef, write_imagei and write_imageui. A write outside of the image has no effect. */
+/** write_imagef, write_imageh, write_imagei and write_imageui. A write outside of the image has no effect. */
 #include "image_core.h"
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 #define HERE static inline __attribute__((always_inline))
 
@@ -44,6 +46,10 @@ HERE void write_i(descriptor d, uint kind, int x, int y, int z, uint4 v)
 
 #define COLORS(image, kind, I, C)                                                                       \
     INLINE void write_imagef(image p, I c, float4 v) { write_f(of(p), kind, C(c), v); }                 \
+    INLINE void write_imageh(image p, I c, half4 v)                                                     \
+    {                                                                                                   \
+        write_f(of(p), kind, C(c), __builtin_convertvector(v, float4));                                 \
+    }                                                                                                   \
     INLINE void write_imagei(image p, I c, int4 v) { write_i(of(p), kind, C(c), as_uint4(v)); }         \
     INLINE void write_imageui(image p, I c, uint4 v) { write_i(of(p), kind, C(c), v); }
 #define DEPTH(image, kind, I, C) \

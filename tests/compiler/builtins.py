@@ -5,8 +5,7 @@
 builtins.py --extensions VERSION: prints the switches with which that version is compiled.
 
 The list is the compiler's own header, preprocessed for the device. Each overload becomes a small function that calls
-it. Features that the device does not claim are left out: pipes, device-side enqueue, half arithmetic, 64-bit
-atomics.
+it. Features that the device does not claim are left out: pipes, device-side enqueue, 64-bit atomics.
 """
 import os
 import pathlib
@@ -15,7 +14,7 @@ import subprocess
 import sys
 
 DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_extensions.def"
-SKIP_TYPES = re.compile(r"image\w*msaa|pipe|reserve_id|queue_t|clk_event|ndrange|half\d*\b(?! ?\*)|intel|"
+SKIP_TYPES = re.compile(r"image\w*msaa|pipe|reserve_id|queue_t|clk_event|ndrange|intel|"
                         r"atomic_(long|ulong|double|half)|cl_profiling")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
                         r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
@@ -65,6 +64,7 @@ def main():
         print(extensions(version) if clang == "--extensions" else " ".join(macros(version)))
         return
     print("// Every built-in of %s, called once. Made by tests/compiler/builtins.py." % version)
+    print("#pragma OPENCL EXTENSION cl_khr_fp16 : enable")
     count = 0
     for result, name, parameters in declarations(clang, version):
         arguments = []
@@ -84,8 +84,8 @@ def main():
 
 
 TYPES = {"size_t", "ptrdiff_t", "event_t", "bool", "void", "cl_mem_fence_flags", "memory_order", "memory_scope",
-         "atomic_int", "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int", "float",
-         "uchar", "ushort", "ulong"}
+         "atomic_int", "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int",
+         "float", "half", "uchar", "ushort", "ulong"}
 
 if __name__ == "__main__":
     main()

@@ -263,7 +263,8 @@ static void test_guard(void **state)
 static void test_library(void **state)
 {
     (void)state;
-    static const char *const files[] = {"tern-guard.so", "tern-cc1", "atomics.h", "builtins.bc", "clc.bc", "images.bc",
+    static const char *const files[] = {"tern-guard.so", "tern-cc1", "atomics.h", "builtins.bc", "clc.bc", "half.bc",
+                                        "images.bc",
                                         "runtime.o", "runtime.stack"};
     const size_t n = sizeof files / sizeof *files;
     char real[4200], own[4200];

@@ -118,7 +118,7 @@ static void test_failing_tools(void **state)
     };
     static const char *const names[] = {"clang-19", "tern-cc1", "ld.lld-19"};
     static const char *const library[] = {"tern-cc1", "tern-guard.so", "atomics.h", "builtins.bc", "clc.bc",
-                                          "images.bc", "runtime.o", "runtime.stack"};
+                                          "half.bc", "images.bc", "runtime.o", "runtime.stack"};
     static const int made[] = {0, 1, 3}; /* Entries that the steps before have made. */
     char with[8192], real[4300], text[8192], own[4300];
     snprintf(with, sizeof with, "%s:%s", directory, path_before);

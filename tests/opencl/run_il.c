@@ -103,9 +103,10 @@ static void test_results(void **state)
 {
     (void)state;
     static const struct {
-        const char *name, *options, *kernels[8];
+        const char *name, *options, *kernels[9];
     } programs[] = {
-        {"plain", "-cl-std=CL1.2", {"numbers", "floats", "vectors", "groups", "meets", "copies", "counters"}},
+        {"plain", "-cl-std=CL1.2", {"numbers", "floats", "vectors", "groups", "meets", "copies", "counters",
+                                    "halves"}},
         {"generic", "-cl-std=CL3.0", {"pointers", "ordered"}},
     };
     uint32_t words[WORDS], seed = 1;

@@ -96,7 +96,8 @@ LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy);
 void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module);
 void cc1_module_link(struct cc1 *cc, LLVMModuleRef other);
 void cc1_module_rename(struct cc1 *cc);
-void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *images, const char *clc);
+void cc1_module_builtins(struct cc1 *cc, const char *half, const char *builtins, const char *images,
+                         const char *clc);
 void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
@@ -125,6 +126,9 @@ void cc1_kernels_end(struct cc1 *cc);
 void cc1_entry_end(struct cc1 *cc, LLVMValueRef entry);
 /** Writes the JSON into the section .tern.kernels, with marks that cc1_stack_patch replaces. */
 void cc1_kernels_emit(struct cc1 *cc);
+
+/* half.c: lowers arithmetic of half to float. After optimization. */
+void cc1_half(struct cc1 *cc);
 
 /* stride.c: unrolls loops over the range at distances of the global size. After optimization. */
 void cc1_strides(struct cc1 *cc);

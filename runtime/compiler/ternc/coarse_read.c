@@ -289,7 +289,7 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
 static const char *obstacle(LLVMValueRef i)
 {
     return coarse_obstacle(i)                              ? coarse_obstacle(i)
-           : is_library(i)                                 ? "it calls the run-time library for a double, half or long"
+           : is_library(i)                                 ? "it calls the run-time library for a double or long"
            : LLVMGetInstructionOpcode(i) == LLVMAlloca     ? "it has a private array"
            : LLVMGetInstructionOpcode(i) == LLVMPHI        ? "it has a loop, or a branch other than out of the kernel"
                                                            : NULL;

@@ -110,9 +110,9 @@ LLVMMemoryBufferRef cc1_emit(struct cc1 *cc)
  *  a kernel is specialised, or NULL. */
 static void make_object(struct cc1 *cc, const char *directory, int less, const char *plain, const struct cc1_special *s)
 {
-    char path[4][4096];
-    static const char *const files[4] = {"builtins.bc", "images.bc", "clc.bc", "runtime.stack"};
-    for (int i = 0; i < 4; i++) {
+    char path[5][4096];
+    static const char *const files[] = {"half.bc", "builtins.bc", "images.bc", "clc.bc", "runtime.stack"};
+    for (int i = 0; i < 5; i++) {
         if ((size_t)snprintf(path[i], sizeof path[i], "%s/%s", directory, files[i]) >= sizeof path[i]) {
             cc1_die(CC1_INTERNAL, "path too long");
         }
@@ -125,7 +125,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     }
     cc1_printf_lower(cc);
     cc1_module_rename(cc);
-    cc1_module_builtins(cc, path[0], path[1], path[2]);
+    cc1_module_builtins(cc, path[0], path[1], path[2], path[3]);
     cc1_module_check_undefined(cc);
     cc1_local_detach(cc);
     cc1_module_internalize(cc, 0);
@@ -136,6 +136,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
         cc1_special_sizes(cc, s);
     }
     cc1_module_optimize(cc, less ? LESS : "default<O2>");
+    cc1_half(cc);
     if (s) {
         cc1_special_groups(cc);
     } else {
@@ -166,7 +167,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     size_t size = LLVMGetBufferSize(buffer);
     char *object = cc1_alloc(size, 1);
     memcpy(object, LLVMGetBufferStart(buffer), size);
-    cc1_stack_patch(cc, object, size, path[3]);
+    cc1_stack_patch(cc, object, size, path[4]);
     cc1_trim(object, size);
     write_all(object, size);
 }

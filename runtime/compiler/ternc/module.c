@@ -190,9 +190,29 @@ static LLVMValueRef next_undefined(LLVMValueRef f)
     return f;
 }
 
-/** Links the built-ins. Tern's own come first, so the generic library does not define what they define. */
-void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *images, const char *clc)
+/** True: a built-in function of half is used. Those that only load and store halves are in the generic library. */
+static int uses_half(const struct cc1 *cc)
 {
+    for (LLVMValueRef f = next_undefined(LLVMGetFirstFunction(cc->module)); f;
+         f = next_undefined(LLVMGetNextFunction(f))) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        if ((strstr(name, "Dh") && !strstr(name, "load_half") && !strstr(name, "loada_half") &&
+             !strstr(name, "store_half") && !strstr(name, "storea_half")) ||
+            strstr(name, "convert_half") || (!strncmp(name, "_Z3nan", 6) && name[length - 1] == 't')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Links the built-ins. Those of half come first, because they call others. Tern's own come next, so the generic
+ *  library does not define what they define. */
+void cc1_module_builtins(struct cc1 *cc, const char *half, const char *builtins, const char *images, const char *clc)
+{
+    if (uses_half(cc)) {
+        cc1_module_link(cc, cc1_module_parse_file(cc, half, 1));
+    }
     if (next_undefined(LLVMGetFirstFunction(cc->module))) {
         cc1_module_link(cc, cc1_module_parse_file(cc, builtins, 1));
     }

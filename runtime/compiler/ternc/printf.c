@@ -9,7 +9,7 @@
  *   word 3.. arguments, each padded to words
  *
  * The layout describes the arguments independently of the format, so a wrong conversion does not shift later arguments.
- * A float that the call promoted to double is stored as a float.
+ * A float or half that the call promoted to double is stored as it was.
  */
 #include "../tc_elf.h"
 #include "cc1.h"
@@ -22,10 +22,9 @@
 
 static LLVMValueRef unpromoted(LLVMValueRef v)
 {
-    if (LLVMIsAFPExtInst(v) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(v, 0))) == LLVMFloatTypeKind) {
-        return LLVMGetOperand(v, 0);
-    }
-    return v;
+    LLVMValueRef from = LLVMIsAFPExtInst(v) ? LLVMGetOperand(v, 0) : v;
+    const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(from));
+    return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind ? from : v;
 }
 
 /** Appends the layout of a type. Returns its number of words. */

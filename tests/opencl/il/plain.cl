@@ -143,6 +143,27 @@ kernel void copies ARGS
     wait_group_events(1, &e);
 }
 
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+kernel void halves ARGS
+{
+    uint i = get_global_id(0);
+    half a = as_half((ushort)in[i % n]), b = as_half((ushort)(in[(i + 1) % n] >> 17));
+    half4 v = (half4)(a, b, a * b, a - 1.5h);
+    global half *bytes = (global half *)(out + i);
+    if (m == 0) {
+        v = fmin(v, v.wzyx) / (half4)(b);
+        vstore2(v.xy, 0, bytes);
+    } else if (m == 1) {
+        bytes[0] = fma(a, b, v.w);
+        bytes[1] = isless(a, b) ? sin(a) : convert_half_rtz(in[i % n]);
+    } else if (m == 2) {
+        out[i] = as_uint(convert_float(length(v) + dot(v, v.yxwz)));
+    } else {
+        out[i] = (uint)convert_int_sat_rte(b) + (uint)any(v < v.wxyz) + as_ushort(select(a, b, (short)(i & 1)));
+    }
+}
+#pragma OPENCL EXTENSION cl_khr_fp16 : disable
+
 kernel void counters ARGS
 {
     local int sum;

@@ -60,6 +60,21 @@ static bool integer(enum sweep_type t, mpfr_t x, value *out)
     return !over && !under;
 }
 
+/** Rounds x to half, whose last place is 2^-24 or more. */
+static float half(mpfr_t x, mpfr_rnd_t mode)
+{
+    if (!mpfr_regular_p(x)) {
+        return mpfr_get_flt(x, mode);
+    }
+    const mpfr_exp_t unit = mpfr_get_exp(x) - 11 > -24 ? mpfr_get_exp(x) - 11 : -24;
+    mpfr_mul_2si(x, x, -unit, MPFR_RNDN);
+    mpfr_rint(x, x, mode);
+    mpfr_mul_2si(x, x, unit, MPFR_RNDN);
+    const float r = mpfr_get_flt(x, MPFR_RNDN);
+    const bool up = mode == MPFR_RNDN || mode == (r > 0 ? MPFR_RNDU : MPFR_RNDD);
+    return fabsf(r) < 65536 ? r : copysignf(up ? INFINITY : 65504, r);
+}
+
 /** r is the plain conversion. s, for integer types only, is the saturating one. */
 static double check(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                     value expected[2])
@@ -71,7 +86,9 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
     mpfr_init2(x, 64);
     set(x, c->in[0], in[0]);
     if (sweep_is_float(c->out[0])) {
-        if (c->out[0] == SWEEP_FLOAT) {
+        if (c->out[0] == SWEEP_HALF) {
+            expected[0].f = half(x, mode->to_float);
+        } else if (c->out[0] == SWEEP_FLOAT) {
             expected[0].f = mpfr_get_flt(x, mode->to_float);
         } else {
             expected[0].d = mpfr_get_d(x, mode->to_float);
@@ -133,6 +150,7 @@ TEST(int, SWEEP_INT)
 TEST(uint, SWEEP_UINT)
 TEST(long, SWEEP_LONG)
 TEST(ulong, SWEEP_ULONG)
+TEST(half, SWEEP_HALF)
 TEST(float, SWEEP_FLOAT)
 TEST(double, SWEEP_DOUBLE)
 
@@ -141,8 +159,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_char), cmocka_unit_test(test_uchar), cmocka_unit_test(test_short),
         cmocka_unit_test(test_ushort), cmocka_unit_test(test_int), cmocka_unit_test(test_uint),
-        cmocka_unit_test(test_long), cmocka_unit_test(test_ulong), cmocka_unit_test(test_float),
-        cmocka_unit_test(test_double),
+        cmocka_unit_test(test_long), cmocka_unit_test(test_ulong), cmocka_unit_test(test_half),
+        cmocka_unit_test(test_float), cmocka_unit_test(test_double),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

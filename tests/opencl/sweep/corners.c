@@ -6,6 +6,7 @@
 #include "sweep.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double common[] = {0, 1, INFINITY, NAN, 0.5, 2, 3, 0x1.8p0};
 static const double both[] = {
@@ -34,6 +35,15 @@ static const double doubles[] = {
     0x1.4p-151, 0x1.000001p0, 0x1.0000010000001p0, 0x1.fffffdp-127,
 };
 
+static const double few_halves[] = {
+    0x1p-24, 0x1.ff8p-15, 0x1p-14, 0x1.ffcp15, 0x1.ffcp-1, 0x1.004p0, 0x1p6,
+};
+static const double halves[] = {
+    0x1.8p-23, 0x1.8p-20, 0x1p-15, 0x1.ffcp-14, 0x1p-12, 0x1p-8, 0x1.004p-7, 0x1p10, 0x1.ffcp9, 0x1.ffcp10, 0x1p11,
+    0x1.004p11, 0x1p14, 0x1.ffcp14, 0x1.628p3, 0x1.63p3, 0x1.344p2, 0x1.388p3, 0x1.09p3, 0x1.1p4, 0x1.8p4, 0x1.ffp7,
+    0x1.ff8p-2, 0x1.ffcp-12,
+};
+
 static const int64_t few_integers[] = {0, 1, -1, 2, -2, 3, 7, INT64_MAX, INT64_MIN};
 static const int64_t integers[] = {
     -3, 4, 5, 10, 15, 16, 31, 32, 33, 63, 64, 65, 100, -100, 126, 127, 128, -126, -127, -149, 150, 255, 256, 1000,
@@ -41,17 +51,29 @@ static const int64_t integers[] = {
 };
 
 const char *const sweep_names[SWEEP_TYPES] = {"",     "char", "uchar", "short", "ushort", "int",
-                                              "uint", "long", "ulong", "float", "double"};
-const unsigned sweep_sizes[SWEEP_TYPES] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+                                              "uint", "long", "ulong", "half", "float", "double"};
+const unsigned sweep_sizes[SWEEP_TYPES] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
 
 bool sweep_is_float(enum sweep_type t)
 {
-    return t == SWEEP_FLOAT || t == SWEEP_DOUBLE;
+    return t == SWEEP_HALF || t == SWEEP_FLOAT || t == SWEEP_DOUBLE;
 }
 
 double sweep_number(enum sweep_type t, union sweep_value v)
 {
-    return t == SWEEP_FLOAT ? (double)v.f : v.d;
+    return t == SWEEP_DOUBLE ? v.d : (double)v.f;
+}
+
+float sweep_half(double x)
+{
+    int e;
+    if (x == 0 || isnan(x) || isinf(x)) {
+        return (float)x;
+    }
+    (void)frexp(x, &e);
+    const int unit = e - 11 > -24 ? e - 11 : -24;
+    const double r = ldexp(nearbyint(ldexp(x, -unit)), unit);
+    return fabs(r) < 0x1p16 ? copysignf((float)r, (float)x) : copysignf(INFINITY, (float)x);
 }
 
 bool sweep_is_nan(enum sweep_type t, union sweep_value v)
@@ -88,9 +110,9 @@ static size_t add_floats(enum sweep_type t, const double *from, size_t n, union 
 {
     for (size_t i = 0; i < n; i++) {
         to[2 * i].u = to[2 * i + 1].u = 0;
-        if (t == SWEEP_FLOAT) {
-            to[2 * i].f = (float)from[i];
-            to[2 * i + 1].f = -(float)from[i];
+        if (t != SWEEP_DOUBLE) {
+            to[2 * i].f = t == SWEEP_HALF ? sweep_half(from[i]) : (float)from[i];
+            to[2 * i + 1].f = -to[2 * i].f;
         } else {
             to[2 * i].d = from[i];
             to[2 * i + 1].d = -from[i];
@@ -118,17 +140,31 @@ static size_t add_integers(enum sweep_type t, const int64_t *from, size_t n, uni
 size_t sweep_corners(enum sweep_type t, bool few, union sweep_value *to)
 {
     if (sweep_is_float(t)) {
-        const bool f = t == SWEEP_FLOAT;
+        const double *small = t == SWEEP_HALF ? few_halves : t == SWEEP_FLOAT ? few_floats : few_doubles;
         size_t n = add_floats(t, common, LENGTH(common), to);
-        n += add_floats(t, f ? few_floats : few_doubles, LENGTH(few_floats), to + n);
+        n += add_floats(t, small, LENGTH(few_floats), to + n);
         if (!few) {
             n += add_floats(t, both, LENGTH(both), to + n);
-            n += f ? add_floats(t, floats, LENGTH(floats), to + n) : add_floats(t, doubles, LENGTH(doubles), to + n);
+            n += t == SWEEP_HALF    ? add_floats(t, halves, LENGTH(halves), to + n)
+                 : t == SWEEP_FLOAT ? add_floats(t, floats, LENGTH(floats), to + n)
+                                    : add_floats(t, doubles, LENGTH(doubles), to + n);
         }
         return n;
     }
     const size_t n = add_integers(t, few_integers, LENGTH(few_integers), to, 0);
     return few ? n : add_integers(t, integers, LENGTH(integers), to, n);
+}
+
+/** Returns the element that these low bits are. */
+static union sweep_value from_bits(enum sweep_type t, uint64_t bits)
+{
+    union sweep_value v = {.u = bits};
+    if (t == SWEEP_HALF) {
+        _Float16 h;
+        memcpy(&h, &bits, sizeof h);
+        v = (union sweep_value){.f = (float)h};
+    }
+    return v;
 }
 
 union sweep_value sweep_random(enum sweep_type t, uint32_t *state)
@@ -142,13 +178,13 @@ union sweep_value sweep_random(enum sweep_type t, uint32_t *state)
     }
     const double near = kind == 1 ? sign * (1 + unit) : kind == 2 ? sign * unit * 16
                                                                   : sign * ldexp(1 + unit, (int)(bits & 63) - 32);
-    if (t == SWEEP_FLOAT) {
-        v.f = (float)near;
-    }
     if (kind == 0) {
-        v.u = t == SWEEP_FLOAT ? high : bits;
-    } else if (t == SWEEP_DOUBLE) {
+        return from_bits(t, t == SWEEP_HALF ? high >> 16 : t == SWEEP_FLOAT ? high : bits);
+    }
+    if (t == SWEEP_DOUBLE) {
         v.d = near;
+    } else {
+        v.f = t == SWEEP_HALF ? sweep_half(near) : (float)near;
     }
     return v;
 }
@@ -157,6 +193,6 @@ union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *st
 {
     const uint64_t part = UINT64_MAX / n, high = clt_random(state);
     const uint64_t bits = i * part + (high << 32 | clt_random(state)) % part;
-    return sweep_is_float(t) ? (union sweep_value){.u = bits >> (64 - 8 * sweep_sizes[t])}
+    return sweep_is_float(t) ? from_bits(t, bits >> (64 - 8 * sweep_sizes[t]))
                              : fit(t, (int64_t)(bits >> (64 - 8 * sweep_sizes[t])));
 }

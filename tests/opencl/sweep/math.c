@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions with an error bound in units in the last place (OpenCL C 3.0, 7.4), float and double, compared with MPFR.
+ * Functions with an error bound in units in the last place (OpenCL C 3.0, 7.4; half: cl_khr_fp16), compared with MPFR.
  * Special values follow C99's annex F, as MPFR and OpenCL do. A separate reference function gives the values on which
  * OpenCL differs.
  */
@@ -174,7 +174,9 @@ static void set(mpfr_t x, enum sweep_type t, union sweep_value v)
 static union sweep_value rounded(enum sweep_type t, mpfr_t x)
 {
     union sweep_value v = {.u = 0};
-    if (t == SWEEP_FLOAT) {
+    if (t == SWEEP_HALF) {
+        v.f = sweep_half(mpfr_get_d(x, MPFR_RNDN));
+    } else if (t == SWEEP_FLOAT) {
         v.f = mpfr_get_flt(x, MPFR_RNDN);
     } else {
         v.d = mpfr_get_d(x, MPFR_RNDN);
@@ -185,9 +187,9 @@ static union sweep_value rounded(enum sweep_type t, mpfr_t x)
 /** Returns |got - x| in units in the last place of x. For a power of two the unit is the gap below x. */
 static double ulps(enum sweep_type t, union sweep_value got, mpfr_t x, union sweep_value expected, bool absolute)
 {
-    const bool f = t == SWEEP_FLOAT;
+    const bool f = t == SWEEP_FLOAT, h = t == SWEEP_HALF;
     const double g = sweep_number(t, got), e = sweep_number(t, expected);
-    const long least = f ? -149 : -1074, digits = f ? 24 : 53;
+    const long least = h ? -24 : f ? -149 : -1074, digits = h ? 11 : f ? 24 : 53;
     if (sweep_same(t, got, expected)) {
         if (isnan(e) || isinf(e) || mpfr_zero_p(x)) {
             return 0;
@@ -198,7 +200,7 @@ static double ulps(enum sweep_type t, union sweep_value got, mpfr_t x, union swe
     mpfr_t d;
     mpfr_init2(d, PRECISION);
     if (isinf(g)) { /* Infinity counts as the next number after the largest. */
-        mpfr_set_si_2exp(d, g < 0 ? -1 : 1, f ? 128 : 1024, MPFR_RNDN);
+        mpfr_set_si_2exp(d, g < 0 ? -1 : 1, h ? 16 : f ? 128 : 1024, MPFR_RNDN);
     } else {
         mpfr_set_d(d, g, MPFR_RNDN);
     }
@@ -312,6 +314,23 @@ static double check(const struct sweep_case *c, unsigned width, const union swee
 static const struct sweep_case of_float[] = {BOTH(SWEEP_FLOAT, 0.5, 0.5)};
 static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, 0.5, 0.5)};
 
+/* The bounds of half are those of the extension, from 1 to 4, for results that are all within 0.6. */
+#define OF_HALF(NAME) ONE(NAME, SWEEP_HALF, 0.6)
+static const struct sweep_case of_half[] = {
+    OF_HALF(acos), OF_HALF(acosh), OF_HALF(acospi), OF_HALF(asin), OF_HALF(asinh), OF_HALF(asinpi), OF_HALF(atan),
+    OF_HALF(atanh), OF_HALF(atanpi), OF_HALF(cbrt), OF_HALF(cos), OF_HALF(cosh), OF_HALF(cospi), OF_HALF(erf),
+    OF_HALF(erfc), OF_HALF(exp), OF_HALF(exp2), OF_HALF(exp10), OF_HALF(expm1), OF_HALF(log), OF_HALF(log2),
+    OF_HALF(log10), OF_HALF(log1p), OF_HALF(rsqrt), OF_HALF(sin), OF_HALF(sinh), OF_HALF(sinpi), OF_HALF(tan),
+    OF_HALF(tanh), OF_HALF(tanpi), OF_HALF(tgamma), OF_HALF(degrees), OF_HALF(radians),
+    ONE(sqrt, SWEEP_HALF, 0.5), TWO(atan2, SWEEP_HALF, 0.6), TWO(atan2pi, SWEEP_HALF, 0.6),
+    TWO(hypot, SWEEP_HALF, 0.6), TWO(pow, SWEEP_HALF, 0.6), TWO(powr, SWEEP_HALF, 0.6),
+    WITH_INT(pown, SWEEP_HALF, 0.6), WITH_INT(rootn, SWEEP_HALF, 0.6),
+    {"divide", "r = a / b;", {SWEEP_HALF, SWEEP_HALF}, {SWEEP_HALF}, .bound = 0.5, .check = check,
+     .reference = HOW(divide)},
+    {"sincos", "r = sincos(a, &s);", {SWEEP_HALF}, {SWEEP_HALF, SWEEP_HALF}, .bound = 0.6, .check = check,
+     .reference = &(const struct bounded){.fn = ref_sincos}},
+};
+
 #define HALF(NAME, OF, LIMIT)                                                                                          \
     {"half_" #NAME, "r = half_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 8192, .check = check,             \
      .reference = LIMIT}
@@ -319,7 +338,7 @@ static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, 0.5, 0.5)};
     {"native_" #NAME, "r = native_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = BOUND, .check = check,        \
      .reference = HOW}
 
-static const struct sweep_case of_half[] = {
+static const struct sweep_case of_half_and_native[] = {
     HALF(cos, cos, IN(cos, 0x1p16)),
     HALF(sin, sin, IN(sin, 0x1p16)),
     HALF(tan, tan, IN(tan, 0x1p16)),
@@ -352,6 +371,7 @@ static const struct sweep_case of_half[] = {
 
 /** OpenCL sets no bound for lgamma. The test checks its order of magnitude and its special values. */
 static const struct sweep_case of_lgamma[] = {
+    ONE(lgamma, SWEEP_HALF, 0x1p9),
     ONE(lgamma, SWEEP_FLOAT, 0x1p20),
     ONE(lgamma, SWEEP_DOUBLE, 0x1p40),
 };
@@ -368,10 +388,16 @@ static void test_double(void **state)
     sweep_run(of_double, LENGTH(of_double), "");
 }
 
-static void test_half_and_native(void **state)
+static void test_half(void **state)
 {
     (void)state;
     sweep_run(of_half, LENGTH(of_half), "");
+}
+
+static void test_half_and_native(void **state)
+{
+    (void)state;
+    sweep_run(of_half_and_native, LENGTH(of_half_and_native), "");
 }
 
 static void test_lgamma(void **state)
@@ -385,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_float),
         cmocka_unit_test(test_double),
+        cmocka_unit_test(test_half),
         cmocka_unit_test(test_half_and_native),
         cmocka_unit_test(test_lgamma),
     };

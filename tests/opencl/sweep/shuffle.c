@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * shuffle and shuffle2 of all widths, with masks of random bits of which only the lower ones are used. One type of each
- * size is tested, or all types if TERN_SWEEP is set.
+ * shuffle and shuffle2 of all widths, with masks of random bits of which only the lower ones are used. Types of each
+ * size are tested, or all types if TERN_SWEEP is set.
  */
 #include "sweep.h"
 
@@ -18,6 +18,7 @@ static char *source_of(const char *type, const char *mask)
     size_t size = 0;
     FILE *text = open_memstream(&source, &size);
     assert_non_null(text);
+    fputs("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", text);
     fprintf(text, "kernel void f(global const %s *x, global const %s *m, global %s *r) {\n", type, mask, type);
     fprintf(text, "    size_t i = get_global_id(0); x += i * %d; m += i * 16; r += i * %d;\n", ELEMENTS, RESULTS);
     for (unsigned i = 0; i < LENGTH(widths); i++) {
@@ -78,7 +79,8 @@ static void run(enum sweep_type t)
 static void test_all(void **state)
 {
     (void)state;
-    static const enum sweep_type of_each_size[] = {SWEEP_UCHAR, SWEEP_SHORT, SWEEP_FLOAT, SWEEP_LONG};
+    static const enum sweep_type of_each_size[] = {SWEEP_UCHAR, SWEEP_SHORT, SWEEP_HALF, SWEEP_FLOAT,
+                                                   SWEEP_LONG};
     if (getenv("TERN_SWEEP") == NULL) {
         for (size_t i = 0; i < LENGTH(of_each_size); i++) {
             run(of_each_size[i]);

@@ -54,11 +54,30 @@ static struct combinations patterns(enum sweep_type t, uint64_t first, size_t n)
     return made;
 }
 
+/** Returns the corner values of half, and every 23rd of all halves. */
+static struct combinations some_halves(void)
+{
+    enum { STEP = 23, SOME = ((1 << 16) / STEP + SWEEP_MOST_CORNERS + GRAIN) / GRAIN * GRAIN };
+    struct combinations made = {.n = SOME};
+    union sweep_value corners[SWEEP_MOST_CORNERS];
+    const size_t n = sweep_corners(SWEEP_HALF, false, corners);
+    made.inputs[0] = malloc(SOME * sizeof(union sweep_value));
+    assert_non_null(made.inputs[0]);
+    for (size_t i = 0; i < SOME; i++) {
+        const uint16_t bits = (uint16_t)((i - n) * STEP);
+        made.inputs[0][i] = i < n ? corners[i] : unpack(SWEEP_HALF, &bits, 0);
+    }
+    return made;
+}
+
 static struct combinations combine(const struct sweep_case *c, uint32_t *seed)
 {
     union sweep_value corners[3][SWEEP_MOST_CORNERS];
     size_t each[3] = {1, 1, 1};
     const unsigned inputs = count_of(c->in, 3);
+    if (inputs == 1 && c->in[0] == SWEEP_HALF && getenv("TERN_SWEEP") == NULL) {
+        return some_halves();
+    }
     if (inputs == 1 && sweep_sizes[c->in[0]] <= 2) {
         return patterns(c->in[0], 0, (size_t)1 << 8 * sweep_sizes[c->in[0]]);
     }
@@ -137,7 +156,8 @@ static void *pack(enum sweep_type t, const union sweep_value *from, size_t n)
     unsigned char *to = malloc(n * size);
     assert_non_null(to);
     for (size_t i = 0; i < n; i++) {
-        memcpy(to + i * size, &from[i], size);
+        const _Float16 h = (_Float16)from[i].f;
+        memcpy(to + i * size, t == SWEEP_HALF ? (const void *)&h : (const void *)&from[i], size);
     }
     return to;
 }
@@ -155,6 +175,8 @@ static union sweep_value unpack(enum sweep_type t, const void *from, size_t i)
         return (union sweep_value){.u = ((const uint16_t *)from)[i]};
     case SWEEP_INT:
         return (union sweep_value){.i = ((const int32_t *)from)[i]};
+    case SWEEP_HALF:
+        return (union sweep_value){.f = (float)((const _Float16 *)from)[i]};
     case SWEEP_UINT:
     case SWEEP_FLOAT:
         return (union sweep_value){.u = ((const uint32_t *)from)[i]};
@@ -329,6 +351,7 @@ static size_t run_batch(const struct sweep_case *const *cases, const size_t *num
     size_t size = 0, wrong = 0;
     FILE *text = open_memstream(&source, &size);
     assert_non_null(text);
+    fputs("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", text);
     for (unsigned i = 0; i < n; i++) {
         for (unsigned w = 0; w < LENGTH(widths); w++) {
             if (has_form(cases[i], numbers[i], w)) {

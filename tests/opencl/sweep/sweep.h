@@ -7,7 +7,8 @@
  * In the form of width N these are vectors of N elements, or scalars where the case says so. References compute with
  * scalars only.
  *
- * Functions of one argument of at most 16 bits run with all of its values.
+ * Functions of one argument of at most 16 bits run with all of its values; those of a half with one in 23, unless
+ * TERN_SWEEP is set.
  *
  * TERN_SWEEP=N       N random combinations a case and all vector widths (default: 96, two widths)
  * TERN_SWEEP_SEED=N  seed of the random values (default 1)
@@ -33,12 +34,14 @@ enum sweep_type {
     SWEEP_UINT,
     SWEEP_LONG,
     SWEEP_ULONG,
+    SWEEP_HALF,
     SWEEP_FLOAT,
     SWEEP_DOUBLE,
     SWEEP_TYPES
 };
 
-/** An element. Integers narrower than 64 bits are sign-extended, or zero-extended if they are unsigned. */
+/** An element. Integers narrower than 64 bits are sign-extended, or zero-extended if they are unsigned. A half is the
+ *  float of the same value. */
 union sweep_value {
     int64_t i;
     uint64_t u;
@@ -80,6 +83,9 @@ union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *st
 /** Returns whether a range is swept. A reference may then use the host's double function for speed where that
  * decides. */
 bool sweep_is_range(void);
+
+/** Returns x rounded to half, to nearest even. */
+float sweep_half(double x);
 
 bool sweep_is_float(enum sweep_type t);
 bool sweep_is_nan(enum sweep_type t, union sweep_value v);

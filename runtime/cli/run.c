@@ -15,8 +15,8 @@ static int choose_outputs(struct run *r)
     for (unsigned i = 0; i < r->n_args; i++) {
         struct run_arg *a = &r->args[i];
         a->print_count = 8;
-        a->print = o->n_prints == 0 && !o->quiet && a->buffer && a->space == CL_KERNEL_ARG_ADDRESS_GLOBAL &&
-                   !(a->qualifier & CL_KERNEL_ARG_TYPE_CONST);
+        a->print = o->n_prints == 0 && !o->quiet && a->buffer && !a->image &&
+                   a->space == CL_KERNEL_ARG_ADDRESS_GLOBAL && !(a->qualifier & CL_KERNEL_ARG_TYPE_CONST);
     }
     for (unsigned i = 0; i < o->n_prints + o->n_saves; i++) {
         const bool print = i < o->n_prints;
@@ -28,6 +28,10 @@ static int choose_outputs(struct run *r)
         }
         if (!a->buffer) {
             return usage_error("run", "%s: argument %u '%s' is no buffer", option, a->number, a->name);
+        }
+        if (print && a->image) {
+            return usage_error("run", "--print: argument %u '%s' is an image; --save %s=FILE writes its pixels",
+                               a->number, a->name, a->name);
         }
         if (!print) {
             a->save = text + length + 1;
@@ -60,7 +64,22 @@ static int set_argument(struct run *r, unsigned i)
 {
     struct run_arg *a = &r->args[i];
     cl_int err = CL_SUCCESS;
-    if (!a->pointer) {
+    if (a->image) {
+        const int status = run_image_make(&r->session, a);
+        if (status != EXIT_OK) {
+            return status;
+        }
+        err = clSetKernelArg(r->kernel, i, sizeof a->buffer, &a->buffer);
+    } else if (a->sampler) {
+        const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS, a->normalized,
+                                                    CL_SAMPLER_ADDRESSING_MODE, a->address,
+                                                    CL_SAMPLER_FILTER_MODE, a->filter, 0};
+        cl_sampler sampler = clCreateSamplerWithProperties(r->session.context, properties, &err);
+        if (err == CL_SUCCESS) {
+            err = clSetKernelArg(r->kernel, i, sizeof sampler, &sampler);
+            clReleaseSampler(sampler); /* the kernel keeps it */
+        }
+    } else if (!a->pointer) {
         err = clSetKernelArg(r->kernel, i, a->size, a->data);
     } else if (a->space == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         err = clSetKernelArg(r->kernel, i, a->size, NULL);
@@ -216,12 +235,15 @@ static int execute(struct run *r)
     return status;
 }
 
-/** Reads back the buffers that are printed or saved. */
+/** Reads back the buffers and images that are printed or saved. */
 static int read_back(struct run *r)
 {
     for (unsigned i = 0; i < r->n_args; i++) {
         struct run_arg *a = &r->args[i];
-        if (a->buffer && (a->print || a->save) &&
+        if (a->image && a->save && run_image_read_back(&r->session, a) != EXIT_OK) {
+            return EXIT_FAILED;
+        }
+        if (a->buffer && !a->image && (a->print || a->save) &&
             session_failed(&r->session,
                            clEnqueueReadBuffer(r->session.queue, a->buffer, CL_TRUE, 0, a->size, a->data, 0, NULL,
                                                NULL), a->name)) {

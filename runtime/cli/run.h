@@ -5,7 +5,8 @@
  *   run.c          sequence of steps               run_options.c  command line, and --help
  *   run_kernel.c   from the file to the kernel     run_args.c     meaning of an ARG
  *   run_report.c   buffers, counters and JSON      value.c        numbers and vectors as text
- *   session.c      the OpenCL device               file.c         whole files
+ *   run_image.c    images and samplers             file.c         whole files
+ *   session.c      the OpenCL device
  *   run_asm.c      code as text, and its explanation
  *
  * Functions that return a status return EXIT_OK, or another one after a message on stderr.
@@ -52,7 +53,15 @@ struct run_arg {
     /** The value, or the contents of the buffer; NULL for local memory and null pointers. Owned. */
     void *data;
     size_t size;                  /**< Bytes of the value, the buffer or the local memory. */
-    cl_mem buffer;                /**< The buffer, owned; NULL: none. */
+    cl_mem buffer;                /**< The buffer or image, owned; NULL: none. */
+    cl_kernel_arg_access_qualifier access;
+    cl_mem_object_type image;     /**< Kind of image; 0: the argument is none. */
+    unsigned image_sizes;         /**< Numbers that say how large an image of this kind is: 1 to 3. */
+    size_t extent[3];             /**< Its sizes in pixels, rows, slices or layers; 1 where it has none. */
+    cl_image_format format;
+    const char *contents;         /**< What the image holds first, as text: zeros if this is empty. */
+    bool sampler;                 /**< The argument is a sampler, of the next three members. */
+    cl_uint normalized, address, filter;
     bool print;
     size_t print_count;           /**< Largest number of elements to print. */
     const char *save;             /**< Name of the file to which the buffer is saved; NULL: none. */
@@ -98,6 +107,17 @@ void run_declare(const struct run *r, FILE *out);
 
 /** Parses one ARG. most: bytes of the largest buffer. */
 int run_arg_read(struct run_arg *a, const char *text, size_t most);
+/** Finds whether the argument is an image or a sampler. */
+void run_image_find(struct run_arg *a);
+/** Parse the ARG of an image or of a sampler. */
+int run_image_read(struct run_arg *a, const char *text);
+int run_sampler_read(struct run_arg *a, const char *text);
+/** Makes the image with its contents, as a->buffer. */
+int run_image_make(struct session *s, struct run_arg *a);
+/** Copies the image's pixels to a->data. */
+int run_image_read_back(struct session *s, struct run_arg *a);
+/** The next of a sequence of random numbers. */
+uint64_t run_random(uint64_t *state);
 /** As "global const float *x". */
 void run_arg_declare(const struct run_arg *a, char *out, size_t size);
 /** The argument with this name or number; NULL, after a message: there is none. */

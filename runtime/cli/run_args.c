@@ -6,6 +6,7 @@
  *   zeros:N iota:N fill:VALUE:N random:N[:SEED]     a buffer of N elements
  *   @FILE  hex:DIGITS  bytes:N     raw bytes, for buffers and for values of any type
  *   local:BYTES  null              a pointer to local memory; a null pointer
+ *   image:...  sampler:...         run_image.c
  */
 #include "run.h"
 
@@ -123,7 +124,7 @@ static int fill_list(struct run_arg *a, const char *text, size_t most)
     return EXIT_OK;
 }
 
-static uint64_t random_next(uint64_t *state)
+uint64_t run_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -139,7 +140,7 @@ static void generate(struct run_arg *a, bool random, uint64_t seed)
     for (uint64_t i = 0; i < a->size / type_size(t) * t.width; i++) {
         char *at = (char *)a->data + i / t.width * type_size(t) + i % t.width * t.bytes;
         if (random) {
-            value_random(t, random_next(&state), at);
+            value_random(t, run_random(&state), at);
         } else {
             value_from(t, i, at);
         }
@@ -269,6 +270,12 @@ int run_arg_read(struct run_arg *a, const char *text, size_t most)
 {
     const char *rest;
     bool taken;
+    if (a->image) {
+        return run_image_read(a, text);
+    }
+    if (a->sampler) {
+        return run_sampler_read(a, text);
+    }
     if (a->pointer && a->space == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         return read_local(a, text);
     }
@@ -301,6 +308,11 @@ void run_arg_declare(const struct run_arg *a, char *out, size_t size)
 {
     const char *space = !a->pointer ? "" : a->space == CL_KERNEL_ARG_ADDRESS_GLOBAL ? "global " :
                         a->space == CL_KERNEL_ARG_ADDRESS_CONSTANT ? "constant " : "local ";
+    if (a->image) {
+        space = a->access == CL_KERNEL_ARG_ACCESS_READ_ONLY    ? "read_only "
+                : a->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY ? "write_only "
+                                                               : "read_write ";
+    }
     const bool is_const = a->space == CL_KERNEL_ARG_ADDRESS_GLOBAL && (a->qualifier & CL_KERNEL_ARG_TYPE_CONST);
     const int base = (int)strlen(a->type_name) - a->pointer;
     snprintf(out, size, "%s%s%.*s%s%s", space, is_const ? "const " : "", base, a->type_name,

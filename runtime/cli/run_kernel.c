@@ -96,6 +96,9 @@ static int ask_argument(struct run *r, cl_uint i)
         err = clGetKernelArgInfo(r->kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof a->qualifier, &a->qualifier, NULL);
     }
     if (err == CL_SUCCESS) {
+        err = clGetKernelArgInfo(r->kernel, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof a->access, &a->access, NULL);
+    }
+    if (err == CL_SUCCESS) {
         err = clGetKernelArgInfo(r->kernel, i, CL_KERNEL_ARG_NAME, sizeof a->name, a->name, NULL);
         if (err == CL_KERNEL_ARG_INFO_NOT_AVAILABLE || (err == CL_SUCCESS && !*a->name)) {
             snprintf(a->name, sizeof a->name, "%u", a->number); /* SPIR-V need not have names */
@@ -110,6 +113,7 @@ static int ask_argument(struct run *r, cl_uint i)
     a->pointer = n > 0 && a->type_name[n - 1] == '*';
     snprintf(base, sizeof base, "%.*s", (int)(n - a->pointer), a->type_name);
     a->type = type_of(base);
+    run_image_find(a);
     for (unsigned k = 0; k < r->options.n_types; k++) {
         const char *equal = strchr(r->options.types[k], '=');
         if (strlen(base) == (size_t)(equal - r->options.types[k]) &&

@@ -32,7 +32,9 @@ static void help(void)
          "  3  -0.5  0x10        a number; numbers with commas are a vector, or a buffer: 1,2,3,4\n"
          "  zeros:N  iota:N  fill:VALUE:N  random:N[:SEED]    a buffer of N elements\n"
          "  @FILE  hex:DIGITS  bytes:N    raw bytes (@-: standard input; N zero bytes)\n"
-         "  local:BYTES  null    local memory; a null pointer\n\n"
+         "  local:BYTES  null    local memory; a null pointer\n"
+         "  image:WxH:ORDER:TYPE[:CONTENTS]    an image (RGBA:UNORM_INT8:random[:SEED], ...:@FILE)\n"
+         "  sampler:WORD,...     normalized; nearest or linear; edge, clamp, repeat, mirror or none\n\n"
          "Exit: 0 done; 1 the file, the build, the kernel or the device failed; 2 wrong usage. More: tern help run.");
 }
 

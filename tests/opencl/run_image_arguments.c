@@ -133,7 +133,7 @@ static void test_samplers(void **state)
     (void)state;
     const size_t one = 1;
     cl_program p = build("kernel void f(read_only image2d_t i, sampler_t s, global uint *r) "
-                         "{ r[0] = read_imageui(i, s, (float2)(1.5f, 0.5f)).x; }", "");
+                         "{ r[0] = read_imageui(i, s, (float2)(7.5f, 0.5f)).x; }", "");
     cl_kernel k = kernel(p, "f");
     cl_sampler s = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &clt_error);
     MADE(s);

@@ -49,7 +49,7 @@ static void test_bounds(void **state)
                 cl_int want;
             } cases[] = {{0, size[k], CL_SUCCESS}, {0, size[k] + 1, CL_INVALID_VALUE}, {size[k], 1, CL_INVALID_VALUE},
                          {size[k] - 1, 1, CL_SUCCESS}, {0, 0, CL_INVALID_VALUE}, {(size_t)-1, 2, CL_INVALID_VALUE},
-                         {1, (size_t)-1, CL_INVALID_VALUE}};
+                         {1, (size_t)-1, CL_INVALID_VALUE}, {1, size[k], CL_INVALID_VALUE}};
             for (size_t c = 0; c < LENGTH(cases); c++) {
                 size_t at[3] = {0, 0, 0}, region[3] = {1, 1, 1}, row, slice;
                 at[k] = cases[c].origin;
@@ -224,7 +224,7 @@ static void test_colors(void **state)
       tiny = {.f = {65520.0f, 5.9604645e-08f, -65519.0f, 1.0009765f}},
       ints = {.i = {-200, 200, -40000, 40000}}, uints = {.u = {255, 256, 65535, 4000000000u}},
       special = {.u = {NAN_BITS, 0x7f800000u, 0xff800000u, 0x80000000u}},
-      gamma = {.f = {0.0f, 0.002f, 0.5f, 0.5f}};
+      gamma = {.f = {0.0f, 0.002f, 0.5f, 0.5f}}, ties = {.f = {0x1p-25f, 0x1.8p-24f, 0x1.002p0f, 0x1.006p0f}};
     static const struct {
         cl_image_format format;
         const void *color;
@@ -250,6 +250,7 @@ static void test_colors(void **state)
         {{CL_RGBA, CL_FLOAT}, &special, 16, {0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0x7f, 0, 0, 0x80, 0xff, 0, 0, 0, 0x80}},
         {{CL_RGBA, CL_HALF_FLOAT}, &tiny, 8, {0x00, 0x7c, 0x01, 0x00, 0xff, 0xfb, 0x01, 0x3c}},
         {{CL_RG, CL_HALF_FLOAT}, &special, 4, {0x00, 0x7e, 0x00, 0x7c}},
+        {{CL_RGBA, CL_HALF_FLOAT}, &ties, 8, {0x00, 0x00, 0x02, 0x00, 0x00, 0x3c, 0x02, 0x3c}},
         {{CL_RGBA, CL_SIGNED_INT8}, &ints, 4, {0x80, 0x7f, 0x80, 0x7f}},
         {{CL_RGBA, CL_SIGNED_INT16}, &ints, 8, {0x38, 0xff, 200, 0, 0x00, 0x80, 0xff, 0x7f}},
         {{CL_RG, CL_SIGNED_INT32}, &ints, 8, {0x38, 0xff, 0xff, 0xff, 200, 0, 0, 0}},
@@ -394,6 +395,37 @@ static void test_mappings_that_overlap(void **state)
     (void)right;
 }
 
+/** A refused mapping leaves none of its rows behind, and an image in a part of a buffer has its place in the whole. */
+static void test_mappings_in_a_part(void **state)
+{
+    (void)state;
+    const cl_buffer_region region = {128, 512};
+    cl_mem b = clt_buffer(1024, NULL);
+    cl_mem part = clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &clt_error);
+    MADE(part);
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8,
+                                .image_row_pitch = 64, .buffer = part};
+    cl_mem m = clCreateImage(clt_context, 0, &rgba8, &desc, NULL, &clt_error);
+    MADE(m);
+    void *last = map(m, CL_MAP_WRITE, 2, 7, 1, 1);
+    MADE(last);
+    REFUSED(map(m, CL_MAP_WRITE, 0, 0, 8, 8), CL_INVALID_OPERATION); /* Its last row meets the other mapping. */
+    void *first = map(m, CL_MAP_WRITE, 0, 0, 8, 7);
+    MADE(first);
+    void *before = clEnqueueMapBuffer(clt_queue, b, CL_TRUE, CL_MAP_WRITE, 0, 128, 0, NULL, NULL, &clt_error);
+    MADE(before);
+    REFUSED(clEnqueueMapBuffer(clt_queue, b, CL_TRUE, CL_MAP_WRITE, 128, 1, 0, NULL, NULL, &clt_error),
+            CL_INVALID_OPERATION);
+    REFUSED(clEnqueueMapBuffer(clt_queue, b, CL_TRUE, CL_MAP_WRITE, 128 + 7 * 64 + 8, 1, 0, NULL, NULL, &clt_error),
+            CL_INVALID_OPERATION);
+    OK(clEnqueueUnmapMemObject(clt_queue, b, before, 0, NULL, NULL));
+    OK(clEnqueueUnmapMemObject(clt_queue, m, last, 0, NULL, NULL));
+    OK(clEnqueueUnmapMemObject(clt_queue, m, first, 0, NULL, NULL));
+    OK(clReleaseMemObject(m));
+    OK(clReleaseMemObject(part));
+    OK(clReleaseMemObject(b));
+}
+
 /** A mapping for reading does not undo what the application has written into its own memory through another one. */
 static void test_application_memory(void **state)
 {
@@ -435,7 +467,8 @@ int main(void)
         cmocka_unit_test(test_bounds),      cmocka_unit_test(test_refused_transfers),
         cmocka_unit_test(test_refused_copies), cmocka_unit_test(test_host_access),
         cmocka_unit_test(test_colors),      cmocka_unit_test(test_events),
-        cmocka_unit_test(test_mappings_that_overlap), cmocka_unit_test(test_application_memory),
+        cmocka_unit_test(test_mappings_that_overlap), cmocka_unit_test(test_mappings_in_a_part),
+        cmocka_unit_test(test_application_memory),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -5,6 +5,7 @@
  */
 #include "device_memory.h"
 #include "os/mem/mem.h"
+#include "os/mem/victim.h"
 #include "page_tables.h"
 #include "rig.h"
 #include "sharers.h"
@@ -108,6 +109,30 @@ static void test_import_in_a_move(void **state)
     tern_allocation_destroy(a);
     sharer_close(&p);
     sharer_close(&q);
+    rig_done();
+}
+
+/** A memory is no victim while it is imported, since the importer's tables get its places; it is one later. */
+static void test_no_victim_while_imported(void **state)
+{
+    (void)state;
+    rig_open(SHARERS_CONFIG, NULL);
+    struct sharer p = sharer_open("makes"), o = sharer_open("other");
+    struct tern_allocation *a = memory(p.p, 4 * MIB, RW);
+    assert_int_equal(sharer_fill(&p, a, 0, 4 * MIB, 1), 0);
+    struct tern_search during = {.proc = o.p}, after = {.proc = o.p};
+    pthread_mutex_lock(&dev->lock);
+    a->mem->moving = true; /* as map_shared sets it, which releases dev->lock */
+    tern_victim_find(dev, &during);
+    a->mem->moving = false;
+    tern_victim_find(dev, &after);
+    pthread_mutex_unlock(&dev->lock);
+    assert_null(during.best);
+    assert_true(during.later);
+    assert_ptr_equal(after.best, &a->mem->blocks[0]);
+    tern_allocation_destroy(a);
+    sharer_close(&p);
+    sharer_close(&o);
     rig_done();
 }
 
@@ -300,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_import_in_a_move),
+        cmocka_unit_test(test_no_victim_while_imported),
         cmocka_unit_test(test_in_use),
         cmocka_unit_test(test_price),
         cmocka_unit_test(test_at_once),

@@ -197,6 +197,45 @@ static void test_step_by_step(void **state)
     end(fence);
 }
 
+static void note_only(void *user, const struct tern_migrate_round *r)
+{
+    struct seen *s = user;
+    assert_true(s->n < 64);
+    s->round[s->n++] = *r;
+}
+
+/** Within the allowed rounds, a step is taken after three rounds that gained little. The work therefore has three
+ *  rounds under each cap. */
+static void test_steps_take_rounds(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 16, STALLED = 3 };
+    struct seen seen = {.n = 0};
+    const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = ROUNDS, .policy = TERN_MIGRATE_THROTTLE,
+                                               .progress = note_only, .stopping = stopping, .user = &seen};
+    struct journey j;
+    uint64_t fence;
+    begin(&fence, false);
+    ok(tern_stream_write_memory(&j.stream));
+    ok(tern_migrate_live(&writer.p, 1, j.stream, &limits, &j.saving));
+    uint32_t steps = 0, since = 0;
+    for (uint32_t i = 1; i < seen.n && i < ROUNDS; i++) {
+        if (seen.round[i].throttle != seen.round[i - 1].throttle) {
+            assert_true(i - since >= STALLED);
+            since = i;
+            steps++;
+        }
+    }
+    assert_true(steps >= 2);
+    struct tern_process *before = writer.p;
+    j.loading = loaded(there, j.stream, NULL);
+    actor_follow(&writer, j.loading, 0);
+    written = tern_loading_allocation(j.loading, 0, tern_allocation_address(written));
+    arrive(&j);
+    forget(before);
+    end(fence);
+}
+
 /** The stream fails, or the callback `stopping` does. The process goes on at the source with all of its engine. No
  *  other work is on the device, so its time must also pass while the process may not run. */
 static void test_cancelled(void **state)
@@ -250,7 +289,8 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_by_step), cmocka_unit_test(test_cancelled), cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_step_by_step), cmocka_unit_test(test_steps_take_rounds),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests_name("migrate_throttle", tests, NULL, NULL);
 }

@@ -217,7 +217,8 @@ THREADS = {
 
 def tsan(_):
     """What has threads: the driver on a device, and the OpenCL programs."""
-    return sanitizer_tree(TSAN, SOFTWARE, 111) + [
+    targets = [*LIBRARIES, *(f"tests/{folder}/all" for folder in THREADS)]
+    return sanitizer_tree(TSAN, targets, 100) + [
         ctest(f"tsan-{folder}", f"{folder} with the thread sanitizer", TSAN / "tests" / folder, ["-R", pattern],
               env={**MODEL, "TSAN_OPTIONS": "second_deadlock_stack=1"}, needs=("build-tsan",), cost=80)
         for folder, pattern in THREADS.items()]

@@ -148,6 +148,9 @@ struct tc_kernel {
     enum tc_merges merges;    /**< Tells what tc_specialise does with groups. */
     uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
+    /** Accesses of the entry, and of the coarse entry, to their frames, with 8 rounds for each loop; 0: none, or the
+     *  frames must be in private memory. */
+    uint32_t spills, coarse_spills;
     uint32_t entry;           /**< Device address of the entry; set by tc_load only. */
     uint32_t coarse_entry;    /**< Device address of the coarse entry; 0 if `coarse` is 0. */
 };
@@ -236,7 +239,20 @@ struct tc_image {
     struct tc_blob linked;
     struct tc_kernels kernels; /**< With entries. */
     int prints;      /**< Some kernel calls printf: dispatch.user0 and user1 must describe a buffer. */
+    uint32_t frames_entry; /**< Device address of the start of work-items whose frames are in local memory, see
+                                TC_FRAMES_WORDS; 0: there is none. */
 };
+
+/**
+ * Frames in local memory. A frame has the values of an entry for which there was no register. In private memory the
+ * frames of 16 lanes lie in 16 lines, and each access takes 16 cycles. If tc_kernel.spills (coarse_spills) is not 0,
+ * they may lie in the local memory of the group instead, behind what the kernel itself uses, at a distance of an odd
+ * number of words, so that they use different banks. A dispatch then begins at tc_image.frames_entry. Before the
+ * argument block there are TC_FRAMES_WORDS words: work-items of a full group, rounded up to whole warps, less 1; the
+ * distance of frames; the end of the first frame; the entry. The warps of a full group are a power of two, because a
+ * work-item finds its number in the group by the CSR `thread`.
+ */
+#define TC_FRAMES_WORDS 4u
 
 /** Links an object for the device address `base`, a multiple of 4096. The caller frees the image with tc_image_free.
  *  Errors of tc_link. */

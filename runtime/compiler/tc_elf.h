@@ -9,6 +9,7 @@
 
 /** Symbol of an object whose kernels may call printf. */
 #define TC_PRINTF_USED "__tern_printf_used"
+#define TC_FRAMES "__tern_frames" /* the function of runtime/device/rt_frames.c */
 
 struct tc_elf {
     const uint8_t *data;

@@ -60,8 +60,8 @@ static int fill_image(const struct tc_elf *elf, struct tc_image *image)
     return 0;
 }
 
-/** True: the program has the symbol of ternc/printf.c. */
-static int has_printf(const struct tc_elf *elf)
+/** The address of a symbol that the program defines; 0: it does not. */
+static uint32_t find_symbol(const struct tc_elf *elf, const char *name)
 {
     Elf32_Shdr table;
     size_t n;
@@ -70,8 +70,8 @@ static int has_printf(const struct tc_elf *elf)
     }
     for (size_t i = 0; i < n; i++) {
         Elf32_Sym s = tc_elf_symbol(elf, &table, i);
-        if (s.st_shndx != SHN_UNDEF && !strcmp(tc_elf_string(elf, table.sh_link, s.st_name), TC_PRINTF_USED)) {
-            return 1;
+        if (s.st_shndx != SHN_UNDEF && !strcmp(tc_elf_string(elf, table.sh_link, s.st_name), name)) {
+            return s.st_value;
         }
     }
     return 0;
@@ -131,6 +131,8 @@ int tc_image_read(uint32_t base, struct tc_image *image)
         image->data = NULL;
         return result;
     }
-    image->prints = has_printf(&elf);
+    image->prints = find_symbol(&elf, TC_PRINTF_USED) != 0;
+    const uint32_t frames = find_symbol(&elf, TC_FRAMES);
+    image->frames_entry = frames % 4 || frames - base >= image->code_size ? 0 : frames;
     return 0;
 }

@@ -48,6 +48,15 @@ static int get_coarse(const cJSON *object, struct tc_kernel *k)
                : 0;
 }
 
+/** Reads `spills` and `coarse_spills`, which objects of older compilers do not have. */
+static int get_spills(const cJSON *object, struct tc_kernel *k)
+{
+    return (has(object, "spills") && get_u32(object, "spills", &k->spills)) ||
+                   (has(object, "coarse_spills") && get_u32(object, "coarse_spills", &k->coarse_spills))
+               ? -EINVAL
+               : 0;
+}
+
 /** Reads `groups`, `merges` and `merged`, each of which an object has only where it is not 0. */
 static int get_groups(const cJSON *object, struct tc_kernel *k)
 {
@@ -183,6 +192,9 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     }
     if (result == 0) {
         result = get_groups(json, k);
+    }
+    if (result == 0) {
+        result = get_spills(json, k);
     }
     if (result == 0) {
         result = get_bool(json, "uniform", &k->uniform);

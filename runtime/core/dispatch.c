@@ -7,6 +7,7 @@
 #include "runtime/core/dispatch.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "runtime/core/coarse.h"
 #include "runtime/core/explain.h"
+#include "runtime/core/frames.h"
 #include "runtime/core/group.h"
 #include "runtime/core/queue.h"
 #include "runtime/core/special.h"
@@ -27,14 +29,24 @@ struct dispatch {
     bool coarse;              /**< The two ranges differ (coarse.h). */
     struct rt_special special; /**< If it has a program: compiled for this local size; that program is `program`. */
     const struct tc_kernel *loaded; /**< The kernel of `program`, with its entry address. */
-    uint32_t local_bytes;
+    struct rt_use use;        /**< How the dispatch uses an engine. */
+    bool in_local;            /**< Frames of work-items are in local memory (frames.h). */
     unsigned stack_log2;
     bool prints; /**< The command uses the queue's printf buffer. */
     /** Memory for arguments that are too many for the data of a DMA buffer: those of kernels with over a hundred
      *  images. NULL: they are data. */
     struct tern_allocation *block;
+    uint32_t frames[TC_FRAMES_WORDS]; /**< in_local: the words before the argument block. */
     uint8_t args[]; /**< The argument block. */
 };
+_Static_assert(offsetof(struct dispatch, args) == offsetof(struct dispatch, frames) + 4 * TC_FRAMES_WORDS,
+               "both are sent to the device as one piece");
+
+/** The entry of the kernel that the dispatch runs. */
+static uint32_t entry(const struct dispatch *d)
+{
+    return d->coarse ? d->loaded->coarse_entry : d->loaded->entry;
+}
 
 static void give_back(struct dispatch *d)
 {
@@ -48,13 +60,6 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
 {
     const struct rt_range *r = &d->hardware;
     const cl_command_queue q = d->base.queue;
-    const struct tern_device_info *info = &q->context->device->info;
-    const uint32_t items = r->local[0] * r->local[1] * r->local[2];
-    const uint32_t warps = (items + info->lanes - 1) / info->lanes;
-    uint32_t slots = info->warps / warps;
-    if (d->local_bytes != 0 && info->local_bytes / d->local_bytes < slots) {
-        slots = info->local_bytes / d->local_bytes;
-    }
     uint32_t groups[3];
     uint32_t edge[3];
     for (int i = 0; i < 3; i++) {
@@ -62,17 +67,17 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
         edge[i] = r->global[i] - (groups[i] - 1) * r->local[i];
     }
     const struct tern_pkt_dispatch packet = {
-        .entry = d->coarse ? d->loaded->coarse_entry : d->loaded->entry,
+        .entry = d->in_local ? d->program->image.frames_entry : entry(d),
         /* without an address: the offset in the buffer's data, which the driver resolves to an address */
-        .args = d->block != NULL ? tern_allocation_address(d->block) : 0,
+        .args = d->block != NULL ? tern_allocation_address(d->block) : d->in_local ? sizeof d->frames : 0,
         .work_dim = r->dims,
-        .group_warps = warps,
-        .group_slots = slots,
+        .group_warps = d->use.warps,
+        .group_slots = d->use.slots,
         .stack_log2 = d->stack_log2,
         .global_x = r->global[0], .global_y = r->global[1], .global_z = r->global[2],
         .local_x = r->local[0], .local_y = r->local[1], .local_z = r->local[2],
         .offset_x = r->offset[0], .offset_y = r->offset[1], .offset_z = r->offset[2],
-        .local_bytes = d->local_bytes,
+        .local_bytes = d->use.local_bytes,
         .stack = tern_allocation_address(q->stack),
         .user0 = d->coarse ? d->range.offset[0] + d->range.global[0]
                            : d->prints ? tern_allocation_address(q->print) : 0,
@@ -113,8 +118,9 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
         out->uses[2 + i] = d->program->parts.part[i];
     }
     if (d->block == NULL) {
-        out->data = d->args;
-        out->data_size = d->loaded->args_size;
+        const size_t before = d->in_local ? sizeof d->frames : 0;
+        out->data = (const uint8_t *)d + offsetof(struct dispatch, args) - before;
+        out->data_size = before + d->loaded->args_size;
     } else {
         out->uses[5] = d->block;
     }
@@ -223,7 +229,7 @@ static cl_int take_block(struct dispatch *d, cl_kernel k)
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
     uint32_t local_at[TC_MAX_ARGS] = {0};
-    d->local_bytes = (uint32_t)rt_kernel_local(k, local_at);
+    d->use.local_bytes = (uint32_t)rt_kernel_local(k, local_at);
     memcpy(d->args, k->values, k->code->args_size);
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const enum tc_arg_kind kind = k->code->args[i].kind;
@@ -286,6 +292,23 @@ static cl_int take_code(struct dispatch *d, cl_kernel k, const struct rt_range *
     return CL_SUCCESS;
 }
 
+/** Chooses how many groups are resident, and where frames are. The ranges and the code are known. */
+static void take_engine(struct dispatch *d, const struct tern_device_info *info)
+{
+    const struct rt_range *r = &d->hardware;
+    const uint32_t items = r->local[0] * r->local[1] * r->local[2];
+    uint64_t groups = 1;
+    for (int i = 0; i < 3; i++) {
+        groups *= rt_group_count(r->global[i], r->local[i]);
+    }
+    d->use = rt_use_of(info, items, d->use.local_bytes);
+    d->in_local = d->program->image.frames_entry != 0 && d->block == NULL &&
+        d->loaded->args_size + sizeof d->frames <= TERN_DATA_MAX &&
+        rt_frames_choose(info, d->coarse ? d->loaded->coarse_spills : d->loaded->spills, d->loaded->stack, items,
+                         groups, &d->use, d->frames);
+    d->frames[TC_FRAMES_WORDS - 1] = entry(d);
+}
+
 cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kernel kernel, const struct rt_range *range,
                           cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
@@ -308,6 +331,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (error != CL_SUCCESS) {
         goto fail;
     }
+    take_engine(d, info);
     d->stack_log2 = rt_kernel_stack_log2(d->loaded);
     error = rt_queue_reserve(queue, threads << d->stack_log2, d->program->image.prints);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {

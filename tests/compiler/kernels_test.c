@@ -442,10 +442,46 @@ static void test_local_chain(void **state)
     tc_kernels_free(&kernels);
 }
 
+/** Returns the accesses of a kernel's frame. coarse: those of its second entry, which it must have. */
+static uint32_t spills_of(const char *body, int coarse)
+{
+    char source[4096];
+    snprintf(source, sizeof source, "#define ALL _Pragma(\"unroll\") for (int k = 0; k < 44; k++)\n"
+             "#define LIVE uint s[44]; ALL s[k] = in[k] * i; for (uint r = 0; r < n; r++)"
+             " ALL s[k] = rotate(s[k], 5u) + (s[(k + 1) %% 44] ^ s[(k + 17) %% 44]);"
+             " uint t = 0; ALL t = t * 5 + s[k];\n"
+             "kernel void k(global const uint *in, global uint *out, uint n)"
+             " { uint i = get_global_id(0); %s }", body);
+    struct tc_kernels kernels = read_kernels(source, "");
+    const struct tc_kernel *k = find(&kernels, "k");
+    assert_true(!coarse || k->coarse);
+    const uint32_t spills = coarse ? k->coarse_spills : k->spills;
+    tc_kernels_free(&kernels);
+    return spills;
+}
+
+/** Frames can be in local memory only if all accesses of them are loads and stores at sp and a constant. */
+static void test_spills(void **state)
+{
+    (void)state;
+    assert_int_equal(spills_of("out[i] = in[i] * n;", 0), 0);
+    assert_in_range(spills_of("LIVE out[i] = t;", 0), 200, 2000);
+    /* An address of the frame: an array with an index that is not known. */
+    assert_int_equal(spills_of("LIVE uint a[8]; for (int k = 0; k < 8; k++) a[k] = in[k + i];"
+                               "out[i] = t + a[in[i] & 7];", 0), 0);
+    /* A call of the run-time library, and calls that are inlined. */
+    assert_int_equal(spills_of("LIVE out[i] = t + (uint)((ulong)in[i + 1] * in[i] / (t | 1ul << 40));", 0), 0);
+    assert_in_range(spills_of("LIVE out[i] = max(t, in[i]);", 0), 200, 2000);
+    /* A second entry, which calls a function for work-items at the border. */
+    assert_in_range(spills_of("float f[4] = {0}; global const float *g = (global const float *)in; uint y ="
+                              "get_global_id(1); for (uint k = 0; k < n; k++) f[0] = fma(g[i + k * n], g[y * n + k],"
+                              "f[0]); out[y * n + i] = (uint)f[0];", 1), 1, 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_spills), cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_images), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
         cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_tile_lines),
         cmocka_unit_test(test_tile_distances), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_tile_chain),

@@ -233,9 +233,22 @@ void cc1_order(struct cc1 *cc);
 /* trim.c: removes the saving of registers from entries. */
 void cc1_trim(void *object, size_t size);
 
-/* stack.c: upper bounds of private memory. */
+struct tc_elf;
+
+/* code.c: machine code of an object. */
+/** Finds the code of a function, of *words instructions. NULL: the object has none. */
+const uint8_t *cc1_code_find(const struct tc_elf *elf, const char *name, uint32_t *words);
+uint32_t cc1_code_word(const uint8_t *code, uint32_t index);
+/** How often each instruction runs, with this number of rounds for each loop. The caller frees it. */
+double *cc1_code_weights(const uint8_t *code, uint32_t words, double rounds);
+/** True: the instruction reads sp, or may do so. */
+int cc1_code_reads_sp(uint32_t word);
+
+/* stack.c: upper bounds of private memory, and accesses of frames. */
 #define CC1_STACK_MARK "@STACK@@@@"
+#define CC1_SPILLS_MARK "@SPILLS@@@"
 void cc1_stack_watch(struct cc1 *cc);
+/** Puts the numbers in the place of the marks. After cc1_trim. */
 void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime);
 /** Writes the table "name bytes" of all functions of an object, the run-time library. */
 void cc1_stack_table(struct cc1 *cc, const void *object, size_t size, const char *path);

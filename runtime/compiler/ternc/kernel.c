@@ -362,6 +362,10 @@ void cc1_kernels_emit(struct cc1 *cc)
             cJSON_AddItemToObject(json, "explain", cc1_explanation(&cc->kernels[i]));
         }
         cJSON_AddItemToObject(json, "stack", cJSON_CreateRaw(CC1_STACK_MARK));
+        cJSON_AddItemToObject(json, "spills", cJSON_CreateRaw(CC1_SPILLS_MARK));
+        if (cc->kernels[i].coarse) {
+            cJSON_AddItemToObject(json, "coarse_spills", cJSON_CreateRaw(CC1_SPILLS_MARK));
+        }
         cJSON_AddItemToArray(list, json);
     }
     char *text = cJSON_PrintUnformatted(root);

@@ -167,8 +167,8 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     size_t size = LLVMGetBufferSize(buffer);
     char *object = cc1_alloc(size, 1);
     memcpy(object, LLVMGetBufferStart(buffer), size);
-    cc1_stack_patch(cc, object, size, path[4]);
     cc1_trim(object, size);
+    cc1_stack_patch(cc, object, size, path[4]);
     write_all(object, size);
 }
 

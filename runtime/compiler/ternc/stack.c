@@ -6,14 +6,23 @@
  * relocations of the object, in which each function has its own section, because the code generator adds calls of the
  * run-time library that the IR does not show. The bounds of that library's functions come from a table that was made
  * with it. Recursion, which OpenCL C forbids, has no bound and is refused.
+ *
+ * Accesses of entries to their frames are counted for launchers that put frames into local memory (compiler.h). A frame
+ * can move if only loads and stores at sp and a constant use it. Then nothing sees its address, and it needs no larger
+ * alignment than a word: it has values for which there was no register, and private variables at known places. Private
+ * arrays at computed indices stay in private memory, where the hardware finds accesses beyond its end.
  */
 #include "cc1.h"
 
+#include "../tc_code.h"
 #include "../tc_elf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ROUNDS 8.0    /* assumed rounds of a loop */
+#define MOST 1000000u /* largest number of accesses that is told */
 
 struct function {
     const char *name;
@@ -198,16 +207,66 @@ static uint32_t bound_of(struct function *list, uint32_t index)
     return f->bound = (uint32_t)deepest;
 }
 
-/** The bound of a kernel's entry with this suffix. */
-static uint32_t entry_bound(struct function *list, size_t n, const struct cc1_kernel *k, const char *suffix)
+/** Index of a kernel's entry with this suffix. */
+static uint32_t find_entry(const struct function *list, size_t n, const struct cc1_kernel *k, const char *suffix)
 {
     const char *entry = cc1_text(CC1_ENTRY_PREFIX "%s%s", k->name, suffix);
     for (uint32_t i = 0; i < n; i++) {
         if (list[i].section && !strcmp(list[i].name, entry)) {
-            return bound_of(list, i);
+            return i;
         }
     }
     cc1_die(CC1_INTERNAL, "kernel '%s' is lost", k->name);
+}
+
+/** True: addi sp, sp. */
+static int moves_sp(uint32_t word)
+{
+    return (word & 0xfffffu) == 0x10113u;
+}
+
+/** Counts the accesses of a function to its frame, without those of functions that it calls. Negative: its frame, or
+ *  that of a function that it calls, cannot move. */
+static double count_spills(const struct tc_elf *elf, const struct function *list, uint32_t index)
+{
+    const uint32_t ret = TC_JALR | 1u << 15; /* jalr zero, 0(ra) */
+    uint32_t words;
+    const struct function *f = &list[index];
+    const uint8_t *code = f->section ? cc1_code_find(elf, f->name, &words) : NULL;
+    if (!code) {
+        return -1;
+    }
+    double *weight = cc1_code_weights(code, words, ROUNDS), sum = 0;
+    size_t calls = 0;
+    for (uint32_t i = 0; i < words && sum >= 0; i++) {
+        const uint32_t word = cc1_code_word(code, i);
+        const int stores_sp = tc_code_opcode(word) == TC_STORE && (word >> 20 & 31) == 2;
+        calls += tc_code_is_call(word) && word != ret;
+        if (tc_code_is_on_stack(word) && !stores_sp) {
+            sum += weight[i];
+        } else if (cc1_code_reads_sp(word) && !moves_sp(word)) {
+            sum = -1;
+        }
+    }
+    free(weight);
+    for (size_t i = 0; i < f->n_calls && sum >= 0; i++) {
+        sum = count_spills(elf, list, f->calls[i]) < 0 ? -1 : sum;
+    }
+    return calls == f->n_calls ? sum : -1; /* else it calls by a pointer */
+}
+
+/** Replaces the next mark in the text, which ends at `end`. Returns the text behind it. */
+static char *patch(char *text, const char *end, const char *mark, uint32_t number)
+{
+    char digits[16];
+    const size_t length = strlen(mark);
+    text = memmem(text, (size_t)(end - text), mark, length);
+    if (!text) {
+        cc1_die(CC1_INTERNAL, "%s is lost", mark);
+    }
+    snprintf(digits, sizeof digits, "%*u", (int)length, number);
+    memcpy(text, digits, length);
+    return text + length;
 }
 
 void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime)
@@ -222,18 +281,21 @@ void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runt
     read_table(list, n, runtime);
     char *text = (char *)object + (json - (const uint8_t *)object);
     const char *end = text + length;
-    const size_t mark = strlen(CC1_STACK_MARK);
     for (size_t k = 0; k < cc->n_kernels; k++) {
         const struct cc1_kernel *kernel = &cc->kernels[k];
-        const uint32_t plain = entry_bound(list, n, kernel, "");
-        const uint32_t coarse = kernel->coarse ? entry_bound(list, n, kernel, CC1_COARSE_SUFFIX) : 0;
-        text = memmem(text, (size_t)(end - text), CC1_STACK_MARK, mark);
-        if (!text) {
-            cc1_die(CC1_INTERNAL, "kernel '%s' is lost", kernel->name);
+        const uint32_t entry[2] = {find_entry(list, n, kernel, ""),
+                                   kernel->coarse ? find_entry(list, n, kernel, CC1_COARSE_SUFFIX) : 0};
+        const int entries = kernel->coarse ? 2 : 1;
+        uint32_t bound = 0;
+        for (int i = 0; i < entries; i++) {
+            const uint32_t b = bound_of(list, entry[i]);
+            bound = b > bound ? b : bound;
         }
-        char number[16];
-        snprintf(number, sizeof number, "%*u", (int)mark, plain > coarse ? plain : coarse);
-        memcpy(text, number, mark);
+        text = patch(text, end, CC1_STACK_MARK, bound);
+        for (int i = 0; i < entries; i++) {
+            const double spills = count_spills(&elf, list, entry[i]);
+            text = patch(text, end, CC1_SPILLS_MARK, spills < 0 ? 0 : spills < MOST ? (uint32_t)spills : MOST);
+        }
     }
 }
 

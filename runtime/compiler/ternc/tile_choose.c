@@ -11,7 +11,6 @@
 
 #include "../tc_code.h"
 #include "../tc_elf.h"
-#include "../tc_loops.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -29,45 +28,15 @@
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
 #define LARGEST 7200u   /* instructions of a tile before common ones are found, for the time of the build */
 
-/** Finds the code of a function. 0: the object has none. */
-static const uint8_t *find_code(const struct tc_elf *elf, const char *name, uint32_t *words)
-{
-    Elf32_Shdr table, section;
-    size_t n;
-    if (tc_elf_symbols(elf, &table, &n)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const Elf32_Sym s = tc_elf_symbol(elf, &table, i);
-        if (!strcmp(tc_elf_string(elf, table.sh_link, s.st_name), name) && !tc_elf_section(elf, s.st_shndx, &section) &&
-            s.st_value % 4 == 0 && s.st_value <= section.sh_size && s.st_size <= section.sh_size - s.st_value) {
-            *words = s.st_size / 4;
-            return elf->data + section.sh_offset + s.st_value;
-        }
-    }
-    return NULL;
-}
-
-/** Counts the instructions before word `end`. */
+/** Counts the instructions that the code executes. */
 static double count(const uint8_t *bytes, uint32_t words)
 {
-    double *weight = cc1_alloc(words, sizeof *weight), sum = 0;
-    struct tc_loop *loops = cc1_alloc(words, sizeof *loops);
-    uint32_t *code = cc1_alloc(words, sizeof *code);
-    uint8_t *scratch = cc1_alloc(words, 1);
-    memcpy(code, bytes, words * sizeof *code);
-    const uint32_t n = tc_find_loops(code, words, loops, scratch);
+    double *weight = cc1_code_weights(bytes, words, ROUNDS), sum = 0;
     for (uint32_t i = 0; i < words; i++) {
-        weight[i] = 1;
-        for (uint32_t k = 0; k < n; k++) {
-            weight[i] *= i >= loops[k].from && i <= loops[k].to ? ROUNDS : 1;
-        }
-        const int spilled = weight[i] > 1 && tc_code_is_on_stack(code[i]);
-        sum += weight[i] * (tc_code_is_call(code[i]) ? CALL : spilled ? STACK : 1);
+        const uint32_t word = cc1_code_word(bytes, i);
+        const int spilled = weight[i] > 1 && tc_code_is_on_stack(word);
+        sum += weight[i] * (tc_code_is_call(word) ? CALL : spilled ? STACK : 1);
     }
-    free(scratch);
-    free(code);
-    free(loops);
     free(weight);
     return sum;
 }
@@ -121,7 +90,7 @@ struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, enum tile
     if (tc_elf_open(&elf, LLVMGetBufferStart(object), LLVMGetBufferSize(object))) {
         cc1_die(CC1_INTERNAL, "not an object");
     }
-    const uint8_t *code = find_code(&elf, name, &e.words);
+    const uint8_t *code = cc1_code_find(&elf, name, &e.words);
     if (!code) {
         cc1_die(CC1_INTERNAL, "entry '%s' is lost", name);
     }

@@ -13,13 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t instruction(const uint8_t *code, uint32_t index)
-{
-    uint32_t word;
-    memcpy(&word, code + 4 * index, sizeof word);
-    return word;
-}
-
 /** True: addi sp, sp, with a negative immediate. */
 static int opens_frame(uint32_t word)
 {
@@ -31,15 +24,6 @@ static int saves_register(uint32_t word)
 {
     uint32_t r = word >> 20 & 31;
     return (word & 0x000ff07fu) == 0x00012023u && (r == 1 || r == 8 || r == 9 || (r >= 18 && r <= 27));
-}
-
-/** True: the instruction reads sp, or may do so: all formats but U and J have rs1, and R, S and B have rs2. */
-static int reads_sp(uint32_t word)
-{
-    const uint32_t opcode = word & 0x7f;
-    const int none = opcode == 0x37 || opcode == 0x17 || opcode == 0x6f;                 /* lui, auipc, jal */
-    const int one = opcode == 0x03 || opcode == 0x13 || opcode == 0x67 || opcode == 0x73; /* I: load, addi, jalr, csr */
-    return !none && ((word >> 15 & 31) == 2 || (!one && (word >> 20 & 31) == 2));
 }
 
 void cc1_trim(void *object, size_t size)
@@ -59,15 +43,15 @@ void cc1_trim(void *object, size_t size)
         }
         uint8_t *code = (uint8_t *)object + section.sh_offset;
         uint32_t words = section.sh_size / 4, saves = 0;
-        while (saves + 2 < words && saves_register(instruction(code, saves + 1))) {
+        while (saves + 2 < words && saves_register(cc1_code_word(code, saves + 1))) {
             saves++;
         }
-        if (saves == 0 || !opens_frame(instruction(code, 0))) {
+        if (saves == 0 || !opens_frame(cc1_code_word(code, 0))) {
             continue;
         }
         uint32_t removed = saves + 1; /* the frame too, unless it is used */
         for (uint32_t w = removed; w < words && removed > saves; w++) {
-            removed -= reads_sp(instruction(code, w)) ? 1 : 0;
+            removed -= cc1_code_reads_sp(cc1_code_word(code, w)) ? 1 : 0;
         }
         if (removed == saves) {
             memcpy(code + 4 * (size_t)saves, code, 4);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels with more live values than registers, whose frames the runtime may put into local memory (core/frames.h): in
+ * groups of any shape, with local memory of their own up to all that there is, as second entries, and merged. The host
+ * computes the same. The test also runs preempted (run_frames_preempted).
+ *
+ * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
+ */
+#include "clt.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS_MAX = 1 << 11 };
+
+/* What a work-item computes, on the device and on the host: 44 values that all live in each round. */
+#define MIX                                                                              \
+    uint s[44], sum = 0;                                                                 \
+    UNROLL for (int k = 0; k < 44; k++)                                       \
+        s[k] = (i + 3u) * (uint)(k * k + 1);                                             \
+    for (uint r = 0; r < rounds; r++)                                                    \
+        UNROLL for (int k = 0; k < 44; k++)                                   \
+            s[k] = (s[k] << 5 | s[k] >> 27) + (s[(k + 1) % 44] ^ s[(k + 17) % 44]);      \
+    UNROLL for (int k = 0; k < 44; k++)                                       \
+        sum = sum * 5 + s[k];
+#define TEXT(...) #__VA_ARGS__
+#define TEXT_OF(...) TEXT(__VA_ARGS__)
+
+typedef uint32_t uint;
+
+static const char source[] =
+    "#define UNROLL _Pragma(\"unroll\")\n"
+    "kernel void mix(global const uint *in, global uint *out, uint n, uint rounds)\n"
+    "{ uint w = get_global_size(0), h = get_global_size(1), x = get_global_id(0), y = get_global_id(1);\n"
+    "  uint i = (get_global_id(2) * h + y) * w + x; " TEXT_OF(MIX) " out[i] = sum + in[i]; }\n"
+    /* Each work-item passes a value to the next one of its group. Its place is written before, and read afterwards. */
+    "kernel void pass(global const uint *in, global uint *out, uint n, uint rounds, local uint *part)\n"
+    "{ uint w = get_local_size(0), h = get_local_size(1), l = (get_local_id(2) * h + get_local_id(1)) * w +\n"
+    "      get_local_id(0), size = w * h * get_local_size(2);\n"
+    "  uint i = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);\n"
+    "  for (uint k = l; k < n; k += n / 32 + size) part[k] = k * 7;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  " TEXT_OF(MIX) "\n"
+    "  uint wrong = 0; for (uint k = l; k < n; k += n / 32 + size) wrong |= part[k] ^ k * 7;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  part[l] = sum; barrier(CLK_LOCAL_MEM_FENCE); uint other = part[l + 1 < size ? l + 1 : 0];\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE); out[i] = wrong ? ~0u : sum + in[i]; out[get_global_size(0) *\n"
+    "      get_global_size(1) * get_global_size(2) + i] = other; }\n";
+
+static uint32_t seed;
+static uint32_t in[ITEMS_MAX], want[ITEMS_MAX], out[2 * ITEMS_MAX];
+
+static size_t below(size_t n)
+{
+    return clt_random(&seed) % n;
+}
+
+#define UNROLL
+static uint32_t compute(uint32_t i, uint32_t rounds)
+{
+    MIX
+    return sum;
+}
+
+/** The number of the work-item whose value `pass` reads: the next one of the group. */
+static size_t next(const struct clt_range *r, size_t i)
+{
+    size_t id[3] = {i % r->global[0], i / r->global[0] % r->global[1], i / r->global[0] / r->global[1]};
+    size_t l = 0, size = 1;
+    for (int d = 2; d >= 0; d--) {
+        l = l * r->local[d] + id[d] % r->local[d];
+        size *= r->local[d];
+    }
+    l = l + 1 < size ? l + 1 : 0;
+    for (int d = 0; d < 3; d++) {
+        id[d] += l % r->local[d] - id[d] % r->local[d];
+        l /= r->local[d];
+    }
+    return (id[2] * r->global[1] + id[1]) * r->global[0] + id[0];
+}
+
+/** Runs a kernel and compares. words: of local memory; 0: the kernel takes none. False: the device does not have such
+ *  groups. */
+static bool run(cl_kernel k, const struct clt_range *r, size_t words)
+{
+    const size_t items = r->global[0] * r->global[1] * r->global[2];
+    const cl_uint n = (cl_uint)words;
+    cl_mem from = clt_buffer(sizeof in, in), to = clt_buffer(sizeof out, out);
+    clt_args(k, 4, ARG(from), ARG(to), ARG(n), ARG(r->m));
+    if (words != 0) {
+        OK(clSetKernelArg(k, 4, words * 4, NULL));
+    }
+    const cl_int error = clEnqueueNDRangeKernel(clt_queue, k, r->dims, NULL, r->global,
+                                                r->local[0] != 0 ? r->local : NULL, 0, NULL, NULL);
+    if (error == CL_INVALID_WORK_GROUP_SIZE) {
+        OK(clReleaseMemObject(from));
+        OK(clReleaseMemObject(to));
+        return false;
+    }
+    OK(error);
+    clt_read(to, out, sizeof out);
+    for (size_t i = 0; i < items; i++) {
+        want[i] = compute((uint32_t)i, r->m);
+    }
+    for (size_t i = 0; i < items; i++) {
+        if (out[i] != want[i] + in[i] || (words != 0 && out[items + i] != want[next(r, i)])) {
+            fail_msg("work-item %zu of %zu x %zu x %zu in groups of %zu x %zu x %zu, %zu words, %u rounds: 0x%x, 0x%x",
+                     i, r->global[0], r->global[1], r->global[2], r->local[0], r->local[1], r->local[2], words, r->m,
+                     out[i], out[items + i]);
+        }
+    }
+    OK(clReleaseMemObject(from));
+    OK(clReleaseMemObject(to));
+    return true;
+}
+
+/** A random range of about `items` work-items in whole groups of at most `most`; 0: groups of the runtime's choice. */
+static struct clt_range any_range(size_t most, size_t items)
+{
+    struct clt_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1},
+                          .m = (cl_uint)below(3) + 1};
+    size_t left = most != 0 ? most : 64;
+    for (cl_uint d = 0; d < r.dims; d++) {
+        r.local[d] = d + 1 == r.dims && below(2) == 0 ? left : below(left) + 1;
+        left /= r.local[d];
+        items /= r.local[d];
+    }
+    items = items != 0 ? items : 1;
+    for (cl_uint d = 0; d < r.dims; d++) {
+        const size_t groups = d + 1 == r.dims ? items - below(items / 2 + 1) : below(items) % 6 + 1;
+        r.global[d] = r.local[d] * groups;
+        items /= groups;
+    }
+    if (most == 0) {
+        r.local[0] = 0;
+    }
+    return r;
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
+    const char *backend = getenv("TERN_BACKEND");
+    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
+    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261129u;
+    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : slow ? 2 : 25;
+    const size_t items = slow ? ITEMS_MAX / 8 : ITEMS_MAX;
+    unsigned long ran = 0;
+    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    for (size_t i = 0; i < LENGTH(in); i++) {
+        in[i] = clt_random(&seed);
+    }
+    cl_program p = clt_build(source, "");
+    cl_kernel mix = clCreateKernel(p, "mix", &clt_error), pass = clCreateKernel(p, "pass", &clt_error);
+    MADE(pass);
+    cl_ulong memory;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof memory, &memory, NULL));
+    for (unsigned long step = 0; step < steps; step++) {
+        size_t most;
+        OK(clGetKernelWorkGroupInfo(pass, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+        struct clt_range r = any_range(below(4) == 0 ? most : below(64) + 1, items);
+        const size_t least = r.local[0] * r.local[1] * r.local[2];
+        const size_t room = memory / 4 - least; /* Half of the ranges leave little room for frames, or none. */
+        ran += run(pass, &r, least + (below(2) == 0 ? below(room / 8 + 1) : below(4) == 0 ? room : below(room + 1)));
+        r = any_range(below(2) == 0 ? 0 : below(64) + 1, items);
+        ran += run(mix, &r, 0);
+    }
+    assert_true(ran >= steps);
+    OK(clReleaseKernel(mix));
+    OK(clReleaseKernel(pass));
+    OK(clReleaseProgram(p));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

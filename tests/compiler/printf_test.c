@@ -85,6 +85,7 @@ static void test_floats(void **state)
     EXPECT("2.250000 3.1415926535897931", "%f %.17g", "f8af8a", double, 2.25, 3.14159265358979312);
     EXPECT("inf -inf nan INF", "%f %f %f %F", "f4af4af4af4a", float, INFINITY, -INFINITY, NAN, INFINITY);
     EXPECT("0x1.8p+0", "%a", "f4a", float, 1.5f);
+    EXPECT("1.5 -0.25,65504", "%g %v2hg", "f2af2b", _Float16, 1.5f16, 0, -0.25f16, 65504.0f16);
     EXPECT("-3.25 +1 0001.5", "%g %+g %06.1f", "f4af4af4a", float, -3.25f, 1.0f, 1.5f);
 }
 

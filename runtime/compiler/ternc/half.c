@@ -390,8 +390,6 @@ static void rewrite(struct half *h, LLVMValueRef i)
 /** Lowers a function. 0: it has no halves. */
 static int lower(struct half *h, LLVMValueRef f)
 {
-    static const char unsafe[] = "unsafe-fp-math";
-    int found = 0;
     collect(h, f);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(block), next; i; i = next) {
@@ -413,12 +411,8 @@ static int lower(struct half *h, LLVMValueRef f)
             LLVMInstructionEraseFromParent(h->values[k].of);
         }
     }
-    found = h->n != 0;
-    if (found) { /* it would let the code generator remove sums and products that round */
-        LLVMRemoveStringAttributeAtIndex(f, CC1_FUNCTION, unsafe, sizeof unsafe - 1);
-    }
     free(h->values);
-    return found;
+    return h->n != 0;
 }
 
 void cc1_half(struct cc1 *cc)

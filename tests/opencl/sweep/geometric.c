@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Geometric functions of one to four elements, float and double, compared with MPFR within the bounds of OpenCL C 3.0,
- * 7.4. The elements have equal and different magnitudes, from subnormal to nearly infinite. The bounds also hold where
- * squares overflow or underflow.
+ * Geometric functions of one to four elements, half, float and double, compared with MPFR within the bounds of
+ * OpenCL C 3.0, 7.4. The elements have equal and different magnitudes, from subnormal to nearly infinite. The bounds
+ * also hold where squares overflow or underflow.
  */
 #include "sweep.h"
 
@@ -13,6 +13,7 @@
 enum { PAIRS = 400, PRECISION = 4600 }; /* With this precision, sums of squares are exact. */
 
 static const char source[] =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
     "kernel void f(global const T *a, global const T *b, global T *r) {\n"
     "    size_t i = get_global_id(0); a += i * 4; b += i * 4; r += i * 12;\n"
     "#if N == 1\n"
@@ -37,12 +38,16 @@ struct job {
 /** Draws elements of similar magnitude, or of any magnitude each. */
 static void fill(enum sweep_type t, double *v, uint32_t *seed)
 {
-    const int range = t == SWEEP_FLOAT ? 149 : 1074, spread = clt_random(seed) % 3 == 0 ? range : 3;
+    const int range = t == SWEEP_HALF ? 20 : t == SWEEP_FLOAT ? 149 : 1074;
+    const int spread = clt_random(seed) % 3 == 0 ? range : 3;
     const int middle = (int)(clt_random(seed) % (unsigned)(2 * range - 24)) - range;
     for (unsigned k = 0; k < 4; k++) {
         const double m = 1 + (double)clt_random_float(seed), sign = clt_random(seed) & 1 ? -1 : 1;
         const double x = sign * ldexp(m, middle + (int)(clt_random(seed) % (unsigned)spread) - spread / 2);
-        v[k] = clt_random(seed) % 9 == 0 ? 0 : t == SWEEP_FLOAT ? (double)(float)x : x;
+        v[k] = clt_random(seed) % 9 == 0 ? 0
+               : t == SWEEP_HALF         ? (double)sweep_half(x)
+               : t == SWEEP_FLOAT        ? (double)(float)x
+                                         : x;
         if (isinf(v[k])) {
             v[k] = t == SWEEP_FLOAT ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
         }
@@ -53,8 +58,9 @@ static void fill(enum sweep_type t, double *v, uint32_t *seed)
  * unexpected NaN or sign. */
 static double error_of(enum sweep_type t, double got, mpfr_t x, double unit)
 {
-    const bool f = t == SWEEP_FLOAT;
-    const double rounded = f ? (double)mpfr_get_flt(x, MPFR_RNDN) : mpfr_get_d(x, MPFR_RNDN);
+    const bool f = t == SWEEP_FLOAT, h = t == SWEEP_HALF;
+    const double whole = mpfr_get_d(x, MPFR_RNDN);
+    const double rounded = h ? (double)sweep_half(whole) : f ? (double)mpfr_get_flt(x, MPFR_RNDN) : whole;
     mpfr_t d;
     if (got == rounded) {
         return 0;
@@ -64,13 +70,14 @@ static double error_of(enum sweep_type t, double got, mpfr_t x, double unit)
     }
     mpfr_init2(d, PRECISION);
     if (isinf(got)) {
-        mpfr_set_si_2exp(d, got < 0 ? -1 : 1, f ? 128 : 1024, MPFR_RNDN);
+        mpfr_set_si_2exp(d, got < 0 ? -1 : 1, h ? 16 : f ? 128 : 1024, MPFR_RNDN);
     } else {
         mpfr_set_d(d, got, MPFR_RNDN);
     }
     mpfr_sub(d, d, x, MPFR_RNDN);
     if (unit == 0) {
-        const long least = f ? -149 : -1074, own = mpfr_zero_p(x) ? least : (long)mpfr_get_exp(x) - (f ? 24 : 53);
+        const long least = h ? -24 : f ? -149 : -1074, digits = h ? 11 : f ? 24 : 53;
+        const long own = mpfr_zero_p(x) ? least : (long)mpfr_get_exp(x) - digits;
         mpfr_mul_2si(d, d, -(own < least ? least : own), MPFR_RNDN);
     } else {
         mpfr_div_d(d, d, unit, MPFR_RNDN);
@@ -124,8 +131,9 @@ static void compare(struct results *all, const double *r)
 {
     const unsigned n = all->job->n;
     const double *a = all->a, *b = all->b;
-    const bool f = all->job->type == SWEEP_FLOAT;
-    const double epsilon = f ? 0x1p-23 : 0x1p-52, least = f ? 0x1p-149 : 0x1p-1074, limit = f ? 0x1p63 : 0x1p511;
+    const bool f = all->job->type == SWEEP_FLOAT, h = all->job->type == SWEEP_HALF;
+    const double epsilon = h ? 0x1p-10 : f ? 0x1p-23 : 0x1p-52, least = h ? 0x1p-24 : f ? 0x1p-149 : 0x1p-1074;
+    const double limit = h ? 0x1p7 : f ? 0x1p63 : 0x1p511;
     double most = 0, apart[4];
     mpfr_t x, y;
     mpfr_inits2(PRECISION, x, y, (mpfr_ptr)NULL);
@@ -134,7 +142,8 @@ static void compare(struct results *all, const double *r)
         apart[k] = f ? (double)((float)a[k] - (float)b[k]) : a[k] - b[k];
     }
     set_length(x, a, n);
-    expect(all, "length", r[1], x, 0, f ? 2.75 + 0.5 * n : 5.5 + n);
+    /* Functions of half are computed in float, and rounded once. */
+    expect(all, "length", r[1], x, 0, h ? 0.6 : f ? 2.75 + 0.5 * n : 5.5 + n);
     for (unsigned k = 0; k < n; k++) {
         if (mpfr_zero_p(x)) {
             mpfr_set_zero(y, 1);
@@ -142,7 +151,7 @@ static void compare(struct results *all, const double *r)
             mpfr_set_d(y, a[k], MPFR_RNDN);
             mpfr_div(y, y, x, MPFR_RNDN);
         }
-        expect(all, "normalize", r[3 + k], y, 0, f ? 2.0 + n : 4.5 + n);
+        expect(all, "normalize", r[3 + k], y, 0, h ? 0.6 : f ? 2.0 + n : 4.5 + n);
     }
     if (most < limit) { /* No product or difference overflows. */
         const double unit = fmax(most * most * epsilon, least);
@@ -151,25 +160,26 @@ static void compare(struct results *all, const double *r)
             set_product(y, a[k], b[k]);
             mpfr_add(x, x, y, MPFR_RNDN);
         }
-        expect(all, "dot", r[0], x, unit, 2 * n - 1);
+        expect(all, "dot", r[0], x, unit, h ? 0.6 * n : 2 * n - 1);
         for (unsigned k = 0; k < 3 && n >= 3; k++) {
             set_product(x, a[(k + 1) % 3], b[(k + 2) % 3]);
             set_product(y, a[(k + 2) % 3], b[(k + 1) % 3]);
             mpfr_sub(x, x, y, MPFR_RNDN);
-            expect(all, "cross", r[7 + k], x, unit, 3);
+            expect(all, "cross", r[7 + k], x, unit, h ? 1.2 : 3);
         }
         set_length(x, apart, n); /* The differences are rounded: one part in 2^24 of the result. */
-        expect(all, "distance", r[2], x, 0, f ? 2.5 + 2 * n : 5.5 + 2 * n);
+        expect(all, "distance", r[2], x, 0, h ? 0.6 : f ? 2.5 + 2 * n : 5.5 + 2 * n);
     }
     mpfr_clears(x, y, (mpfr_ptr)NULL);
 }
 
 static void run(const struct job *job)
 {
-    const bool f = job->type == SWEEP_FLOAT;
-    const size_t size = f ? sizeof(float) : sizeof(double);
+    const bool f = job->type == SWEEP_FLOAT, h = job->type == SWEEP_HALF;
+    const size_t size = sweep_sizes[job->type];
     static double in[2][PAIRS * 4], r[PAIRS * 12];
     static float narrow[PAIRS * 12];
+    static _Float16 halves[PAIRS * 12];
     cl_mem buffers[3];
     uint32_t seed = 77 + job->n;
     struct results all = {.job = job};
@@ -184,8 +194,9 @@ static void run(const struct job *job)
     for (unsigned j = 0; j < 2; j++) {
         for (unsigned i = 0; i < PAIRS * 4; i++) {
             narrow[i] = (float)in[j][i];
+            halves[i] = (_Float16)in[j][i];
         }
-        buffers[j] = clt_buffer(PAIRS * 4 * size, f ? (void *)narrow : (void *)in[j]);
+        buffers[j] = clt_buffer(PAIRS * 4 * size, h ? (void *)halves : f ? (void *)narrow : (void *)in[j]);
     }
     buffers[2] = clt_buffer(PAIRS * 12 * size, NULL);
     cl_program p = clt_build(source, job->options);
@@ -193,10 +204,10 @@ static void run(const struct job *job)
     MADE(k);
     clt_args(k, 3, ARG(buffers[0]), ARG(buffers[1]), ARG(buffers[2]));
     clt_run(k, PAIRS, 0);
-    clt_read(buffers[2], f ? (void *)narrow : (void *)r, PAIRS * 12 * size);
+    clt_read(buffers[2], h ? (void *)halves : f ? (void *)narrow : (void *)r, PAIRS * 12 * size);
     for (unsigned i = 0; i < PAIRS; i++) {
-        for (unsigned e = 0; e < 12 && f; e++) {
-            r[12 * i + e] = (double)narrow[12 * i + e];
+        for (unsigned e = 0; e < 12 && (f || h); e++) {
+            r[12 * i + e] = h ? (double)halves[12 * i + e] : (double)narrow[12 * i + e];
         }
         all.a = &in[0][4 * i];
         all.b = &in[1][4 * i];
@@ -220,6 +231,10 @@ static void run(const struct job *job)
                                          " -DSTORE=vstore" #N});                                                       \
     }
 
+TEST(half, SWEEP_HALF, 1)
+TEST(half, SWEEP_HALF, 2)
+TEST(half, SWEEP_HALF, 3)
+TEST(half, SWEEP_HALF, 4)
 TEST(float, SWEEP_FLOAT, 1)
 TEST(float, SWEEP_FLOAT, 2)
 TEST(float, SWEEP_FLOAT, 3)
@@ -232,9 +247,10 @@ TEST(double, SWEEP_DOUBLE, 4)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_float1),  cmocka_unit_test(test_float2),  cmocka_unit_test(test_float3),
-        cmocka_unit_test(test_float4),  cmocka_unit_test(test_double1), cmocka_unit_test(test_double2),
-        cmocka_unit_test(test_double3), cmocka_unit_test(test_double4),
+        cmocka_unit_test(test_half1),   cmocka_unit_test(test_half2),   cmocka_unit_test(test_half3),
+        cmocka_unit_test(test_half4),   cmocka_unit_test(test_float1),  cmocka_unit_test(test_float2),
+        cmocka_unit_test(test_float3),  cmocka_unit_test(test_float4),  cmocka_unit_test(test_double1),
+        cmocka_unit_test(test_double2), cmocka_unit_test(test_double3), cmocka_unit_test(test_double4),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

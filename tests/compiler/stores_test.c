@@ -204,6 +204,26 @@ static void test_double_words(void **state)
     run("double", 8);
 }
 
+/** Of two stores to the same components the first is left out, unless the vector is volatile. */
+static void test_volatile(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"p->x = v.x; p->x = v.y;", "p->wy = v.xy; p->wy = v.yz;",
+                                        "(*p)[i] = v.x; (*p)[i] = v.y;"};
+    static const unsigned bytes[] = {4, 8, 4};
+    char source[2048];
+    size_t at = 0;
+    n_expected = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        for (unsigned twice = 0; twice < 2; twice++) {
+            at += (size_t)snprintf(source + at, sizeof source - at, "kernel void k%u(global %sint4 *p, int4 v, uint i) "
+                                   "{ %s }\n", n_expected, twice ? "volatile " : "", forms[i]);
+            expect(forms[i], twice ? 2 * bytes[i] : bytes[i]);
+        }
+    }
+    check(source, "-tern-no-coarsen");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_shorts),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_double_words),
+        cmocka_unit_test(test_volatile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

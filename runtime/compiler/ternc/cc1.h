@@ -115,6 +115,9 @@ void cc1_images_share(struct cc1 *cc);
  * cc1_spir made it, before it is retargeted. */
 void cc1_pointers(struct cc1 *cc, LLVMModuleRef module);
 
+/* counters.c: makes counters of loops of 64 bits ones of 32 where that changes no value. Before optimization. */
+void cc1_counters(struct cc1 *cc);
+
 /* narrow.c: makes stores to components of vectors write no other components. For a module as the front end made it. */
 void cc1_narrow(struct cc1 *cc, LLVMModuleRef module);
 

@@ -135,6 +135,9 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     if (s) {
         cc1_special_sizes(cc, s);
     }
+    if (!less) {
+        cc1_counters(cc);
+    }
     cc1_module_optimize(cc, less ? LESS : "default<O2>");
     cc1_half(cc);
     if (s) {

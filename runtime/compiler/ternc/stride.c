@@ -8,7 +8,8 @@
  *   fast:   ROUNDS rounds; if (i < n - (ROUNDS - 1) * step) goto fast;
  *   again:  if (i < n) goto loop; else goto exit;
  *
- * The index has the same values as in the loop, also if it wraps between two passes. `again` takes the place of the
+ * The index has the same values as in the loop, also if it wraps between two passes. An index of size_t does not wrap
+ * (counters.c); its fast rounds need n <= 2^32 - step as well. `again` takes the place of the
  * guard before the loop, if there is one. A loop that is entered without one is entered from `top` as well.
  *
  * A loop over a whole range is expected to have many rounds. A loop whose index grows by the local size often has one
@@ -34,6 +35,7 @@ struct loop {
     LLVMBasicBlockRef top, inside, fast, again;
     LLVMValueRef index, next, step, limit; /* index: a phi; next = index + step */
     LLVMIntPredicate below;
+    int saturated; /* the loop goes on if index < limit - step, and not if limit < step (counters.c); next may wrap */
     unsigned n;
     LLVMValueRef of[LOOP_LENGTH_MAX + 1]; /* Instructions of the body but the last, phis first. */
     int waits[LOOP_LENGTH_MAX + 1];       /* The instruction waits for a load. */
@@ -78,6 +80,26 @@ static int read_body(struct loop *l)
     return loads;
 }
 
+/** The value that a phi of the body has in the first round. */
+static LLVMValueRef first_of(const struct loop *l, LLVMValueRef phi)
+{
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == l->body);
+}
+
+/** The value that a phi of the body has in the next round. */
+static LLVMValueRef next_of(const struct loop *l, LLVMValueRef phi)
+{
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 1) == l->body);
+}
+
+/** True: a call of llvm.usub.sat. */
+static int is_difference(LLVMValueRef v)
+{
+    static const char name[] = "llvm.usub.sat";
+    return LLVMIsAIntrinsicInst(v) &&
+        LLVMGetIntrinsicID(LLVMGetCalledValue(v)) == LLVMLookupIntrinsicID(name, sizeof name - 1);
+}
+
 /** Reads the loop that is this block. 0: it is none of those. */
 static int read_loop(struct loop *l, LLVMBasicBlockRef body)
 {
@@ -98,6 +120,11 @@ static int read_loop(struct loop *l, LLVMBasicBlockRef body)
     l->below = LLVMGetICmpPredicate(test);
     l->next = LLVMGetOperand(test, 0);
     l->limit = LLVMGetOperand(test, 1);
+    l->saturated = l->below == LLVMIntULT && LLVMIsAPHINode(l->next) && is_difference(l->limit);
+    if (l->saturated) {
+        l->next = is_outside(l, l->next) ? l->next : next_of(l, l->next);
+        l->limit = LLVMGetOperand(l->limit, 0);
+    }
     if ((l->below != LLVMIntULT && l->below != LLVMIntSLT) || is_outside(l, l->next) || !is_outside(l, l->limit) ||
         LLVMGetInstructionOpcode(l->next) != LLVMAdd || LLVMGetIntTypeWidth(LLVMTypeOf(l->next)) != 32) {
         return 0;
@@ -105,20 +132,12 @@ static int read_loop(struct loop *l, LLVMBasicBlockRef body)
     const unsigned swapped = is_global_size(LLVMGetOperand(l->next, 0));
     l->step = LLVMGetOperand(l->next, !swapped);
     l->index = LLVMGetOperand(l->next, swapped);
+    if (l->saturated &&
+        (LLVMGetOperand(test, 0) != l->index || LLVMGetOperand(LLVMGetOperand(test, 1), 1) != l->step)) {
+        return 0;
+    }
     return is_global_size(l->step) && is_outside(l, l->step) && LLVMIsAPHINode(l->index) && !is_outside(l, l->index) &&
         read_body(l);
-}
-
-/** The value that a phi of the body has in the first round. */
-static LLVMValueRef first_of(const struct loop *l, LLVMValueRef phi)
-{
-    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == l->body);
-}
-
-/** The value that a phi of the body has in the next round. */
-static LLVMValueRef next_of(const struct loop *l, LLVMValueRef phi)
-{
-    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 1) == l->body);
 }
 
 /** The value of v in round k. NULL: it is not made yet. */
@@ -345,16 +364,23 @@ static void unroll(struct loop *l)
     l->fast = add_block(l);
     l->again = add_block(l);
     LLVMValueRef reach = LLVMBuildMul(l->b, l->step, cc1_u32(l->cc, ROUNDS - 1), "");
+    LLVMValueRef all = LLVMBuildMul(l->b, l->step, cc1_u32(l->cc, ROUNDS), "");
     LLVMValueRef small = LLVMBuildICmp(l->b, LLVMIntULT, l->step, cc1_u32(l->cc, LARGEST), "");
     LLVMValueRef fits = LLVMBuildICmp(l->b, l->below == LLVMIntULT ? LLVMIntULE : LLVMIntSLE, reach, l->limit, "");
     LLVMValueRef limit = LLVMBuildSub(l->b, l->limit, reach, "");
-    LLVMBuildCondBr(l->b, LLVMBuildAnd(l->b, small, fits, ""), l->inside, l->again);
+    LLVMValueRef goes = LLVMBuildAnd(l->b, small, fits, "");
+    if (l->saturated) { /* behind the fast rounds, the index is at most limit - 1 + step */
+        LLVMValueRef most = LLVMBuildNeg(l->b, l->step, "");
+        goes = LLVMBuildAnd(l->b, goes, LLVMBuildICmp(l->b, LLVMIntULE, l->limit, most, ""), "");
+    }
+    LLVMBuildCondBr(l->b, goes, l->inside, l->again);
     LLVMPositionBuilderAtEnd(l->b, l->inside);
     LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, begin, limit, ""), l->fast, l->again);
     LLVMPositionBuilderAtEnd(l->b, l->fast);
     make_phis(l);
     make_rounds(l);
-    LLVMValueRef next = get(l, l->next, ROUNDS - 1);
+    LLVMValueRef next = LLVMBuildAdd(l->b, get(l, l->index, 0), all, ""); /* one sum instead of eight */
+    l->made[number(l, l->next)][ROUNDS - 1] = next;
     LLVMValueRef rest = l->guard ? NULL : LLVMBuildICmp(l->b, l->below, next, l->limit, "");
     LLVMBuildCondBr(l->b, LLVMBuildICmp(l->b, l->below, next, limit, ""), l->fast, l->again);
     for (unsigned i = 0; i < l->n && LLVMIsAPHINode(l->of[i]); i++) {

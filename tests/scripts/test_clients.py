@@ -9,8 +9,11 @@ import io
 import os
 import pathlib
 import re
+import signal
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from unittest import mock
@@ -123,6 +126,27 @@ time.sleep(600)""", r"FAIL bad: it took more than 3 s, and was ended", "--timeou
         while stat.exists() and not re.search(r"\) [ZX] ", read_or_nothing(stat)) and time.monotonic() < end:
             time.sleep(.01)
         self.assertLess(time.monotonic(), end, "the client's child goes on")
+
+    def test_an_interruption_ends_the_client(self):
+        mark = self.place / "pid"
+        self.client("long", f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_it()
+        self.assertFalse(pathlib.Path(f"/proc/{mark.read_text()}").exists())
+
+    def test_two_runs_follow_each_other(self):
+        self.client("good", "print('PASS a (0.1 s)')")
+        with self.module.alone():
+            threading.Timer(1, (self.place / "free").touch).start()
+            other = subprocess.Popen(["flock", str(self.place / "lock"), "cat", str(self.place / "free")],
+                                     stdout=subprocess.DEVNULL)
+            self.assertIsNone(other.poll())
+            while not (self.place / "free").exists():
+                time.sleep(.05)
+            self.assertIsNone(other.poll(), "the lock is not held")
+        self.assertEqual(0, other.wait(10))
 
     def test_the_environment(self):
         script = """import os

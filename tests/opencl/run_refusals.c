@@ -151,6 +151,16 @@ static void test_device_memory(void **state)
     cl_mem copy = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, 8 * MEGABYTE, data, &clt_error);
     REFUSED(copy, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     expect(pattern);
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2048, .image_height = 1024};
+    const size_t origin[3] = {0}, region[3] = {1, 1, 1};
+    cl_mem picture = clCreateImage(context, 0, &format, &desc, NULL, &clt_error);
+    MADE(picture);
+    FAILS(clEnqueueFillImage(queue, picture, (cl_float[4]){0}, origin, region, 0, NULL, NULL),
+          CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    expect("no device memory for an image of 8388608 bytes: process 'opencl_run_refusals': 8192 KiB of device memory "
+           "do not fit: # of 16384 KiB are free, or the address space is full");
+    OK(clReleaseMemObject(picture));
     OK(clFinish(queue));
     for (int i = 0; i < 3; i++) {
         OK(clReleaseMemObject(m[i]));

@@ -8,6 +8,7 @@
 #include "runtime/core/fault.h"
 
 #define MERGED_MAX 16u /* work-items that are merged at most */
+#define FEWER 4u /* the part of a kernel's accesses of its frame that a known local size must save, to gain */
 #define LEAST 4u /* work-items that are merged to gain, at least */
 
 /** Finds the dimension in which n work-items of a group can be merged: the last one, so that neighbours in x stay
@@ -72,13 +73,22 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
     return CL_INVALID_WORK_GROUP_SIZE;
 }
 
-/** True: a kernel is there that is merged, or has a coarse entry or must not see its groups, and fits what was planned
- *  for the kernel itself: its block of arguments, and the local arguments, which lie behind the kernel's local
- *  variables; and its work-items have enough private memory. */
+/** True: a kernel whose work-items are not merged gains by its known local size. Values that follow from the size are
+ *  constants then, and more of the others are in registers. Fewer instructions alone need not be a gain: bitonic-4096
+ *  takes 0.7 % fewer, and 1.8 % more cycles. */
+static bool has_fewer_spills(const struct tc_kernel *plain, const struct tc_kernel *made)
+{
+    return made->merged == 1 && made->spills != 0 && made->spills < plain->spills - plain->spills / FEWER;
+}
+
+/** True: a kernel is there that is merged, has fewer spills, has a coarse entry or must not see its groups, and fits
+ *  what was planned for the kernel itself: its block of arguments, and the local arguments, which lie behind the
+ *  kernel's local variables; and its work-items have enough private memory. */
 static bool is_usable(cl_kernel k, const struct tc_special *s, const struct rt_binary *b)
 {
     const struct tc_kernel *made = b != NULL ? &b->kernels.kernels[0] : NULL;
-    return made != NULL && (made->merged > 1 || (s->n == 1 && !made->groups && (made->coarse > 0 || s->must))) &&
+    return made != NULL && (made->merged > 1 || (s->n == 1 && !made->groups && (made->coarse > 0 || s->must)) ||
+                            (s->n > 1 && !s->must && has_fewer_spills(k->code, made))) &&
         made->args_size == k->code->args_size &&
         made->local_static <= k->code->local_static && rt_kernel_stack_log2(made) <= RT_STACK_LOG2_MAX;
 }

@@ -2,12 +2,14 @@
 /**
  * Kernels with more live values than registers, whose frames the runtime may put into local memory (core/frames.h): in
  * groups of any shape, with local memory of their own up to all that there is, as second entries, and merged. The host
- * computes the same. The test also runs preempted (run_frames_preempted).
+ * computes the same. A kernel that is compiled for its local size may have fewer of these values. The test also runs
+ * preempted (run_frames_preempted).
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
 #include "clt.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +49,21 @@ static const char source[] =
     "  part[l] = sum; barrier(CLK_LOCAL_MEM_FENCE); uint other = part[l + 1 < size ? l + 1 : 0];\n"
     "  barrier(CLK_LOCAL_MEM_FENCE); out[i] = wrong ? ~0u : sum + in[i]; out[get_global_size(0) *\n"
     "      get_global_size(1) * get_global_size(2) + i] = other; }\n";
+
+/* A group of 8 x 8 work-items computes 32 x 32 elements of a product of n x n matrices. */
+static const char blocks[] =
+    "kernel void product(global const float *a, global const float *b, global float *c, int n)\n"
+    "{ local float as[16][33], bs[16][32]; int x = get_local_id(0), y = get_local_id(1), w = get_local_size(0);\n"
+    "  int l = y * w + x, row = get_group_id(1) * 32, col = get_group_id(0) * 32; float sum[4][4] = {{0}};\n"
+    "  for (int t = 0; t < n; t += 16) {\n"
+    "    for (int i = l; i < 512; i += 64) { as[i % 16][i / 16] = a[(row + i / 16) * n + t + i % 16];\n"
+    "      bs[i / 32][i % 32] = b[(t + i / 32) * n + col + i % 32]; }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (int k = 0; k < 16; k++) for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++)\n"
+    "      sum[i][j] = fma(as[k][y * 4 + i], bs[k][x + j * 8], sum[i][j]);\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); }\n"
+    "  for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++)\n"
+    "    c[(row + y * 4 + i) * n + col + x + j * 8] = sum[i][j]; }\n";
 
 static uint32_t seed;
 static uint32_t in[ITEMS_MAX], want[ITEMS_MAX], out[2 * ITEMS_MAX];
@@ -173,8 +190,62 @@ static void test_random(void **state)
     OK(clReleaseProgram(p));
 }
 
+/** Runs `product`, compares with the host, and returns the instructions of work-items. */
+static cl_ulong multiply(const char *options)
+{
+    enum { N = 128 };
+    static float a[N * N], b[N * N], c[N * N];
+    const size_t global[2] = {N / 4, N / 4}, local[2] = {8, 8};
+    const cl_int n = N;
+    for (size_t i = 0; i < LENGTH(a); i++) {
+        a[i] = clt_random_float(&seed);
+        b[i] = clt_random_float(&seed);
+    }
+    cl_program p = clt_build(blocks, options);
+    cl_kernel k = clCreateKernel(p, "product", &clt_error);
+    MADE(k);
+    cl_mem m[3] = {clt_buffer(sizeof a, a), clt_buffer(sizeof b, b), clt_buffer(sizeof c, NULL)};
+    clt_args(k, 4, ARG(m[0]), ARG(m[1]), ARG(m[2]), ARG(n));
+    const cl_ulong before = clt_instructions();
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 2, NULL, global, local, 0, NULL, NULL));
+    clt_read(m[2], c, sizeof c);
+    const cl_ulong instructions = clt_instructions() - before;
+    for (size_t i = 0; i < LENGTH(c); i++) {
+        float sum = 0;
+        for (size_t t = 0; t < N; t++) {
+            sum = fmaf(a[i / N * N + t], b[t * N + i % N], sum);
+        }
+        assert_true(c[i] == sum);
+    }
+    for (int i = 0; i < 3; i++) {
+        OK(clReleaseMemObject(m[i]));
+    }
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+    return instructions;
+}
+
+/** A kernel whose work-items are not merged is compiled for its local size if it then has fewer spilled values. */
+static void test_known_size(void **state)
+{
+    (void)state;
+    const char *config = getenv("TERN_CONFIG"), *backend = getenv("TERN_BACKEND");
+    size_t most;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    if (most < 64 || (backend != NULL && strcmp(backend, "rtl") == 0)) {
+        skip(); /* The device has no such groups, or simulates them for minutes. */
+    }
+    const cl_ulong known = multiply(""), plain = multiply("-tern-no-coarsen");
+    printf("%lu instructions with the local size known, %lu without\n", (unsigned long)known, (unsigned long)plain);
+    if (config != NULL && strstr(config, "tiny") != NULL) {
+        assert_true(known <= plain); /* An engine holds no group, so that work-items are merged in both. */
+    } else {
+        assert_true(known < plain - plain / 20);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_known_size)};
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

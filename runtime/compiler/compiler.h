@@ -241,6 +241,8 @@ struct tc_image {
     int prints;      /**< Some kernel calls printf: dispatch.user0 and user1 must describe a buffer. */
     uint32_t frames_entry; /**< Device address of the start of work-items whose frames are in local memory, see
                                 TC_FRAMES_WORDS; 0: there is none. */
+    int locks;       /**< Some kernel has atomics of 64 bits: there must be a page for reads and writes at
+                      *   TC_LOCKS_ADDRESS, zero before the first such kernel of the process runs. */
 };
 
 /**
@@ -253,6 +255,12 @@ struct tc_image {
  * work-item finds its number in the group by the CSR `thread`.
  */
 #define TC_FRAMES_WORDS 4u
+
+/** Device address of the table of locks for atomics of 64 bits (device/atomics64.cl). It lies between the addresses of
+ *  shared virtual memory and those of programs, with unused pages on both sides. All programs of a process use the same
+ *  table, because they may share memory. */
+#define TC_LOCKS_ADDRESS 0xcff80000u
+#define TC_LOCKS_BYTES 4096u
 
 /** Links an object for the device address `base`, a multiple of 4096. The caller frees the image with tc_image_free.
  *  Errors of tc_link. */

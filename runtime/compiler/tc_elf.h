@@ -10,6 +10,8 @@
 /** Symbol of an object whose kernels may call printf. */
 #define TC_PRINTF_USED "__tern_printf_used"
 #define TC_FRAMES "__tern_frames" /* the function of runtime/device/rt_frames.c */
+/** Symbol of the table of locks, of a program that has atomics of 64 bits (device/workitem.c). */
+#define TC_LOCKS "__tern_locks"
 
 struct tc_elf {
     const uint8_t *data;

@@ -134,5 +134,6 @@ int tc_image_read(uint32_t base, struct tc_image *image)
     image->prints = find_symbol(&elf, TC_PRINTF_USED) != 0;
     const uint32_t frames = find_symbol(&elf, TC_FRAMES);
     image->frames_entry = frames % 4 || frames - base >= image->code_size ? 0 : frames;
+    image->locks = find_symbol(&elf, TC_LOCKS) != 0;
     return 0;
 }

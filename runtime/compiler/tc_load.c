@@ -3,7 +3,9 @@
  * tc_load: lld links the object, and the parts of the run-time library that it needs, for one device address. Sections
  * are sorted by name, which puts callees first (ternc/order.c). Gaps are zero, which is an illegal instruction.
  * Constants have pages of their own, which are read only. Line tables stay in the file and take no device memory.
+ * The table of locks is at one address in all programs; only a program that uses it has its symbol.
  */
+#include "tc_elf.h"
 #include "tc_internal.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@
 #define PAGE 4096u
 
 static const char script[] =
+    "PROVIDE(" TC_LOCKS " = 0x%x);\n"
     "SECTIONS {\n"
     "  . = 0x%x;\n"
     "  .text : { *runtime.o(.text .text.*) *(SORT(.text.*)) *(.text) KEEP(*(SORT(.entry.*))) . = ALIGN(%u); } =0\n"
@@ -26,7 +29,7 @@ static int run_linker(const struct tc_blob *object, uint32_t base, const char *d
 {
     char text[1024], runtime[4200];
     snprintf(runtime, sizeof runtime, "%s/runtime.o", directory);
-    int n = snprintf(text, sizeof text, script, base, PAGE, PAGE);
+    int n = snprintf(text, sizeof text, script, TC_LOCKS_ADDRESS, base, PAGE, PAGE);
     const struct tc_blob inputs[] = {{NULL, 0}, {text, (size_t)n}, *object};
     const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack",
                                 "--no-relax", "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4",
@@ -51,6 +54,7 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     char directory[4096];
     struct tc_blob *linked = &image->linked;
     struct tc_key key;
+    const uint32_t locks = TC_LOCKS_ADDRESS;
     if (base % PAGE) {
         tc_text_print(log, "error: base address 0x%x is not a multiple of %u\n", base, PAGE);
         return -EINVAL;
@@ -66,6 +70,7 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     }
     tc_key_init(&key, "load", directory);
     tc_key_add(&key, script, sizeof script);
+    tc_key_add(&key, &locks, sizeof locks);
     tc_key_add(&key, &base, sizeof base);
     tc_key_add(&key, object->data, object->size);
     if (!tc_cache_get(&key, linked, log) && !tc_image_read(base, image)) {

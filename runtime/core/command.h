@@ -15,7 +15,7 @@
 #include "runtime/core/memory.h"
 
 #define RT_PACKET_WORDS 64u /**< Largest number of words that a command builds: four packet lines. */
-#define RT_USES 6u
+#define RT_USES 7u
 #define RT_AGAIN 1 /**< Result of `build`: no room now; build is called again when an earlier command has ended. */
 
 /** The packets of a device command. */

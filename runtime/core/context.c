@@ -22,6 +22,9 @@ static void context_destroy(void *object)
         free(h);
     }
     rt_callback_end(before);
+    if (ctx->locks != NULL) {
+        tern_allocation_destroy(ctx->locks);
+    }
     tern_process_destroy(ctx->process);
     pthread_mutex_destroy(&ctx->lock);
     pthread_mutex_destroy(&ctx->load_lock);

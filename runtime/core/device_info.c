@@ -17,6 +17,19 @@
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
+/* cl_ext_float_atomics, which older headers lack */
+#ifndef CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT
+#define CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT 0x4231
+#define CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT 0x4232
+#define CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT 0x4233
+#define CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT (1 << 0)
+#define CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT (1 << 1)
+#define CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT (1 << 2)
+#define CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT (1 << 16)
+#define CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT (1 << 17)
+#define CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT (1 << 18)
+#endif
+
 enum kind { UINT, ULONG, SIZE, NOTHING };
 
 static const struct constant {
@@ -46,6 +59,7 @@ static const struct constant {
     {CL_DEVICE_SINGLE_FP_CONFIG, ULONG,
      CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT},
     {CL_DEVICE_HALF_FP_CONFIG, ULONG, CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA},
+    {CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT, ULONG, 0},
     {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, UINT, CL_READ_WRITE_CACHE},
     {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, UINT, 64},
     {CL_DEVICE_MAX_CONSTANT_ARGS, UINT, 64},
@@ -154,6 +168,28 @@ static cl_ulong atomics(bool fence)
     return caps;
 }
 
+/** Atomics of floats or doubles, by the features of the compiler; bits: "fp32" or "fp64". */
+static cl_ulong float_atomics(const char *bits)
+{
+    static const struct {
+        const char *memory, *operation;
+        cl_ulong capability;
+    } features[] = {
+        {"global", "add", CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT},
+        {"global", "min_max", CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT},
+        {"local", "add", CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT},
+        {"local", "min_max", CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT},
+    };
+    /* atomic_float and atomic_double of OpenCL C 3.0 have these, without a feature */
+    cl_ulong all = CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT;
+    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "__opencl_c_ext_%s_%s_atomic_%s", bits, features[i].memory, features[i].operation);
+        all |= has(name) ? features[i].capability : 0;
+    }
+    return all;
+}
+
 static cl_int answer_c_versions(const struct rt_answer *a)
 {
     const cl_name_version v[] = {
@@ -222,6 +258,10 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
         return rt_answer_ulong(a, atomics(false));
     case CL_DEVICE_ATOMIC_FENCE_CAPABILITIES:
         return rt_answer_ulong(a, atomics(true));
+    case CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT:
+        return rt_answer_ulong(a, float_atomics("fp32"));
+    case CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT:
+        return rt_answer_ulong(a, float_atomics("fp64"));
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return rt_answer_size(a, d->group_max);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:

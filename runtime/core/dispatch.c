@@ -117,12 +117,13 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
     for (int i = 0; i < 3; i++) {
         out->uses[2 + i] = d->program->parts.part[i];
     }
+    out->uses[5] = d->program->image.locks ? q->context->locks : NULL;
     if (d->block == NULL) {
         const size_t before = d->in_local ? sizeof d->frames : 0;
         out->data = (const uint8_t *)d + offsetof(struct dispatch, args) - before;
         out->data_size = before + d->loaded->args_size;
     } else {
-        out->uses[5] = d->block;
+        out->uses[6] = d->block;
     }
     return CL_SUCCESS;
 }

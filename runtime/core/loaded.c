@@ -23,6 +23,22 @@ static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, str
     return rt_context_take(user, size, flags, address, out);
 }
 
+/** Makes the table of locks, if the context has none. Requires ctx->load_lock. */
+static int make_locks(cl_context ctx)
+{
+    tern_assert_held(&ctx->load_lock);
+    if (ctx->locks != NULL) {
+        return 0;
+    }
+    const int r = rt_context_take(ctx, TC_LOCKS_BYTES, TERN_MEM_READ | TERN_MEM_WRITE, TC_LOCKS_ADDRESS, &ctx->locks);
+    if (r == -EEXIST) {
+        fprintf(stderr, "tern: OpenCL: a program with atomics of 64 bits cannot be loaded: other memory of the context "
+                        "has the address 0x%08x, where its locks must be\n", TC_LOCKS_ADDRESS);
+        return -EIO; /* -EEXIST has another meaning in load_at */
+    }
+    return r;
+}
+
 /** Tries one address. Requires context->load_lock. -EEXIST: it is in use. */
 static int load_at(struct rt_loaded *im, const struct tc_blob *object, uint32_t base)
 {
@@ -36,7 +52,11 @@ static int load_at(struct rt_loaded *im, const struct tc_blob *object, uint32_t 
     }
     free(log);
     r = im->image.size > RT_LOADED_END - base ? -EEXIST : rt_place_image(&im->image, take, im->context, &im->parts);
+    if (r == 0 && im->image.locks) {
+        r = make_locks(im->context);
+    }
     if (r != 0) {
+        rt_place_end(&im->parts);
         tc_image_free(&im->image);
         im->image = (struct tc_image){0};
     }

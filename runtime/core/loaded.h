@@ -20,8 +20,9 @@ struct rt_loaded {
     struct rt_place_parts parts;
 };
 
-/** Links and places an object. CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error);
- *  CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY. Takes context->load_lock. Blocks. */
+/** Links and places an object, and makes the context's table of locks if the program needs it.
+ *  CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY.
+ *  Takes context->load_lock. Blocks. */
 cl_int rt_loaded_create(cl_context ctx, const struct tc_blob *object, struct rt_loaded **out);
 
 #endif

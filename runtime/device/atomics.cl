@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Atomic functions on 32 bits, each one AMO. Compare-and-swap is amocas.w, so there is no loop in which lanes could
- * starve each other. The functions of OpenCL C 1.x are relaxed. The functions of OpenCL C 3.0 add fences, as the RISC-V
- * ISA manual maps the memory orders of C11. A float is exchanged, loaded and stored as its bits.
+ * starve each other. Sums, minima and maxima of floats do loop: an exchange fails only if another one has succeeded.
+ * The functions of OpenCL C 1.x are relaxed.
  */
-#include "base.h"
+#include "atomic_forms.h"
 
 #define RELAXED(op, p, v) __atomic_##op(p, v, __ATOMIC_RELAXED)
 
@@ -74,146 +74,69 @@ LEGACY_FLOAT(__local)
 
 /* ---------------------------------------------------------------- OpenCL C 3.0, on generic pointers */
 
-#define FENCE(kind) __asm__ volatile("fence " kind ::: "memory")
-
-static inline __attribute__((always_inline)) void before(memory_order order)
-{
-    if (order == memory_order_release || order == memory_order_acq_rel || order == memory_order_seq_cst) {
-        FENCE("rw, w");
-    }
-}
-
-static inline __attribute__((always_inline)) void after(memory_order order)
-{
-    if (order == memory_order_acquire || order == memory_order_acq_rel) {
-        FENCE("r, rw");
-    }
-    if (order == memory_order_seq_cst) {
-        FENCE("rw, rw");
-    }
-}
-
-/* Each operation has three forms: sequentially consistent; with an order; with an order and a scope. */
-#define READ_MODIFY_WRITE(name, builtin, ATOMIC, TYPE)                                                              \
-    INLINE TYPE atomic_##name##_explicit(volatile ATOMIC *p, TYPE v, memory_order order, memory_scope scope)        \
-    {                                                                                                               \
-        (void)scope;                                                                                                \
-        before(order);                                                                                              \
-        TYPE old = RELAXED(builtin, (volatile TYPE *)p, v);                                                         \
-        after(order);                                                                                               \
-        return old;                                                                                                 \
-    }                                                                                                               \
-    INLINE TYPE atomic_##name##_explicit(volatile ATOMIC *p, TYPE v, memory_order order)                            \
-    {                                                                                                               \
-        return atomic_##name##_explicit(p, v, order, memory_scope_device);                                          \
-    }                                                                                                               \
-    INLINE TYPE atomic_##name(volatile ATOMIC *p, TYPE v)                                                           \
-    {                                                                                                               \
-        return atomic_##name##_explicit(p, v, memory_order_seq_cst, memory_scope_device);                           \
+#define RELAXED_OP(name, TYPE)                                                        \
+    static INLINE TYPE relaxed_##name(volatile TYPE *p, TYPE v)                       \
+    {                                                                                 \
+        return RELAXED(name, p, v);                                                   \
     }
 
-SWAP(, int)
-SWAP(, uint)
+#define RELAXED_OPS(TYPE)                                                             \
+    SWAP(, TYPE)                                                                      \
+    static INLINE TYPE relaxed_load(volatile TYPE *p)                                 \
+    {                                                                                 \
+        return __atomic_load_n(p, __ATOMIC_RELAXED);                                  \
+    }                                                                                 \
+    static INLINE void relaxed_store(volatile TYPE *p, TYPE v)                        \
+    {                                                                                 \
+        __atomic_store_n(p, v, __ATOMIC_RELAXED);                                     \
+    }                                                                                 \
+    static INLINE TYPE relaxed_exchange(volatile TYPE *p, TYPE v)                     \
+    {                                                                                 \
+        return RELAXED(exchange_n, p, v);                                             \
+    }                                                                                 \
+    RELAXED_OP(fetch_add, TYPE)                                                       \
+    RELAXED_OP(fetch_sub, TYPE)                                                       \
+    RELAXED_OP(fetch_and, TYPE)                                                       \
+    RELAXED_OP(fetch_or, TYPE)                                                        \
+    RELAXED_OP(fetch_xor, TYPE)                                                       \
+    RELAXED_OP(fetch_min, TYPE)                                                       \
+    RELAXED_OP(fetch_max, TYPE)
 
-/* Strong and weak are the same, because amocas.w does not fail spuriously. */
-#define COMPARE_EXCHANGE(name, ATOMIC, TYPE, WORD)                                                                  \
-    INLINE bool atomic_compare_exchange_##name##_explicit(volatile ATOMIC *p, TYPE *expected, TYPE v,               \
-                                                          memory_order success, memory_order failure,               \
-                                                          memory_scope scope)                                       \
-    {                                                                                                               \
-        (void)failure;                                                                                              \
-        (void)scope;                                                                                                \
-        WORD want = __builtin_astype(*expected, WORD);                                                              \
-        before(success);                                                                                            \
-        WORD old = swap((volatile WORD *)p, want, __builtin_astype(v, WORD));                                       \
-        after(success);                                                                                             \
-        if (old != want) {                                                                                          \
-            *expected = __builtin_astype(old, TYPE);                                                                \
-        }                                                                                                           \
-        return old == want;                                                                                         \
-    }                                                                                                               \
-    INLINE bool atomic_compare_exchange_##name##_explicit(volatile ATOMIC *p, TYPE *expected, TYPE v,               \
-                                                          memory_order success, memory_order failure)               \
-    {                                                                                                               \
-        return atomic_compare_exchange_##name##_explicit(p, expected, v, success, failure, memory_scope_device);    \
-    }                                                                                                               \
-    INLINE bool atomic_compare_exchange_##name(volatile ATOMIC *p, TYPE *expected, TYPE v)                          \
-    {                                                                                                               \
-        return atomic_compare_exchange_##name##_explicit(p, expected, v, memory_order_seq_cst, memory_order_seq_cst, \
-                                                         memory_scope_device);                                      \
+RELAXED_OPS(int)
+RELAXED_OPS(uint)
+
+/* The new value is computed from the old one until no other work-item has changed the word in between. Words are
+ * compared as bits, because a NaN equals nothing. The loop is one statement, so that no pass of the compiler changes
+ * it. */
+#define FLOAT_OP(name, operation)                                                     \
+    static INLINE float relaxed_##name(volatile float *p, float v)                    \
+    {                                                                                 \
+        float old, expected, new;                                                     \
+        __asm__ volatile("lw %0, (%3)\n"                                              \
+                         "1: mv %1, %0\n"                                             \
+                         operation " %2, %0, %4\n"                                    \
+                         ".insn r 0x2f, 2, 0x14, %0, %3, %2\n"                        \
+                         "bne %0, %1, 1b"                                             \
+                         : "=&r"(old), "=&r"(expected), "=&r"(new)                    \
+                         : "r"(p), "r"(v)                                             \
+                         : "memory");                                                 \
+        return old;                                                                   \
     }
 
-#define ACCESS(ATOMIC, TYPE, WORD)                                                                                  \
-    INLINE void atomic_init(volatile ATOMIC *p, TYPE v)                                                             \
-    {                                                                                                               \
-        *(volatile TYPE *)p = v;                                                                                    \
-    }                                                                                                               \
-    INLINE void atomic_store_explicit(volatile ATOMIC *p, TYPE v, memory_order order, memory_scope scope)           \
-    {                                                                                                               \
-        (void)scope;                                                                                                \
-        before(order);                                                                                              \
-        __atomic_store_n((volatile WORD *)p, __builtin_astype(v, WORD), __ATOMIC_RELAXED);                          \
-        after(order);                                                                                               \
-    }                                                                                                               \
-    INLINE void atomic_store_explicit(volatile ATOMIC *p, TYPE v, memory_order order)                               \
-    {                                                                                                               \
-        atomic_store_explicit(p, v, order, memory_scope_device);                                                    \
-    }                                                                                                               \
-    INLINE void atomic_store(volatile ATOMIC *p, TYPE v)                                                            \
-    {                                                                                                               \
-        atomic_store_explicit(p, v, memory_order_seq_cst, memory_scope_device);                                     \
-    }                                                                                                               \
-    INLINE TYPE atomic_load_explicit(volatile ATOMIC *p, memory_order order, memory_scope scope)                    \
-    {                                                                                                               \
-        (void)scope;                                                                                                \
-        if (order == memory_order_seq_cst) {                                                                        \
-            FENCE("rw, rw");                                                                                        \
-        }                                                                                                           \
-        WORD v = __atomic_load_n((volatile WORD *)p, __ATOMIC_RELAXED);                                             \
-        after(order);                                                                                               \
-        return __builtin_astype(v, TYPE);                                                                           \
-    }                                                                                                               \
-    INLINE TYPE atomic_load_explicit(volatile ATOMIC *p, memory_order order)                                        \
-    {                                                                                                               \
-        return atomic_load_explicit(p, order, memory_scope_device);                                                 \
-    }                                                                                                               \
-    INLINE TYPE atomic_load(volatile ATOMIC *p)                                                                     \
-    {                                                                                                               \
-        return atomic_load_explicit(p, memory_order_seq_cst, memory_scope_device);                                  \
-    }                                                                                                               \
-    INLINE TYPE atomic_exchange_explicit(volatile ATOMIC *p, TYPE v, memory_order order, memory_scope scope)        \
-    {                                                                                                               \
-        (void)scope;                                                                                                \
-        before(order);                                                                                              \
-        WORD old = RELAXED(exchange_n, (volatile WORD *)p, __builtin_astype(v, WORD));                              \
-        after(order);                                                                                               \
-        return __builtin_astype(old, TYPE);                                                                         \
-    }                                                                                                               \
-    INLINE TYPE atomic_exchange_explicit(volatile ATOMIC *p, TYPE v, memory_order order)                            \
-    {                                                                                                               \
-        return atomic_exchange_explicit(p, v, order, memory_scope_device);                                          \
-    }                                                                                                               \
-    INLINE TYPE atomic_exchange(volatile ATOMIC *p, TYPE v)                                                         \
-    {                                                                                                               \
-        return atomic_exchange_explicit(p, v, memory_order_seq_cst, memory_scope_device);                           \
-    }                                                                                                               \
-    COMPARE_EXCHANGE(strong, ATOMIC, TYPE, WORD)                                                                    \
-    COMPARE_EXCHANGE(weak, ATOMIC, TYPE, WORD)
-
-#define ARITHMETIC(ATOMIC, TYPE)                                \
-    READ_MODIFY_WRITE(fetch_add, fetch_add, ATOMIC, TYPE)       \
-    READ_MODIFY_WRITE(fetch_sub, fetch_sub, ATOMIC, TYPE)       \
-    READ_MODIFY_WRITE(fetch_and, fetch_and, ATOMIC, TYPE)       \
-    READ_MODIFY_WRITE(fetch_or, fetch_or, ATOMIC, TYPE)         \
-    READ_MODIFY_WRITE(fetch_xor, fetch_xor, ATOMIC, TYPE)       \
-    READ_MODIFY_WRITE(fetch_min, fetch_min, ATOMIC, TYPE)       \
-    READ_MODIFY_WRITE(fetch_max, fetch_max, ATOMIC, TYPE)
+FLOAT_OP(fetch_add, "fadd.s")
+FLOAT_OP(fetch_sub, "fsub.s")
+FLOAT_OP(fetch_min, "fmin.s")
+FLOAT_OP(fetch_max, "fmax.s")
 
 ACCESS(atomic_int, int, int)
 ACCESS(atomic_uint, uint, uint)
 ACCESS(atomic_float, float, uint)
 ARITHMETIC(atomic_int, int)
 ARITHMETIC(atomic_uint, uint)
+READ_MODIFY_WRITE(fetch_add, atomic_float, float)
+READ_MODIFY_WRITE(fetch_sub, atomic_float, float)
+READ_MODIFY_WRITE(fetch_min, atomic_float, float)
+READ_MODIFY_WRITE(fetch_max, atomic_float, float)
 
 /* ---------------------------------------------------------------- flags: an atomic_int that is 0 or 1 */
 

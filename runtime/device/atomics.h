@@ -1,46 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Declarations of the atomic functions, included before every program (tc_compile.c) instead of the front end's. With
- * 32-bit pointers the front end declares some functions of C11 twice, with operands of two types, so a call with a
- * third type, as long, is ambiguous.
+ * Declarations of the atomic functions, included before every program (tc_compile.c) instead of the front end's.
+ * The front end declares some functions of C11 twice, with operands of two types, so a call with a third type, as int,
+ * is ambiguous.
  *
- * In C a call may also pass a pointer to ulong, with a warning, and 32 bits of it would change. Therefore each function
- * has an overload for any pointer, which is unavailable: the call is an error. The operands of that overload are
- * vectors. Every number converts to a vector, but conversions to a number are preferred, so a correct call never
- * matches both overloads equally well.
+ * In C a call may also pass a pointer to another type, as short, with a warning, and more than the object would change.
+ * Therefore each function has an overload for any pointer, which is unavailable: the call is an error. The operands of
+ * that overload are vectors. Every number converts to a vector, but conversions to a number are preferred, so a correct
+ * call never matches both overloads equally well.
  */
 #include <opencl-c-base.h>
 
 #define __tern_good __attribute__((overloadable))
-#define __tern_bad(types) __attribute__((overloadable, unavailable("atomic operations have 32 bits here: on " types)))
+#define __tern_bad(types) __attribute__((overloadable, unavailable("this atomic operation is on " types " only")))
 
 /* ---------------------------------------------------------------- OpenCL C 1.x */
 
-#define __tern_legacy_types(name, SPACE, ONE, TWO)               \
-    int __tern_good name(volatile SPACE int * ONE(int) TWO(int)); \
+#define __tern_legacy_types(name, SPACE, types, ONE, TWO)             \
+    int __tern_good name(volatile SPACE int * ONE(int) TWO(int));     \
     uint __tern_good name(volatile SPACE uint * ONE(uint) TWO(uint)); \
-    void __tern_bad("int and uint") name(volatile SPACE void * ONE(uint16) TWO(uint16));
+    void __tern_bad(types) name(volatile SPACE void * ONE(uint16) TWO(uint16));
+#define __tern_legacy_long(name, SPACE, ONE, TWO)                        \
+    long __tern_good name(volatile SPACE long * ONE(long) TWO(long));    \
+    ulong __tern_good name(volatile SPACE ulong * ONE(ulong) TWO(ulong));
 #define __tern_none(TYPE)
 #define __tern_one(TYPE) , TYPE
-#define __tern_legacy(name, ONE, TWO)                \
-    __tern_legacy_types(name, __global, ONE, TWO)    \
-    __tern_legacy_types(name, __local, ONE, TWO)
+#define __tern_atomic_(name, ONE, TWO)                                    \
+    __tern_legacy_types(atomic_##name, __global, "int and uint", ONE, TWO) \
+    __tern_legacy_types(atomic_##name, __local, "int and uint", ONE, TWO)
+#define __tern_atom_(name, ONE, TWO)                                                   \
+    __tern_legacy_types(atom_##name, __global, "int, uint, long and ulong", ONE, TWO)  \
+    __tern_legacy_types(atom_##name, __local, "int, uint, long and ulong", ONE, TWO)   \
+    __tern_legacy_long(atom_##name, __global, ONE, TWO)                                \
+    __tern_legacy_long(atom_##name, __local, ONE, TWO)
 #define __tern_legacy_all(prefix)                            \
-    __tern_legacy(prefix##add, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##sub, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##xchg, __tern_one, __tern_none)     \
-    __tern_legacy(prefix##min, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##max, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##and, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##or, __tern_one, __tern_none)       \
-    __tern_legacy(prefix##xor, __tern_one, __tern_none)      \
-    __tern_legacy(prefix##inc, __tern_none, __tern_none)     \
-    __tern_legacy(prefix##dec, __tern_none, __tern_none)     \
-    __tern_legacy(prefix##cmpxchg, __tern_one, __tern_one)
+    prefix(add, __tern_one, __tern_none)      \
+    prefix(sub, __tern_one, __tern_none)      \
+    prefix(xchg, __tern_one, __tern_none)     \
+    prefix(min, __tern_one, __tern_none)      \
+    prefix(max, __tern_one, __tern_none)      \
+    prefix(and, __tern_one, __tern_none)      \
+    prefix(or, __tern_one, __tern_none)       \
+    prefix(xor, __tern_one, __tern_none)      \
+    prefix(inc, __tern_none, __tern_none)     \
+    prefix(dec, __tern_none, __tern_none)     \
+    prefix(cmpxchg, __tern_one, __tern_one)
 
-__tern_legacy_all(atom_)
+__tern_legacy_all(__tern_atom_)
 #if __OPENCL_C_VERSION__ >= 110
-__tern_legacy_all(atomic_)
+__tern_legacy_all(__tern_atomic_)
 float __tern_good atomic_xchg(volatile __global float *, float);
 float __tern_good atomic_xchg(volatile __local float *, float);
 #endif
@@ -49,8 +57,8 @@ float __tern_good atomic_xchg(volatile __local float *, float);
 
 #if __OPENCL_C_VERSION__ >= 200
 
-#define __tern_atomic "atomic_int and atomic_uint"
-#define __tern_access __tern_atomic ", and to load, store or exchange on atomic_float"
+#define __tern_integers "atomic_int, atomic_uint, atomic_long and atomic_ulong"
+#define __tern_numbers "atomic_int, atomic_uint, atomic_long, atomic_ulong, atomic_float and atomic_double"
 
 /* The three forms of a function: sequentially consistent; with an order; with an order and a scope. */
 #define __tern_forms(attributes, RESULT, name, ...)                                          \
@@ -62,17 +70,27 @@ float __tern_good atomic_xchg(volatile __local float *, float);
     bool attributes name##_explicit(volatile __VA_ARGS__, memory_order, memory_order);                 \
     bool attributes name##_explicit(volatile __VA_ARGS__, memory_order, memory_order, memory_scope);
 
-#define __tern_modify(name)                                                          \
+#define __tern_modify(name, types)                                                   \
     __tern_forms(__tern_good, int, name, atomic_int *, int)                          \
     __tern_forms(__tern_good, uint, name, atomic_uint *, uint)                       \
-    __tern_forms(__tern_bad(__tern_atomic), void, name, void *, uint16)
-__tern_modify(atomic_fetch_add)
-__tern_modify(atomic_fetch_sub)
-__tern_modify(atomic_fetch_or)
-__tern_modify(atomic_fetch_xor)
-__tern_modify(atomic_fetch_and)
-__tern_modify(atomic_fetch_min)
-__tern_modify(atomic_fetch_max)
+    __tern_forms(__tern_good, long, name, atomic_long *, long)                       \
+    __tern_forms(__tern_good, ulong, name, atomic_ulong *, ulong)                    \
+    __tern_forms(__tern_bad(types), void, name, void *, uint16)
+#ifdef __opencl_c_ext_fp32_global_atomic_add /* cl_ext_float_atomics, in OpenCL C 3.0 */
+#define __tern_modify_number(name)                                                   \
+    __tern_modify(name, __tern_numbers)                                              \
+    __tern_forms(__tern_good, float, name, atomic_float *, float)                    \
+    __tern_forms(__tern_good, double, name, atomic_double *, double)
+#else
+#define __tern_modify_number(name) __tern_modify(name, __tern_integers)
+#endif
+__tern_modify_number(atomic_fetch_add)
+__tern_modify_number(atomic_fetch_sub)
+__tern_modify(atomic_fetch_or, __tern_integers)
+__tern_modify(atomic_fetch_xor, __tern_integers)
+__tern_modify(atomic_fetch_and, __tern_integers)
+__tern_modify_number(atomic_fetch_min)
+__tern_modify_number(atomic_fetch_max)
 
 #define __tern_types(ATOMIC, TYPE)                                                                      \
     void __tern_good atomic_init(volatile ATOMIC *, TYPE);                                              \
@@ -83,27 +101,33 @@ __tern_modify(atomic_fetch_max)
     __tern_exchange_forms(__tern_good, atomic_compare_exchange_weak, ATOMIC *, TYPE *, TYPE)
 __tern_types(atomic_int, int)
 __tern_types(atomic_uint, uint)
+__tern_types(atomic_long, long)
+__tern_types(atomic_ulong, ulong)
 __tern_types(atomic_float, float)
+__tern_types(atomic_double, double)
 
-void __tern_bad(__tern_access) atomic_init(volatile void *, uint16);
-__tern_forms(__tern_bad(__tern_access), void, atomic_store, void *, uint16)
-__tern_forms(__tern_bad(__tern_access), void, atomic_load, void *)
-__tern_forms(__tern_bad(__tern_access), void, atomic_exchange, void *, uint16)
-__tern_exchange_forms(__tern_bad(__tern_access), atomic_compare_exchange_strong, void *, void *, uint16)
-__tern_exchange_forms(__tern_bad(__tern_access), atomic_compare_exchange_weak, void *, void *, uint16)
+void __tern_bad(__tern_numbers) atomic_init(volatile void *, uint16);
+__tern_forms(__tern_bad(__tern_numbers), void, atomic_store, void *, uint16)
+__tern_forms(__tern_bad(__tern_numbers), void, atomic_load, void *)
+__tern_forms(__tern_bad(__tern_numbers), void, atomic_exchange, void *, uint16)
+__tern_exchange_forms(__tern_bad(__tern_numbers), atomic_compare_exchange_strong, void *, void *, uint16)
+__tern_exchange_forms(__tern_bad(__tern_numbers), atomic_compare_exchange_weak, void *, void *, uint16)
 
-#undef __tern_atomic
-#undef __tern_access
+#undef __tern_integers
+#undef __tern_numbers
 #undef __tern_forms
 #undef __tern_exchange_forms
 #undef __tern_modify
+#undef __tern_modify_number
 #undef __tern_types
 #endif
 
 #undef __tern_good
 #undef __tern_bad
 #undef __tern_legacy_types
+#undef __tern_legacy_long
 #undef __tern_none
 #undef __tern_one
-#undef __tern_legacy
+#undef __tern_atomic_
+#undef __tern_atom_
 #undef __tern_legacy_all

@@ -62,3 +62,11 @@ PURE unsigned __tern_user1(void)
 {
     return CSR(USER1);
 }
+
+/* Address of the table of locks (atomics64.cl), a page. */
+PURE unsigned __tern_locks_at(void)
+{
+    unsigned at;
+    __asm__("lui %0, %%hi(__tern_locks)" : "=r"(at)); /* TC_LOCKS of tc_elf.h */
+    return at;
+}

@@ -5,7 +5,7 @@
 builtins.py --extensions VERSION: prints the switches with which that version is compiled.
 
 The list is the compiler's own header, preprocessed for the device. Each overload becomes a small function that calls
-it. Features that the device does not claim are left out: pipes, device-side enqueue, 64-bit atomics.
+it. Features that the device does not claim are left out: pipes, device-side enqueue.
 """
 import os
 import pathlib
@@ -15,10 +15,14 @@ import sys
 
 DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_extensions.def"
 SKIP_TYPES = re.compile(r"image\w*msaa|pipe|reserve_id|queue_t|clk_event|ndrange|intel|"
-                        r"atomic_(long|ulong|double|half)|cl_profiling")
+                        r"atomic_half|cl_profiling")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
                         r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
                         r"work_group_(commit|reserve)|amd_|arm_|__)")
+# Declarations that runtime/device/atomics.h replaces: an operation on atomic_uintptr_t declared once more with another
+# operand, and the forms in named address spaces of functions that take generic pointers.
+REPLACED = re.compile(r"volatile __(global|local) atomic_(float|double) ?\*|"
+                      r"volatile (__(global|local) )?atomic_uintptr_t ?\* ?\w*, (ptrdiff_t|intptr_t)")
 
 
 def extensions(version):
@@ -51,7 +55,7 @@ def declarations(clang, version):
         if not m or "typedef" in statement or "..." in statement or "__attribute__" in statement:
             continue
         result, name, parameters = m.group(1).strip(), m.group(2), m.group(3)
-        if (SKIP_NAMES.search(name) or SKIP_TYPES.search(result + "," + parameters) or
+        if (SKIP_NAMES.search(name) or REPLACED.search(parameters) or SKIP_TYPES.search(result + "," + parameters) or
                 (result, name, parameters) in seen):
             continue
         seen.add((result, name, parameters))
@@ -84,8 +88,8 @@ def main():
 
 
 TYPES = {"size_t", "ptrdiff_t", "event_t", "bool", "void", "cl_mem_fence_flags", "memory_order", "memory_scope",
-         "atomic_int", "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int",
-         "float", "half", "uchar", "ushort", "ulong"}
+         "atomic_int", "atomic_uint", "atomic_long", "atomic_ulong", "atomic_float", "atomic_double", "atomic_flag",
+         "intptr_t", "uintptr_t", "uint", "int", "float", "half", "uchar", "ushort", "ulong"}
 
 if __name__ == "__main__":
     main()

@@ -45,7 +45,8 @@ static void test_device_macros(void **state)
 {
     (void)state;
     takes("", ONLY_IF("defined(__IMAGE_SUPPORT__) && !defined(__NVPTX__) && !defined(__PTX__) && "
-                      "!defined(cl_khr_int64_base_atomics)"));
+                      "!defined(cl_khr_subgroups)"));
+    takes("", ONLY_IF("defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)"));
     takes("", ONLY_IF("defined(cl_khr_fp16) && defined(cl_khr_fp64)"));
     takes("", ONLY_IF("defined(cl_khr_byte_addressable_store) && defined(__ENDIAN_LITTLE__)"));
     takes("", ONLY_IF("defined(cl_khr_global_int32_base_atomics) && defined(cl_khr_local_int32_extended_atomics)"));

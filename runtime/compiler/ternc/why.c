@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ATOMIC ".insn r 0x2f"     /* device/atomics.cl */
+#define ATOMIC ".insn r 0x2f"      /* device/atomics.cl */
+#define ATOMIC_64 "amoswap.w"      /* device/atomics64.cl */
 
 /** The instruction whose place is meant: of a private variable, which has none, the first use that has one. */
 static LLVMValueRef placed(LLVMValueRef where)
@@ -67,7 +68,7 @@ const char *cc1_call_obstacle(LLVMValueRef call)
     }
     if (LLVMIsAInlineAsm(f)) {
         const char *code = LLVMGetInlineAsmAsmString(f, &length);
-        return strstr(code, ATOMIC)                              ? "it has an atomic operation"
+        return strstr(code, ATOMIC) || strstr(code, ATOMIC_64)   ? "it has an atomic operation"
                : strstr(code, CC1_BARRIER) || strstr(code, "fence ") ? "it has a barrier or a fence"
                                                                  : "it has assembly";
     }

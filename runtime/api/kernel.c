@@ -82,3 +82,23 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
     }
     return rt_kernel_query_group(kernel, name, &(struct rt_answer){cap, dst, size});
 }
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                        cl_kernel_sub_group_info name, size_t input_size,
+                                                        const void *input, size_t cap, void *dst, size_t *size)
+{
+    if (!rt_object_is(kernel, RT_KERNEL)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (device != NULL && !rt_device_is(device)) {
+        return CL_INVALID_DEVICE;
+    }
+    return rt_kernel_query_sub_group(kernel, name, input_size, input, &(struct rt_answer){cap, dst, size});
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device,
+                                                           cl_kernel_sub_group_info name, size_t input_size,
+                                                           const void *input, size_t cap, void *dst, size_t *size)
+{
+    return clGetKernelSubGroupInfo(kernel, device, name, input_size, input, cap, dst, size);
+}

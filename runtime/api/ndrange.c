@@ -113,7 +113,7 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
     if (error != CL_SUCCESS) {
         return error;
     }
-    error = rt_kernel_fits(kernel);
+    error = rt_kernel_fits(kernel, range.local[0] * range.local[1] * range.local[2]);
     if (error == CL_SUCCESS) {
         error = rt_dispatch_create(queue, type, kernel, &range, n_waits, waits, &c);
     }

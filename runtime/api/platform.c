@@ -45,6 +45,7 @@ CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
         {"clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR},
         {"clGetPlatformInfo", (void *)clGetPlatformInfo},
         {"clGetDeviceCountersTERN", (void *)clGetDeviceCountersTERN},
+        {"clGetKernelSubGroupInfoKHR", (void *)clGetKernelSubGroupInfoKHR}, /* cl_khr_subgroups */
         {"clCreateProgramWithILKHR", (void *)clCreateProgramWithIL}, /* cl_khr_il_program */
     };
     for (size_t i = 0; name != NULL && i < sizeof functions / sizeof functions[0]; i++) {

@@ -135,7 +135,11 @@ struct tc_kernel {
     uint32_t n_args;
     struct tc_arg *args;
     uint32_t args_size;       /**< Bytes of the argument block, a multiple of 16, which is also its alignment. */
-    uint32_t local_static;    /**< Bytes of __local variables, from the begin of the local window. */
+    uint32_t local_static;    /**< Bytes of __local variables, from the begin of the local window; a multiple of 16 if
+                                   sub_bytes is not 0. */
+    uint32_t sub_bytes;       /**< Bytes of local memory behind these, a multiple of 4, for each work-item of a group,
+                                   whose number is rounded up to whole warps: functions of sub-groups use it. 0: the
+                                   kernel calls none. */
     uint32_t stack;           /**< Upper bound of the private memory of a work-item, in bytes. */
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1; or zeros. */
     int uniform; /**< The kernel requires uniform work-groups: OpenCL C 1.x, or -cl-uniform-work-group-size. */
@@ -143,8 +147,8 @@ struct tc_kernel {
     uint32_t tile;            /**< Work-items of a tile of coarse_entry in y, see below; 0: that entry runs rounds. */
     int coarse_rows;          /**< Rounds: the lanes of a row execute each other's work-items, which messages tell.
                                    Tiles: they load words for each other, see below. */
-    int groups;               /**< The kernel sees its groups: their ids, sizes, barriers or local memory. If it does
-                                   not, the launcher divides its range as it likes. */
+    int groups;               /**< The kernel sees its groups: their ids, sizes, barriers, sub-groups or local memory.
+                                   If it does not, the launcher divides its range as it likes. */
     enum tc_merges merges;    /**< Tells what tc_specialise does with groups. */
     uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
@@ -262,9 +266,10 @@ struct tc_image {
 #define TC_LOCKS_ADDRESS 0xcff80000u
 #define TC_LOCKS_BYTES 4096u
 
-/** Links an object for the device address `base`, a multiple of 4096. The caller frees the image with tc_image_free.
+/** Links an object for the device address `base`, a multiple of 4096, and a device with this number of lanes of a warp,
+ *  which are a sub-group: 4, 8, 16 or 32. The caller frees the image with tc_image_free.
  *  Errors of tc_link. */
-int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
+int tc_load(const struct tc_blob *object, uint32_t base, uint32_t lanes, struct tc_image *out, char **log);
 void tc_image_free(struct tc_image *image);
 
 /** The source place of a code address: "in helper at program.cl:4:10, called from vecadd at program.cl:10:19" if the

@@ -51,6 +51,11 @@ static const char *const macros_3[] = {
 static const char *const macros[] = {
 #include "tc_extensions.def"
 };
+#define NAMED(name)
+#define LATER(name) "-D" #name "=1",
+static const char *const macros_2[] = {
+#include "tc_extensions.def"
+};
 
 const char *tc_version(void)
 {
@@ -109,6 +114,11 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     add(a, declarations);
     for (size_t i = 0; i < sizeof macros / sizeof *macros; i++) {
         add(a, macros[i]);
+    }
+    if (o->version >= 200) {
+        for (size_t i = 0; i < sizeof macros_2 / sizeof *macros_2; i++) {
+            add(a, macros_2[i]);
+        }
     }
     if (o->version >= 300) {
         for (size_t i = 0; i < sizeof macros_3 / sizeof *macros_3; i++) {

@@ -14,6 +14,7 @@
 
 #define BLOCK_ALIGN 16u /* alignment of argument blocks */
 #define WORD_BYTES 4u /* a pointer or a sampler */
+#define MAX_SUB_BYTES 4096u /* of a work-item */
 #define MAX_COARSE 256u /* keeps products with the sizes of a dispatch below 2^64 */
 
 static int get_u32(const cJSON *object, const char *name, uint32_t *out)
@@ -64,6 +65,7 @@ static int get_groups(const cJSON *object, struct tc_kernel *k)
     const int wrong = has(object, "merges") && (get_u32(object, "merges", &merges) || merges > TC_MERGES_BY_IDS);
     k->merges = wrong ? TC_MERGES_NEVER : (enum tc_merges)merges;
     return wrong || (has(object, "groups") && get_bool(object, "groups", &k->groups)) ||
+                   (has(object, "sub_bytes") && get_u32(object, "sub_bytes", &k->sub_bytes)) ||
                    (has(object, "merged") && (get_u32(object, "merged", &k->merged) || k->merged == 0))
                ? -EINVAL
                : 0;
@@ -211,6 +213,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     int n = cJSON_GetArraySize(args);
     if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
         k->stack > INT32_MAX || k->coarse > MAX_COARSE || k->tile > MAX_COARSE || k->merged > MAX_COARSE ||
+        k->sub_bytes > MAX_SUB_BYTES || k->sub_bytes % 4 ||
         !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;
     }

@@ -24,16 +24,17 @@ static const char script[] =
     "  /DISCARD/ : { *(.tern.* .comment .riscv.attributes .eh_frame* .note*) }\n"
     "}\n";
 
-static int run_linker(const struct tc_blob *object, uint32_t base, const char *directory, struct tc_blob *linked,
-                      struct tc_text *log)
+static int run_linker(const struct tc_blob *object, uint32_t base, uint32_t lanes, const char *directory,
+                      struct tc_blob *linked, struct tc_text *log)
 {
-    char text[1024], runtime[4200];
+    char text[1024], runtime[4200], width[32];
     snprintf(runtime, sizeof runtime, "%s/runtime.o", directory);
+    snprintf(width, sizeof width, "__tern_lanes=%u", lanes); /* for device/subgroup.c */
     int n = snprintf(text, sizeof text, script, TC_LOCKS_ADDRESS, base, PAGE, PAGE);
     const struct tc_blob inputs[] = {{NULL, 0}, {text, (size_t)n}, *object};
     const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack",
-                                "--no-relax", "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4",
-                                runtime, NULL};
+                                "--no-relax", "--discard-locals", "--defsym", width,
+                                "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4", runtime, NULL};
     struct tc_child child = {.argv = argv, .inputs = inputs, .n_inputs = 3};
     int code = 0;
     int result = tc_child_run(&child, &code, linked, log);
@@ -49,7 +50,8 @@ static int run_linker(const struct tc_blob *object, uint32_t base, const char *d
     return result;
 }
 
-static int load(const struct tc_blob *object, uint32_t base, struct tc_image *image, struct tc_text *log)
+static int load(const struct tc_blob *object, uint32_t base, uint32_t lanes, struct tc_image *image,
+                struct tc_text *log)
 {
     char directory[4096];
     struct tc_blob *linked = &image->linked;
@@ -72,13 +74,14 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     tc_key_add(&key, script, sizeof script);
     tc_key_add(&key, &locks, sizeof locks);
     tc_key_add(&key, &base, sizeof base);
+    tc_key_add(&key, &lanes, sizeof lanes);
     tc_key_add(&key, object->data, object->size);
     if (!tc_cache_get(&key, linked, log) && !tc_image_read(base, image)) {
         return 0;
     }
     free(linked->data);
     *linked = (struct tc_blob){0};
-    result = run_linker(object, base, directory, linked, log);
+    result = run_linker(object, base, lanes, directory, linked, log);
     if (result == 0) {
         result = tc_image_read(base, image);
     }
@@ -92,11 +95,11 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     return result;
 }
 
-int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log)
+int tc_load(const struct tc_blob *object, uint32_t base, uint32_t lanes, struct tc_image *out, char **log)
 {
     struct tc_text text = {0};
     struct tc_image image = {0};
-    int result = tc_finish(load(object, base, &image, &text), &text, log);
+    int result = tc_finish(load(object, base, lanes, &image, &text), &text, log);
     if (result) {
         tc_image_free(&image);
     } else {

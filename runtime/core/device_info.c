@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * clGetDeviceInfo. Constant answers are a table; answers that depend on the opened device are a switch. For absent
- * features (pipes, on-device queues, sub-groups, IL) section 4.2 of the specification prescribes the answers.
+ * features (pipes, on-device queues, IL) section 4.2 of the specification prescribes the answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static const struct constant {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 1}, /* pixels: any row pitch that is a multiple of a pixel */
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 1},
     {CL_DEVICE_MAX_SAMPLERS, UINT, RT_SAMPLERS_MAX},
-    /* on-device queues, pipes and sub-groups are not supported */
+    /* on-device queues and pipes are not supported */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, 0},
@@ -110,8 +110,7 @@ static const struct constant {
     {CL_DEVICE_MAX_PIPE_ARGS, UINT, 0},
     {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, UINT, 0},
     {CL_DEVICE_PIPE_MAX_PACKET_SIZE, UINT, 0},
-    {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, 0},
-    {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_FALSE},
+    {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_TRUE}, /* warps take turns, docs/hardware/overview.md */
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_TRUE},
 };
 
@@ -144,7 +143,7 @@ static bool has(const char *feature)
 
 static cl_int answer_extensions(const struct rt_answer *a, bool versions)
 {
-    char text[1024];
+    char text[2048];
     snprintf(text, sizeof text, "%s" OWN_EXTENSIONS "%s", tc_extensions(), tc_il_present() ? " cl_khr_il_program" : "");
     return versions ? rt_answer_names(a, text, 1) : rt_answer_string(a, text);
 }
@@ -266,6 +265,8 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
         return rt_answer_size(a, d->group_max);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
         return rt_answer_bytes(a, sizes, sizeof sizes);
+    case CL_DEVICE_MAX_NUM_SUB_GROUPS: /* of a group that is not merged */
+        return rt_answer_uint(a, d->info.warps);
     case CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         return rt_answer_size(a, d->info.lanes);
     case CL_DEVICE_MAX_CLOCK_FREQUENCY:

@@ -229,8 +229,9 @@ static cl_int take_block(struct dispatch *d, cl_kernel k)
  *  then holds, and offsets in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
+    const uint32_t *local = d->range.local, items = local[0] * local[1] * local[2];
     uint32_t local_at[TC_MAX_ARGS] = {0};
-    d->use.local_bytes = (uint32_t)rt_kernel_local(k, local_at);
+    d->use.local_bytes = (uint32_t)rt_kernel_local(k, items, local_at);
     memcpy(d->args, k->values, k->code->args_size);
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const enum tc_arg_kind kind = k->code->args[i].kind;

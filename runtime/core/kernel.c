@@ -342,9 +342,10 @@ cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c)
     return error;
 }
 
-uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)
+uint64_t rt_kernel_local(cl_kernel k, uint32_t items, uint32_t *at)
 {
-    uint64_t size = k->code->local_static;
+    const uint64_t lanes = k->program->context->device->info.lanes;
+    uint64_t size = k->code->local_static + (items + lanes - 1) / lanes * lanes * k->code->sub_bytes;
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const struct tc_arg *t = &k->code->args[i];
         if (t->kind == TC_POINTER && t->space == TC_LOCAL) {
@@ -367,15 +368,16 @@ unsigned rt_kernel_stack_log2(const struct tc_kernel *code)
     return log2;
 }
 
-cl_int rt_kernel_fits(cl_kernel k)
+cl_int rt_kernel_fits(cl_kernel k, uint32_t items)
 {
     const cl_context ctx = k->program->context;
     const struct tc_kernel *code = k->code;
-    const uint64_t local = rt_kernel_local(k, NULL);
+    const uint64_t local = rt_kernel_local(k, items, NULL);
     if (local > ctx->device->info.local_bytes) {
         rt_context_refuse(ctx, RT_REFUSED_LOCAL, "kernel %s needs %" PRIu64 " bytes of local memory for a work-group "
-                          "(%u of its own variables, the rest of its arguments), and an engine has %u", code->name,
-                          local, code->local_static, ctx->device->info.local_bytes);
+                          "(%u of its own variables, the rest of its arguments%s), and an engine has %u", code->name,
+                          local, code->local_static, code->sub_bytes != 0 ? " and sub-groups" : "",
+                          ctx->device->info.local_bytes);
         return CL_OUT_OF_RESOURCES;
     }
     if (rt_kernel_stack_log2(code) > RT_STACK_LOG2_MAX) {
@@ -457,6 +459,13 @@ cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, 
     }
 }
 
+/** Work-items of the groups whose local memory a query tells: the required size, else that of the largest group. */
+static uint32_t local_items(cl_kernel k)
+{
+    const uint32_t *required = k->code->required_size;
+    return required[0] != 0 ? required[0] * required[1] * required[2] : k->program->context->device->engine_items;
+}
+
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a)
 {
     cl_device_id d = k->program->context->device;
@@ -472,7 +481,7 @@ cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const 
         }
         return rt_answer_bytes(a, required, sizeof required);
     case CL_KERNEL_LOCAL_MEM_SIZE:
-        return rt_answer_ulong(a, rt_kernel_local(k, NULL));
+        return rt_answer_ulong(a, builtin ? 0 : rt_kernel_local(k, local_items(k), NULL));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         return rt_answer_size(a, builtin ? 1 : d->info.lanes);
     case CL_KERNEL_PRIVATE_MEM_SIZE:

@@ -48,6 +48,9 @@ cl_int rt_kernel_set_svm_pointers(cl_kernel k, size_t n, const void *const *poin
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a);
+/** clGetKernelSubGroupInfo, with its input value. */
+cl_int rt_kernel_query_sub_group(cl_kernel k, cl_kernel_sub_group_info name, size_t size, const void *input,
+                                 const struct rt_answer *a);
 bool rt_kernel_complete(cl_kernel k); /**< True: every argument is set, and its memory still exists. */
 /** Device address of a pointer to global or constant memory, which the command then holds. Errors of rt_command_use;
  *  CL_INVALID_KERNEL_ARGS: the memory was freed. */
@@ -56,13 +59,13 @@ cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint3
 cl_int rt_kernel_use_image(cl_kernel k, cl_uint index, struct rt_command *c, struct tern_image *out);
 /** Makes the command hold the memory that the kernel uses besides its arguments. */
 cl_int rt_kernel_use_svm_pointers(cl_kernel k, struct rt_command *c);
-/** Bytes of local memory of a group: the kernel's own, then its arguments'. at[i] (`at` may be NULL): offset of
- *  argument i. */
-uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
+/** Bytes of local memory of a group of this number of work-items: the kernel's own, then its sub-groups', then its
+ *  arguments'. at[i] (`at` may be NULL): offset of argument i. */
+uint64_t rt_kernel_local(cl_kernel k, uint32_t items, uint32_t *at);
 /** Binary logarithm of the bytes of private memory of a work-item. */
 unsigned rt_kernel_stack_log2(const struct tc_kernel *code);
-/** Checks that the device has the resources that the kernel needs. CL_OUT_OF_RESOURCES, after a report of what is
- *  missing. */
-cl_int rt_kernel_fits(cl_kernel k);
+/** Checks that the device has the resources that the kernel needs for groups of this number of work-items.
+ *  CL_OUT_OF_RESOURCES, after a report of what is missing. */
+cl_int rt_kernel_fits(cl_kernel k, uint32_t items);
 
 #endif

@@ -44,7 +44,7 @@ static int load_at(struct rt_loaded *im, const struct tc_blob *object, uint32_t 
 {
     tern_assert_held(&im->context->load_lock);
     char *log = NULL;
-    int r = tc_load(object, base, &im->image, &log);
+    int r = tc_load(object, base, im->context->device->info.lanes, &im->image, &log);
     if (r != 0) {
         fprintf(stderr, "tern: OpenCL: a program cannot be loaded: %s\n", log == NULL ? "no reason given" : log);
         free(log);

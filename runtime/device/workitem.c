@@ -4,13 +4,9 @@
  * so that reads could neither be hoisted out of loops nor merged. The reads are not volatile, because the ids of a
  * work-item never change.
  */
-#include "spec.h" /* the windows and CSRs of tern/tern_spec.h, extracted by the build */
+#include "csr.h"
 
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
-#define CSR(name) ({ unsigned v_; __asm__("csrr %0, " STRING(TERN_CSR_##name) : "=r"(v_)); v_; })
 typedef unsigned long long size; /* size_t of OpenCL C */
-#define PURE __attribute__((const, nothrow, always_inline))
 
 /* Defines a function of a dimension; `beyond` is its value for dimensions of 3 and more. */
 #define BY_DIMENSION(symbol, name, beyond)                                                             \

@@ -28,7 +28,7 @@ int direct_build(const char *source, size_t size, struct direct_program *out)
     if (r == 0) {
         free(log);
         log = NULL;
-        r = tc_load(&object, BASE, &out->image, &log);
+        r = tc_load(&object, BASE, 16, &out->image, &log);
     }
     if (r) {
         fail(r, "the kernels do not build", log ? log : strerror(-r));

@@ -70,7 +70,7 @@ static int build(const struct rig_source *sources, unsigned n, struct tc_image *
     if (!r) {
         free(log);
         log = NULL;
-        r = tc_load(&object, CODE, out, &log);
+        r = tc_load(&object, CODE, 16, out, &log);
     }
     if (r) {
         fprintf(stderr, "tern bench %s: the kernels do not build: %s\n", rig_suite, log ? log : strerror(-r));

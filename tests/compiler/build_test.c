@@ -412,7 +412,7 @@ static void test_damage(void **state)
         struct tc_image image = {0};
         char *log = NULL;
         if (i % 2) {
-            if (!tc_load(&copy, 0x1000, &image, &log)) {
+            if (!tc_load(&copy, 0x1000, 16, &image, &log)) {
                 tc_image_free(&image);
             }
         } else if (!tc_link(&copy, 1, "", 0, &out, &log)) {

@@ -17,8 +17,8 @@ DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_ext
 SKIP_TYPES = re.compile(r"image\w*msaa|pipe|reserve_id|queue_t|clk_event|ndrange|intel|"
                         r"atomic_half|cl_profiling")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
-                        r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
-                        r"work_group_(commit|reserve)|amd_|arm_|__)")
+                        r"get_default_queue|get_kernel_|intel|ndrange|"
+                        r"(work|sub)_group_(commit|reserve)|amd_|arm_|__)")
 # Declarations that runtime/device/atomics.h replaces: an operation on atomic_uintptr_t declared once more with another
 # operand, and the forms in named address spaces of functions that take generic pointers.
 REPLACED = re.compile(r"volatile __(global|local) atomic_(float|double) ?\*|"
@@ -27,14 +27,15 @@ REPLACED = re.compile(r"volatile __(global|local) atomic_(float|double) ?\*|"
 
 def extensions(version):
     """Returns the front end's switches for the features of this version, as the compiler passes them."""
-    names = re.findall(r"^(EXTENSION|NAMED|FEATURE|MACRO)\((\w+)\)", DEFINED.read_text(), re.M)
+    names = re.findall(r"^(EXTENSION|NAMED|LATER|FEATURE|MACRO)\((\w+)\)", DEFINED.read_text(), re.M)
     return ",".join(["-all"] + ["+" + name for kind, name in names
-                                if kind in ("EXTENSION", "NAMED") or version == "CL3.0"])
+                                if kind in ("EXTENSION", "NAMED", "LATER") or version == "CL3.0"])
 
 
 def macros(version):
-    """Returns the features of this version that the compiler defines as macros."""
-    names = re.findall(r"^MACRO\((\w+)\)", DEFINED.read_text(), re.M) if version == "CL3.0" else []
+    """Returns the features and extensions of this version that the compiler defines as macros."""
+    kinds = {"CL2.0": "LATER", "CL3.0": "MACRO|LATER"}.get(version)
+    names = re.findall(rf"^(?:{kinds})\((\w+)\)", DEFINED.read_text(), re.M) if kinds else []
     return [f"-D{name}=1" for name in names]
 
 

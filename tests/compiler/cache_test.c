@@ -101,9 +101,9 @@ static void test_key(void **state)
     assert_int_equal(tc_link(&a, 1, "", 0, &object, NULL), 0);
     assert_int_equal(each(NULL), 3);
     struct tc_image image;
-    assert_int_equal(tc_load(&object, 0x1000, &image, NULL), 0);
+    assert_int_equal(tc_load(&object, 0x1000, 16, &image, NULL), 0);
     tc_image_free(&image);
-    assert_int_equal(tc_load(&object, 0x2000, &image, NULL), 0);
+    assert_int_equal(tc_load(&object, 0x2000, 16, &image, NULL), 0);
     assert_int_equal(image.kernels.kernels[0].entry & ~0xfffu, 0x2000);
     tc_image_free(&image);
     assert_int_equal(each(NULL), 5);

@@ -159,10 +159,10 @@ static void test_errors(void **state)
     struct tc_blob object = object_of("kernel void k(void) {}", ""), module = module_of("kernel void k(void) {}", "");
     struct tc_image image;
     char *log = NULL;
-    assert_int_equal(tc_load(&object, 0x1010, &image, &log), -EINVAL);
+    assert_int_equal(tc_load(&object, 0x1010, 16, &image, &log), -EINVAL);
     assert_non_null(log);
     free(log);
-    assert_int_equal(tc_load(&module, 0x1000, &image, NULL), -EINVAL);
+    assert_int_equal(tc_load(&module, 0x1000, 16, &image, NULL), -EINVAL);
     free(object.data);
     free(module.data);
 }

@@ -90,7 +90,7 @@ static struct tc_image linked(const struct tc_blob *modules, size_t n)
     struct tc_blob object = {0};
     struct tc_image image = {0};
     char *log = NULL;
-    if (tc_link(modules, n, "", 0, &object, &log) || tc_load(&object, BASE, &image, &log)) {
+    if (tc_link(modules, n, "", 0, &object, &log) || tc_load(&object, BASE, 16, &image, &log)) {
         fail_msg("%s", log ? log : "no log");
     }
     free(log);

@@ -68,7 +68,9 @@ static void test_claims(void **state)
         free(copy);
     }
     takes("-cl-std=CL3.0", ONLY_IF("defined(__opencl_c_images) && !defined(__opencl_c_pipes) && "
-                                   "!defined(__opencl_c_subgroups) && !defined(__opencl_c_device_enqueue)"));
+                                   "!defined(__opencl_c_device_enqueue)"));
+    takes("-cl-std=CL2.0", ONLY_IF("defined(cl_khr_subgroups) && defined(cl_khr_subgroup_rotate)"));
+    takes("-cl-std=CL1.2", ONLY_IF("!defined(cl_khr_subgroups) && !defined(cl_khr_subgroup_rotate)"));
 }
 
 static void test_accepted(void **state)

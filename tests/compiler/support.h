@@ -62,7 +62,7 @@ __attribute__((unused)) static struct tc_image image_of(const char *source, cons
     struct tc_blob object = object_of(source, options);
     struct tc_image image = {0};
     char *log = NULL;
-    int result = tc_load(&object, base, &image, &log);
+    int result = tc_load(&object, base, 16, &image, &log);
     if (result) {
         fail_msg("tc_load gave %d: %s", result, log ? log : "");
     }

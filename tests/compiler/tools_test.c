@@ -82,7 +82,7 @@ static int build(char **log, int *step)
     if (!result) {
         *step = 2;
         free(*log);
-        result = tc_load(&object, 0x1000, &image, log);
+        result = tc_load(&object, 0x1000, 16, &image, log);
     }
     if (!result) {
         tc_image_free(&image);

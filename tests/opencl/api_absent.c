@@ -53,11 +53,6 @@ static void test_programs_and_queues(void **state)
     OK(clReleaseProgram(p));
     FAILS(clEnqueueNativeKernel(clt_queue, native, NULL, 0, 0, NULL, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
     FAILS(clSetDefaultDeviceCommandQueue(clt_context, clt_device, clt_queue), CL_INVALID_OPERATION);
-    cl_kernel k = clt_kernel("kernel void f() {}", "f");
-    size_t n;
-    FAILS(clGetKernelSubGroupInfo(k, clt_device, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n, &n, NULL),
-          CL_INVALID_OPERATION);
-    OK(clReleaseKernel(k));
 }
 
 int main(void)

@@ -209,6 +209,9 @@ static void test_refused(void **state)
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":0"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":4,\"tile\":\"4\""},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":257"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"sub_bytes\":6"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"sub_bytes\":8192"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"sub_bytes\":true"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":0"},
         {"\"first\"", "\"groups\":true", "\"groups\":1"},
         {"\"first\"", "\"merges\":1", "\"merges\":4"},
@@ -217,7 +220,7 @@ static void test_refused(void **state)
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":8", "\"version\":7"},
+        {"{", "\"version\":9", "\"version\":8"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

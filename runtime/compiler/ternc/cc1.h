@@ -19,6 +19,7 @@
 #define CC1_EXIT ".insn i 0x0b, 1, x0, x0, 0"
 #define CC1_BARRIER ".insn i 0x0b, 0, x0, x0, 0" /* of runtime/device/sync.cl */
 #define CC1_LOCAL_SPACE 3u
+#define CC1_CONSTANT_SPACE 4u
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
 /** Limits of tc_kernels.c (compiler.h). */
@@ -28,7 +29,7 @@
 #define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 8
+#define CC1_OBJECT_VERSION 9
 
 /** As enum tc_merges of compiler.h. */
 enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN, CC1_BY_IDS };
@@ -56,7 +57,8 @@ struct cc1_kernel {
     /** Rounds: the lanes of a row execute each other's work-items (coarse_split.c). Tiles: they load words for each
      *  other (tile_rows.c). */
     int rows;
-    int groups;          /**< The kernel sees its groups: their ids, sizes, barriers or local memory. */
+    int groups;          /**< The kernel sees its groups: their ids, sizes, barriers, sub-groups or local memory. */
+    int sub_groups;      /**< The kernel has memory for functions of sub-groups, cc1.sub_bytes for each lane. */
     enum cc1_merges merges; /**< When work-items of its groups are merged. */
     uint32_t merged;     /**< Work-items that a hardware work-item of this object runs; 0: it is not specialised. */
     uint32_t args_size;
@@ -78,6 +80,7 @@ struct cc1 {
     int explain;
     int keep_lines;
     int images;  /**< The module has functions of images. */
+    uint32_t sub_bytes; /**< Bytes of local memory that functions of sub-groups need for each lane. */
     void *lines; /**< An LLVMDIBuilderRef of lines.c, or NULL. */
 };
 
@@ -171,6 +174,8 @@ struct cc1_special {
     int must;          /**< The group does not fit an engine otherwise, so merging is no matter of gain. */
 };
 
+/** True: function f, or one that it calls, has an instruction that `is` is true for, or calls by a pointer. */
+int cc1_reaches(LLVMValueRef f, int (*is)(LLVMValueRef i));
 /** The linked modules, for cc1_groups. Before cc1_kernels. */
 LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc);
 /** Finds which kernels see their groups and can be merged, and adds the modules to the object for them. After
@@ -207,6 +212,13 @@ void cc1_set_range(struct cc1 *cc, LLVMValueRef call, uint32_t first, uint32_t e
  * builds. */
 void cc1_lines_entry(struct cc1 *cc, LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef kernel);
 void cc1_lines_end(struct cc1 *cc);
+
+/* subgroup.c: finds kernels that call functions of sub-groups. Before the built-ins are linked, after cc1_kernels. */
+void cc1_sub_begin(struct cc1 *cc);
+/** Computes which work-items call such a function together. Before optimization. */
+void cc1_sub_teams(struct cc1 *cc);
+/** True: the instruction depends on the lanes of a warp, which are a sub-group. */
+int cc1_sees_lanes(LLVMValueRef i);
 
 /* converge.c: keeps `convergent` only where a barrier can be reached. */
 void cc1_converge(struct cc1 *cc);

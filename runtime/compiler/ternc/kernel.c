@@ -349,6 +349,9 @@ void cc1_kernels_emit(struct cc1 *cc)
         if (cc->kernels[i].groups) {
             cJSON_AddTrueToObject(json, "groups");
         }
+        if (cc->kernels[i].sub_groups) {
+            cJSON_AddNumberToObject(json, "sub_bytes", cc->sub_bytes);
+        }
         if (cc->kernels[i].merges) {
             cJSON_AddNumberToObject(json, "merges", cc->kernels[i].merges);
         }

@@ -94,6 +94,27 @@ static int is_of(const struct cc1_kernel *k, LLVMValueRef f)
     return f == k->entry || f == k->coarse;
 }
 
+/** Places the memory of functions of sub-groups behind the variables of the kernels that have it. Its size depends on
+ *  the work-group, so arguments follow it and not the variables. */
+static void place_sub_groups(struct cc1 *cc)
+{
+    char text[128];
+    uint32_t base = 0;
+    for (size_t k = 0; k < cc->n_kernels; k++) {
+        const struct cc1_kernel *of = &cc->kernels[k];
+        base = of->sub_groups && of->local_static > base ? of->local_static : base;
+    }
+    base = (base + 15u) / 16 * 16;
+    for (size_t k = 0; k < cc->n_kernels; k++) {
+        cc->kernels[k].local_static = cc->kernels[k].sub_groups ? base : cc->kernels[k].local_static;
+    }
+    if (cc->sub_bytes) {
+        const int size = snprintf(text, sizeof text, ".set __tern_sub_base, 0x%x\n.set __tern_sub_bytes, %u\n",
+                                  TERN_WIN_LOCAL_BASE + base, cc->sub_bytes);
+        LLVMAppendModuleInlineAsm(cc->module, text, (size_t)size);
+    }
+}
+
 void cc1_local_place(struct cc1 *cc)
 {
     LLVMValueRef *list = make_list(cc);
@@ -129,4 +150,5 @@ void cc1_local_place(struct cc1 *cc)
             }
         }
     }
+    place_sub_groups(cc);
 }

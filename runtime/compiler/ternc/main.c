@@ -123,6 +123,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     if (s) {
         cc1_special_select(cc, s);
     }
+    cc1_sub_begin(cc);
     cc1_printf_lower(cc);
     cc1_module_rename(cc);
     cc1_module_builtins(cc, path[0], path[1], path[2], path[3]);
@@ -132,6 +133,7 @@ static void make_object(struct cc1 *cc, const char *directory, int less, const c
     cc1_converge(cc);
     cc1_ids(cc);
     cc1_images_share(cc);
+    cc1_sub_teams(cc);
     if (s) {
         cc1_special_sizes(cc, s);
     }

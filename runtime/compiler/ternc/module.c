@@ -243,8 +243,8 @@ static const char *absent(const char *name)
     } features[] = {
         {"__read_pipe", "pipes"},         {"__write_pipe", "pipes"},         {"__reserve_", "pipes"},
         {"__commit_", "pipes"},           {"__get_pipe_", "pipes"},          {"__work_group_reserve_", "pipes"},
-        {"__work_group_commit_", "pipes"}, {"__sub_group_", "sub-groups"},   {"sub_group_", "sub-groups"},
-        {"get_sub_group_", "sub-groups"}, {"ndrange_", "enqueue_kernel"},    {"get_default_queue", "enqueue_kernel"},
+        {"__work_group_commit_", "pipes"}, {"__sub_group_", "pipes"},        {"ndrange_", "enqueue_kernel"},
+        {"get_default_queue", "enqueue_kernel"},
         {"__enqueue_kernel", "enqueue_kernel"}, {"__get_kernel_", "enqueue_kernel"},
         {"enqueue_marker", "enqueue_kernel"},   {"create_user_event", "enqueue_kernel"},
     };

@@ -29,7 +29,7 @@
 static int sees_groups(LLVMValueRef i)
 {
     const unsigned csr = LLVMIsACallInst(i) ? cc1_csr(i) : 0;
-    return coarse_uses_local(i) || coarse_is_barrier(i) ||
+    return coarse_uses_local(i) || coarse_is_barrier(i) || cc1_sees_lanes(i) ||
         (csr >= TERN_CSR_LOCAL_ID_X && csr <= TERN_CSR_NUM_GROUPS_Z) ||
         (csr >= TERN_CSR_FULL_SIZE_X && csr <= TERN_CSR_FULL_SIZE_Z);
 }
@@ -58,7 +58,7 @@ static int reaches(LLVMValueRef f, int (*is)(LLVMValueRef i), struct cc1_set *me
     return 0;
 }
 
-static int has(LLVMValueRef f, int (*is)(LLVMValueRef i))
+int cc1_reaches(LLVMValueRef f, int (*is)(LLVMValueRef i))
 {
     struct cc1_set met = {0};
     const int found = reaches(f, is, &met);
@@ -100,7 +100,7 @@ static enum cc1_merges can_merge(struct cc1 *cc, struct cc1_kernel *k)
 
 void cc1_special_groups(struct cc1 *cc)
 {
-    cc->kernels[0].groups = has(cc->kernels[0].entry, sees_groups);
+    cc->kernels[0].groups = cc1_reaches(cc->kernels[0].entry, sees_groups);
 }
 
 LLVMMemoryBufferRef cc1_special_keep(const struct cc1 *cc)
@@ -129,14 +129,16 @@ void cc1_groups(struct cc1 *cc, LLVMMemoryBufferRef modules, int less, int plain
     int any = 0;
     for (size_t i = 0; i < cc->n_kernels; i++) {
         struct cc1_kernel *k = &cc->kernels[i];
-        k->groups = has(k->entry, sees_groups);
+        k->groups = cc1_reaches(k->entry, sees_groups);
         if (k->groups && variables) {
             cc1_refuse(&k->no_merging, NULL, "the program has variables at program scope, which it may change");
+        } else if (k->groups && cc1_reaches(k->entry, cc1_sees_lanes)) {
+            cc1_refuse(&k->no_merging, NULL, "it uses sub-groups, which are the rows of the hardware");
         } else if (k->groups) {
             k->merges = can_merge(cc, k);
         }
         k->merges = k->merges && plain                                               ? CC1_IF_NEEDED
-                    : k->merges == CC1_IF_NEEDED && !has(k->entry, needs_groups) ? CC1_BY_IDS
+                    : k->merges == CC1_IF_NEEDED && !cc1_reaches(k->entry, needs_groups) ? CC1_BY_IDS
                                                                                  : k->merges;
         any |= k->merges != CC1_NEVER;
     }

@@ -68,7 +68,8 @@ const char *cc1_call_obstacle(LLVMValueRef call)
     }
     if (LLVMIsAInlineAsm(f)) {
         const char *code = LLVMGetInlineAsmAsmString(f, &length);
-        return strstr(code, ATOMIC) || strstr(code, ATOMIC_64)   ? "it has an atomic operation"
+        return cc1_sees_lanes(call)                              ? "it uses sub-groups"
+               : strstr(code, ATOMIC) || strstr(code, ATOMIC_64)   ? "it has an atomic operation"
                : strstr(code, CC1_BARRIER) || strstr(code, "fence ") ? "it has a barrier or a fence"
                                                                  : "it has assembly";
     }

@@ -61,7 +61,7 @@ static int build(void **state)
     }
     assert_int_equal(tc_link(module, 2, "", 0, &object, &log), 0);
     free(log);
-    assert_int_equal(tc_load(&object, CODE, &image, &log), 0);
+    assert_int_equal(tc_load(&object, CODE, 16, &image, &log), 0);
     free(log);
     free(module[0].data);
     free(module[1].data);

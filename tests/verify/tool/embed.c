@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         r = tc_link(&module, 1, "", 0, &object, &log);
     }
     if (r == 0) {
-        r = tc_load(&object, EMBEDDED_BASE, &image, &log);
+        r = tc_load(&object, EMBEDDED_BASE, 16, &image, &log);
     }
     if (r == 0) {
         r = write_image(argv[2], &image);

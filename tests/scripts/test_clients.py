@@ -162,6 +162,13 @@ print(f"{{'FAIL' if os.listdir(os.environ['HOME']) else 'PASS'}} HOME")"""
                 self.assertEqual(0, status, text)
                 self.assertIn("\n5 passed, 0 failed, 0 skipped\n", text)
 
+    def test_the_home_is_empty(self):
+        self.client("bad", """import os, sys
+print(f"{'FAIL' if os.listdir(os.environ['HOME']) else 'PASS'} empty\\nFAIL always")
+open(os.environ["HOME"] + "/left", "w"); sys.exit(1)""")
+        for _ in range(2):
+            self.assertIn("\nPASS bad.empty\n", self.run_it()[1])
+
     def test_what_cannot_be_installed_is_skipped(self):
         self.client("absent", "print('FAIL a')")
         with mock.patch.object(install, "python", side_effect=install.Absent("pip cannot install it: no network")):
@@ -188,14 +195,18 @@ class Installs(unittest.TestCase):
         self.place = pathlib.Path(folder.name)
         (self.place / "pins.txt").write_text("# versions\nNum_Py==2.0\nother==1.1\n")
         (self.place / "status").write_text("packages of the system")
-        self.called = []
+        self.called, self.created = [], []
         self.answers = {}
         for patch in (mock.patch.multiple(install, PYTHON=self.place / "python", DEBS=self.place / "debs",
                                           DEBIAN=self.place / "debian", PINS=self.place / "pins.txt",
                                           STATUS=self.place / "status", call=self.call),
-                      mock.patch.object(install.venv, "create", lambda place, **_: place.mkdir(exist_ok=True))):
+                      mock.patch.object(install.venv, "create", self.create)):
             patch.start()
             self.addCleanup(patch.stop)
+
+    def create(self, place, **options):
+        self.created.append(options)
+        (place / "bin").mkdir(parents=True, exist_ok=True)
 
     def call(self, argv, hint, cwd=None):
         self.called.append([str(a) for a in argv])
@@ -216,6 +227,7 @@ class Installs(unittest.TestCase):
         (self.place / "pins.txt").write_text("numpy==2.0\nnum-py==2.0\nmore==1\n")
         install.python(["numpy"])
         self.assertGreater(len(self.called), calls, "other versions are not installed")
+        self.assertEqual([{"clear": True, "with_pip": True}] * 2, self.created, "other versions stay")
 
     def test_other_versions_are_refused(self):
         for listed, named in ("num-py==2.1\n", "num-py 2.1"), ("num-py==2.0\nunknown==3\n", "unknown 3"):

@@ -167,6 +167,17 @@ class Counting(InFolder):
         self.assertEqual(steps.lines("", 0).failed, ["exit status 0, 0 tests"])
         self.assertEqual(steps.lines("PASS a\n", 1).failed, ["exit status 1, 1 tests"])
 
+    def test_lines_or_skipped(self):
+        def counted(text, status):
+            found = steps.lines_or_skipped(text, status)
+            return found.passed, found.failed, found.note
+        skip = "SKIP b: no pip"
+        self.assertEqual((1, [], skip), counted(f"PASS a (0.1 s)\n{skip}\n1 passed\n", 0))
+        self.assertEqual((0, [], f"{skip}\n         SKIP c.d: no images"), counted(f"{skip}\nSKIP c.d: no images\n", 0))
+        self.assertEqual((0, ["a"], skip), counted(f"FAIL a\n  why\n{skip}\n", 1))
+        self.assertEqual((0, ["exit status 1, 0 tests"], skip), counted(f"{skip}\n", 1))
+        self.assertEqual((0, ["exit status 0, 0 tests"], ""), counted("", 0))
+
     def test_mutants(self):
         found = steps.mutants("a-b   program   17  x\nc     NOT CAUGHT\n", 1)
         self.assertEqual((found.passed, found.failed), (1, ["c"]))

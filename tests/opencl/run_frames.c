@@ -52,15 +52,17 @@ static const char source[] =
 
 /* A group of 8 x 8 work-items computes 32 x 32 elements of a product of n x n matrices. */
 static const char blocks[] =
-    "kernel void product(global const float *a, global const float *b, global float *c, int n)\n"
-    "{ local float as[16][33], bs[16][32]; int x = get_local_id(0), y = get_local_id(1), w = get_local_size(0);\n"
-    "  int l = y * w + x, row = get_group_id(1) * 32, col = get_group_id(0) * 32; float sum[4][4] = {{0}};\n"
+    "#ifdef WHOLE\n#define T uint\n#define ADD(a, b, c) (a) * (b) + (c)\n"
+    "#else\n#define T float\n#define ADD fma\n#endif\n"
+    "kernel void product(global const T *a, global const T *b, global T *c, int n)\n"
+    "{ local T as[16][33], bs[16][32]; int x = get_local_id(0), y = get_local_id(1), w = get_local_size(0);\n"
+    "  int l = y * w + x, row = get_group_id(1) * 32, col = get_group_id(0) * 32; T sum[4][4] = {{0}};\n"
     "  for (int t = 0; t < n; t += 16) {\n"
     "    for (int i = l; i < 512; i += 64) { as[i % 16][i / 16] = a[(row + i / 16) * n + t + i % 16];\n"
     "      bs[i / 32][i % 32] = b[(t + i / 32) * n + col + i % 32]; }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    for (int k = 0; k < 16; k++) for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++)\n"
-    "      sum[i][j] = fma(as[k][y * 4 + i], bs[k][x + j * 8], sum[i][j]);\n"
+    "      sum[i][j] = ADD(as[k][y * 4 + i], bs[k][x + j * 8], sum[i][j]);\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); }\n"
     "  for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++)\n"
     "    c[(row + y * 4 + i) * n + col + x + j * 8] = sum[i][j]; }\n";
@@ -191,15 +193,20 @@ static void test_random(void **state)
 }
 
 /** Runs `product`, compares with the host, and returns the instructions of work-items. */
-static cl_ulong multiply(const char *options)
+static cl_ulong multiply(bool whole, const char *options)
 {
     enum { N = 128 };
-    static float a[N * N], b[N * N], c[N * N];
+    static union { float f; uint32_t u; } a[N * N], b[N * N], c[N * N];
     const size_t global[2] = {N / 4, N / 4}, local[2] = {8, 8};
     const cl_int n = N;
     for (size_t i = 0; i < LENGTH(a); i++) {
-        a[i] = clt_random_float(&seed);
-        b[i] = clt_random_float(&seed);
+        if (whole) {
+            a[i].u = clt_random(&seed);
+            b[i].u = clt_random(&seed);
+        } else {
+            a[i].f = clt_random_float(&seed);
+            b[i].f = clt_random_float(&seed);
+        }
     }
     cl_program p = clt_build(blocks, options);
     cl_kernel k = clCreateKernel(p, "product", &clt_error);
@@ -212,10 +219,12 @@ static cl_ulong multiply(const char *options)
     const cl_ulong instructions = clt_instructions() - before;
     for (size_t i = 0; i < LENGTH(c); i++) {
         float sum = 0;
+        uint32_t sum_of_whole = 0;
         for (size_t t = 0; t < N; t++) {
-            sum = fmaf(a[i / N * N + t], b[t * N + i % N], sum);
+            sum = fmaf(a[i / N * N + t].f, b[t * N + i % N].f, sum);
+            sum_of_whole += a[i / N * N + t].u * b[t * N + i % N].u;
         }
-        assert_true(c[i] == sum);
+        assert_true(whole ? c[i].u == sum_of_whole : c[i].f == sum);
     }
     for (int i = 0; i < 3; i++) {
         OK(clReleaseMemObject(m[i]));
@@ -225,7 +234,8 @@ static cl_ulong multiply(const char *options)
     return instructions;
 }
 
-/** A kernel whose work-items are not merged is compiled for its local size if it then has fewer spilled values. */
+/** A kernel whose work-items are not merged is compiled for its local size if it then has fewer spilled values. The
+ *  product of whole numbers is not merged: it would have hundreds of them, and need more instructions. */
 static void test_known_size(void **state)
 {
     (void)state;
@@ -235,12 +245,16 @@ static void test_known_size(void **state)
     if (most < 64 || (backend != NULL && strcmp(backend, "rtl") == 0)) {
         skip(); /* The device has no such groups, or simulates them for minutes. */
     }
-    const cl_ulong known = multiply(""), plain = multiply("-tern-no-coarsen");
-    printf("%lu instructions with the local size known, %lu without\n", (unsigned long)known, (unsigned long)plain);
-    if (config != NULL && strstr(config, "tiny") != NULL) {
-        assert_true(known <= plain); /* An engine holds no group, so that work-items are merged in both. */
-    } else {
-        assert_true(known < plain - plain / 20);
+    for (int whole = 0; whole < 2; whole++) {
+        const cl_ulong known = multiply(whole, whole ? "-D WHOLE" : "");
+        const cl_ulong plain = multiply(whole, whole ? "-D WHOLE -tern-no-coarsen" : "-tern-no-coarsen");
+        printf("%lu instructions with the local size known, %lu without\n", (unsigned long)known,
+               (unsigned long)plain);
+        if (whole || (config != NULL && strstr(config, "tiny") != NULL)) {
+            assert_true(known <= plain); /* An engine of `tiny` holds no group, so that both are merged there. */
+        } else {
+            assert_true(known < plain - plain / 20);
+        }
     }
 }
 

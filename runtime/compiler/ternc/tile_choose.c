@@ -20,7 +20,7 @@
 
 #define ROUNDS 8.0      /* assumed rounds of a loop */
 #define CALL 30.0       /* assumed instructions of a call */
-#define STACK 2.0       /* of an access of the stack in a loop: the words of all lanes lie in different lines */
+#define STACK 4.0       /* of an access of the stack in a loop: the words of all lanes may lie in different lines */
 #define GAIN 0.8        /* cost that a tile may have at most, of the plain entry's for the same work-items */
 #define BETTER 0.95     /* cost that a larger tile may have at most, of a smaller one's */
 #define SIDE 512.0      /* assumed work-items of a range in x, and in y */

@@ -5,6 +5,15 @@
 
 static const size_t origin[3] = {0};
 
+cl_kernel image_kernel(const char *text, const char *name)
+{
+    cl_program p = clt_build(text, "-cl-std=CL3.0");
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    OK(clReleaseProgram(p));
+    return k;
+}
+
 struct image image_make(enum image_kind kind, cl_image_format format, unsigned width, unsigned height, unsigned depth,
                         cl_mem_flags flags)
 {

@@ -5,6 +5,8 @@
 
 #include "image_reference.h"
 
+/** The kernel `name` of a program in OpenCL C 3.0. */
+cl_kernel image_kernel(const char *text, const char *name);
 /** Creates an image of this size, whose pixels are zeros. */
 struct image image_make(enum image_kind kind, cl_image_format format, unsigned width, unsigned height, unsigned depth,
                         cl_mem_flags flags);

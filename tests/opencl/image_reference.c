@@ -84,7 +84,7 @@ static double from_half(unsigned h)
     return h & 0x8000 ? -size : size;
 }
 
-static unsigned to_half(float f)
+unsigned image_half(float f)
 {
     const unsigned sign = signbit(f) ? 0x8000 : 0;
     const double x = fabs((double)f);
@@ -320,7 +320,7 @@ void image_store(const cl_image_format *f, const float v[4], const uint32_t whol
         case CL_SNORM_INT16: w = (uint32_t)rounded(v[c], 32767, -32768, 32767); break;
         case CL_UNORM_INT8: w = (uint32_t)rounded(v[c], 255, 0, 255); break;
         case CL_UNORM_INT16: w = (uint32_t)rounded(v[c], 65535, 0, 65535); break;
-        case CL_HALF_FLOAT: w = to_half(v[c]); break;
+        case CL_HALF_FLOAT: w = image_half(v[c]); break;
         case CL_FLOAT: memcpy(&w, &v[c], sizeof w); break;
         default: w = saturated(whole[c], image_numbers(type) == NUMBERS_INT, bits); break;
         }
@@ -354,7 +354,7 @@ void image_fill(struct image *i, uint32_t *state, bool any_bits)
         memcpy(i->data + n, &x, sizeof x);
     }
     for (size_t n = 0; type == CL_HALF_FLOAT && !any_bits && n < i->bytes; n += 2) {
-        const uint16_t h = (uint16_t)to_half(4 * clt_random_float(state) - 2);
+        const uint16_t h = (uint16_t)image_half(4 * clt_random_float(state) - 2);
         memcpy(i->data + n, &h, sizeof h);
     }
 }

@@ -58,6 +58,8 @@ bool image_read(const struct image *i, const struct image_sampler *s, const floa
 bool image_read_at(const struct image *i, const struct image_sampler *s, const int at[3], double out[4]);
 /** Bytes of a pixel that write_imagef writes, or write_imagei and write_imageui of `whole`. */
 void image_store(const cl_image_format *f, const float v[4], const uint32_t whole[4], uint8_t *out);
+/** The bits of a half, rounded to nearest even. */
+unsigned image_half(float f);
 /** True: a value that the device read is the expected one, of a channel of this type. */
 bool image_same(cl_channel_type type, float got, double expected);
 

@@ -1,164 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels with images: writes of all formats and types, with rounding, and none outside of the image; images that are
- * read and written; queries; images and samplers that are arguments of functions; and the instructions that reads take.
+ * Kernels with images: buffers, queries, halves, images that are read and written, images and samplers that are
+ * arguments of functions, large ranges, and the instructions that reads take.
  */
 #include "image_device.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static cl_kernel kernel_of(const char *text, const char *name)
-{
-    cl_program p = clt_build(text, "-cl-std=CL3.0");
-    cl_kernel k = clCreateKernel(p, name, &clt_error);
-    MADE(k);
-    OK(clReleaseProgram(p));
-    return k;
-}
-
-/** A kernel that writes value n to the pixel with the coordinates n. */
-static cl_kernel writer(enum image_kind kind, enum image_numbers numbers, bool read_write)
-{
-    static const char *const places[] = {[1] = ".x", [2] = ".xy", [3] = ""};
-    static const char *const names[] = {"f", "i", "ui"}, *const types[] = {"float4", "int4", "uint4"};
-    const struct image_kind_info *info = &image_kinds[kind];
-    char text[512];
-    snprintf(text, sizeof text, "kernel void f(%s %s image, global const int4 *at, global const %s *v) {\n"
-             "uint n = get_global_id(0); write_image%s(image, at[n]%s, v[n]%s); }",
-             read_write ? "read_write" : "write_only", info->type, types[numbers], names[numbers],
-             places[info->dims + info->array], info->depth ? ".x" : "");
-    return kernel_of(text, "f");
-}
-
-/** A value for a channel: of any size, near a number that the channel can have, or half-way between two. */
-static float channel_value(uint32_t *state)
-{
-    static const float scales[] = {255, 127, 65535, 32767, 31, 63, 1023, 1, 0x1p24f, 2048};
-    static const float special[] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1, -1, 1e30f, -1e30f, 65504, 65519.996f, 65520,
-                                    0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 0x1p-14f, 0x1.ff8p-15f, 0x1p-149f};
-    const float scale = scales[clt_random(state) % LENGTH(scales)];
-    switch (clt_random(state) % 4) {
-    case 0: return special[clt_random(state) % LENGTH(special)];
-    case 1: return 3 * clt_random_float(state) - 1.5f;
-    case 2: return (float)((int)(clt_random(state) % 70000) - 2000) / scale;
-    default: return ((float)((int)(clt_random(state) % 600) - 300) + 0.5f) / scale;
-    }
-}
-
-static uint32_t whole_value(uint32_t *state)
-{
-    const uint32_t v = clt_random(state) ^ clt_random(state) << 11;
-    return clt_random(state) % 2 ? v : (uint32_t)((int32_t)v >> (8 + clt_random(state) % 18));
-}
-
-/** Writes all pixels of an image, each by a work-item of its own, and more places outside of it. */
-static void write_pixels(enum image_kind kind, const cl_image_format *f, const unsigned size[3], bool read_write,
-                         uint32_t *state)
-{
-    enum { OUTSIDE = 64, MOST = 4096 };
-    static cl_int at[MOST][4];
-    static float values[MOST][4];
-    static uint32_t whole[MOST][4];
-    static uint8_t got[16 * MOST];
-    const struct image_kind_info *info = &image_kinds[kind];
-    const enum image_numbers numbers = image_numbers(f->image_channel_data_type);
-    struct image i = image_make(kind, *f, size[0], size[1], size[2],
-                                read_write ? CL_MEM_READ_WRITE : CL_MEM_WRITE_ONLY);
-    const unsigned pixels = size[0] * size[1] * size[2], coordinates = info->dims + info->array;
-    const size_t bytes = image_pixel_size(f);
-    assert_true(pixels + OUTSIDE <= MOST);
-    image_fill(&i, state, true);
-    image_write(&i);
-    for (unsigned n = 0; n < pixels + OUTSIDE; n++) {
-        const unsigned place[3] = {n % size[0], n / size[0] % size[1], n / size[0] / size[1]};
-        for (unsigned c = 0; c < 4; c++) {
-            const unsigned to = info->array && c == info->dims ? 2 : c;
-            at[n][c] = c < coordinates && n < pixels ? (cl_int)place[to] : (cl_int)clt_random(state);
-            values[n][c] = channel_value(state);
-            whole[n][c] = whole_value(state);
-        }
-        if (n >= pixels) { /* one coordinate is just or far outside, the others are within */
-            const unsigned out = clt_random(state) % coordinates;
-            for (unsigned c = 0; c < coordinates; c++) {
-                const unsigned to = info->array && c == info->dims ? 2 : c;
-                const cl_int outside[] = {-1, (cl_int)size[to], INT32_MIN, INT32_MAX, (cl_int)size[to] + 1, -65536};
-                at[n][c] = c == out ? outside[clt_random(state) % LENGTH(outside)]
-                                    : (cl_int)(clt_random(state) % size[to]);
-            }
-        } else {
-            image_store(f, values[n], whole[n], i.data + n * bytes);
-        }
-    }
-    cl_kernel k = writer(kind, numbers, read_write);
-    cl_mem places = clt_buffer(sizeof at, at);
-    cl_mem v = numbers == NUMBERS_FLOAT ? clt_buffer(sizeof values, values) : clt_buffer(sizeof whole, whole);
-    image_arg(k, 0, &i);
-    OK(clSetKernelArg(k, 1, sizeof places, &places));
-    OK(clSetKernelArg(k, 2, sizeof v, &v));
-    clt_run(k, pixels + OUTSIDE, 0);
-    image_fetch(&i, got);
-    for (unsigned n = 0; n < pixels; n++) {
-        for (size_t b = 0; b < bytes; b++) {
-            /* the bits of a NaN are free */
-            const bool real = f->image_channel_data_type == CL_FLOAT || f->image_channel_data_type == CL_HALF_FLOAT;
-            double pixel[4], read[4];
-            struct image device = i;
-            device.data = got;
-            if (i.data[n * bytes + b] == got[n * bytes + b]) {
-                continue;
-            }
-            image_pixel(&i, (int)(n % size[0]), (int)(n / size[0] % size[1]), (int)(n / size[0] / size[1]), pixel);
-            image_pixel(&device, (int)(n % size[0]), (int)(n / size[0] % size[1]), (int)(n / size[0] / size[1]), read);
-            bool same = real;
-            for (unsigned c = 0; c < 4; c++) {
-                same = same && (isnan(pixel[c]) ? isnan(read[c]) : pixel[c] == read[c]);
-            }
-            if (!same) {
-                fail_msg("%s, order %#x, type %#x, pixel %u, values (%a, %a, %a, %a), (%d, %d, %d, %d): byte %zu is "
-                         "%#x instead of %#x", info->type, f->image_channel_order, f->image_channel_data_type, n,
-                         (double)values[n][0], (double)values[n][1], (double)values[n][2], (double)values[n][3],
-                         (int)whole[n][0], (int)whole[n][1], (int)whole[n][2], (int)whole[n][3], b,
-                         got[n * bytes + b], i.data[n * bytes + b]);
-            }
-        }
-    }
-    OK(clReleaseKernel(k));
-    OK(clReleaseMemObject(places));
-    OK(clReleaseMemObject(v));
-    image_free(&i);
-}
-
-static void test_writes(void **state)
-{
-    (void)state;
-    static const unsigned size[3] = {31, 33, 1};
-    uint32_t seed = 1;
-    for (const cl_image_format *f = image_formats; f->image_channel_order; f++) {
-        if (f->image_channel_order != CL_sRGBA && f->image_channel_order != CL_sBGRA) { /* these are only read */
-            write_pixels(f->image_channel_order == CL_DEPTH ? IMAGE_2D_DEPTH : IMAGE_2D, f, size,
-                         (f - image_formats) % 2, &seed);
-        }
-    }
-}
-
-static void test_types(void **state)
-{
-    (void)state;
-    static const cl_image_format colors[] = {{CL_RGBA, CL_UNORM_INT8}, {CL_R, CL_UNORM_INT8}, {CL_RG, CL_SIGNED_INT8}};
-    static const cl_image_format depth = {CL_DEPTH, CL_FLOAT};
-    uint32_t seed = 2;
-    for (enum image_kind kind = 0; kind < IMAGE_KINDS; kind++) {
-        const struct image_kind_info *info = &image_kinds[kind];
-        const unsigned size[3] = {19, info->dims >= 2 ? 11 : 1, info->dims == 3 || info->array ? 7 : 1};
-        for (size_t f = 0; f < (info->depth ? 1 : LENGTH(colors)); f++) {
-            for (int read_write = 0; read_write < 2; read_write++) {
-                write_pixels(kind, info->depth ? &depth : &colors[f], size, read_write, &seed);
-            }
-        }
-    }
-}
 
 /** Buffers have no samplers. Places outside of them read some pixel. */
 static void test_buffers(void **state)
@@ -183,7 +32,7 @@ static void test_buffers(void **state)
     for (unsigned n = 0; n < N; n++) {
         at[n] = n < 200 ? (cl_int)(clt_random(&seed) % PIXELS) : (cl_int)(clt_random(&seed) * 65537u);
     }
-    cl_kernel k = kernel_of(text, "f");
+    cl_kernel k = image_kernel(text, "f");
     cl_mem places = clt_buffer(sizeof at, at), a = clt_buffer(sizeof reals, NULL), b = clt_buffer(sizeof wholes, NULL);
     image_arg(k, 0, &i);
     image_arg(k, 1, &j);
@@ -229,7 +78,7 @@ static void test_queries(void **state)
             cl_image_format f = {info->depth ? CL_DEPTH : CL_RG, info->depth ? CL_FLOAT : CL_SIGNED_INT16};
             struct image i = image_make(kind, f, 23, info->dims >= 2 ? 11 : 1, info->dims == 3 || info->array ? 7 : 1,
                                         CL_MEM_READ_WRITE);
-            cl_kernel k = kernel_of(text, "f");
+            cl_kernel k = image_kernel(text, "f");
             cl_mem out = clt_buffer(28, NULL);
             cl_uint got[7];
             image_arg(k, 0, &i);
@@ -248,6 +97,60 @@ static void test_queries(void **state)
             image_free(&i);
         }
     }
+}
+
+/** Halves are what floats are converted to. */
+static void test_half(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+        "constant sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;\n"
+        "kernel void f(read_only image2d_t i, write_only image2d_t a, write_only image2d_t b, global float4 *o,\n"
+        "              global half4 *h) {\n"
+        "    int2 at = (int2)(get_global_id(0), get_global_id(1)); uint n = at.y * get_global_size(0) + at.x;\n"
+        "    float2 place = convert_float2(at) * 1.1f;\n"
+        "    o[2 * n] = read_imagef(i, at); o[2 * n + 1] = read_imagef(i, s, place);\n"
+        "    h[2 * n] = read_imageh(i, at); h[2 * n + 1] = read_imageh(i, s, place);\n"
+        "    write_imagef(a, at, convert_float4(h[2 * n])); write_imageh(b, at, h[2 * n]);\n"
+        "}";
+    enum { W = 16, H = 8 };
+    static const cl_image_format formats[] = {{CL_RGBA, CL_UNORM_INT8}, {CL_R, CL_FLOAT}, {CL_BGRA, CL_UNORM_INT8},
+                                              {CL_RG, CL_SNORM_INT16}, {CL_A, CL_HALF_FLOAT}};
+    static float reals[W * H * 2 * 4];
+    static uint16_t halves[W * H * 2 * 4];
+    static uint8_t written[2][W * H * 16];
+    const size_t global[] = {W, H};
+    cl_kernel k = image_kernel(text, "f");
+    cl_mem o = clt_buffer(sizeof reals, NULL), h = clt_buffer(sizeof halves, NULL);
+    uint32_t seed = 8;
+    for (size_t f = 0; f < LENGTH(formats); f++) {
+        struct image i[3];
+        for (cl_uint n = 0; n < 3; n++) {
+            i[n] = image_make(IMAGE_2D, formats[f], W, H, 1, CL_MEM_READ_WRITE);
+            image_fill(&i[n], &seed, false);
+            image_write(&i[n]);
+            image_arg(k, n, &i[n]);
+        }
+        OK(clSetKernelArg(k, 3, sizeof o, &o));
+        OK(clSetKernelArg(k, 4, sizeof h, &h));
+        OK(clEnqueueNDRangeKernel(clt_queue, k, 2, NULL, global, NULL, 0, NULL, NULL));
+        clt_read(o, reals, sizeof reals);
+        clt_read(h, halves, sizeof halves);
+        for (size_t n = 0; n < LENGTH(reals); n++) {
+            assert_int_equal(halves[n], image_half(reals[n]));
+        }
+        image_fetch(&i[1], written[0]);
+        image_fetch(&i[2], written[1]);
+        assert_memory_equal(written[0], written[1], i[1].bytes);
+        assert_memory_not_equal(written[0], i[1].data, i[1].bytes);
+        for (cl_uint n = 0; n < 3; n++) {
+            image_free(&i[n]);
+        }
+    }
+    OK(clReleaseMemObject(o));
+    OK(clReleaseMemObject(h));
+    OK(clReleaseKernel(k));
 }
 
 /** Work-items read what they, and others of their group, have written before a fence. */
@@ -269,7 +172,7 @@ static void test_read_write(void **state)
     static const cl_image_format formats[] = {{CL_RGBA, CL_UNSIGNED_INT8}, {CL_RGBA, CL_UNSIGNED_INT16},
                                               {CL_RGBA, CL_UNSIGNED_INT32}, {CL_R, CL_UNSIGNED_INT8}};
     const size_t global[] = {32, 8}, local[] = {8, 2};
-    cl_kernel k = kernel_of(text, "f");
+    cl_kernel k = image_kernel(text, "f");
     uint32_t seed = 4;
     for (size_t f = 0; f < LENGTH(formats); f++) {
         struct image i = image_make(IMAGE_2D, formats[f], 32, 8, 1, CL_MEM_READ_WRITE), got = i;
@@ -335,7 +238,7 @@ static void test_functions(void **state)
     image_fill(&b, &seed, false);
     image_write(&a);
     image_write(&b);
-    cl_kernel k = kernel_of(text, "f");
+    cl_kernel k = image_kernel(text, "f");
     image_arg(k, 0, &a);
     sampler_arg(k, 1, &given);
     image_arg(k, 2, &b);
@@ -372,6 +275,130 @@ static void test_functions(void **state)
     image_free(&o);
 }
 
+enum { LARGE_W = 256, LARGE_H = 64 };
+
+/** Runs a kernel over a large range, with groups of any size, or of rows of 32 and as many of them as the device has,
+ *  up to 32. */
+static void run_large(const char *body, const char *options, bool in_rows, const struct image i[3],
+                      float out[LARGE_W * LARGE_H * 4], float pixels[LARGE_W * LARGE_H * 4])
+{
+    const size_t global[] = {LARGE_W, LARGE_H};
+    char text[2048];
+    snprintf(text, sizeof text, "constant sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;\n"
+             "kernel void f(read_only image2d_t a, read_only image2d_t b, write_only image2d_t o, "
+             "global float4 *out) {\nint x = get_global_id(0), y = get_global_id(1), w = get_global_size(0); %s }",
+             body);
+    cl_program p = clt_build(text, options);
+    cl_kernel k = clCreateKernel(p, "f", &clt_error);
+    MADE(k);
+    cl_mem results = clt_buffer(LARGE_W * LARGE_H * 16, NULL);
+    for (cl_uint n = 0; n < 3; n++) {
+        image_arg(k, n, &i[n]);
+    }
+    OK(clSetKernelArg(k, 3, sizeof results, &results));
+    size_t most = 0;
+    OK(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    const size_t group[] = {32, most >= 1024 ? 32 : most / 32};
+    assert_true(!in_rows || group[1] % 2 == 0);
+    image_write(&i[2]);
+    const float none = 0;
+    OK(clEnqueueFillBuffer(clt_queue, results, &none, sizeof none, 0, LARGE_W * LARGE_H * 16, 0, NULL, NULL));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 2, NULL, global, in_rows ? group : NULL, 0, NULL, NULL));
+    image_fetch(&i[2], pixels);
+    clt_read(results, out, LARGE_W * LARGE_H * 16);
+    OK(clReleaseMemObject(results));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+}
+
+/** Kernels that have second entries for large ranges give the same results without. Groups of 1,024 work-items, of
+ *  which each hardware work-item runs several, exchange pixels. */
+static void test_large(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "out[y * w + x] = read_imagef(a, (int2)(x, y));",
+        "if (x < get_image_width(a) - 3) out[y * w + x] = x + y;",
+        "float4 v = 0; for (int n = 0; n < 9; n++) v += read_imagef(a, (int2)(x, n)) * y; out[y * w + x] = v;",
+        "float4 v = 0; for (int n = 0; n < 9; n++) v += read_imagef(a, (int2)(n, y)) * read_imagef(b, (int2)(x, n)); "
+        "write_imagef(o, (int2)(x, y), v); out[y * w + x] = v.wzyx;",
+        "write_imagef(o, (int2)(x, y), read_imagef(b, s, (float2)(y, x) * 0.3f));",
+        "write_imagef(o, (int2)(w - 1 - x, y), (float4)(x, y, 2, 3));",
+    };
+    static const char exchange[] = "local float4 t[1024]; int l = get_local_id(1) * 32 + get_local_id(0); "
+                                   "t[l] = read_imagef(a, (int2)(x, y)); barrier(CLK_LOCAL_MEM_FENCE); "
+                                   "out[y * w + x] = t[l ^ 1]; write_imagef(o, (int2)(x, y), t[l ^ 33]);";
+    static float out[2][LARGE_W * LARGE_H * 4], pixels[2][LARGE_W * LARGE_H * 4];
+    uint32_t seed = 7;
+    struct image i[3];
+    for (unsigned n = 0; n < 3; n++) {
+        i[n] = image_make(IMAGE_2D, (cl_image_format){CL_RGBA, n ? CL_FLOAT : CL_UNORM_INT8}, LARGE_W, LARGE_H, 1,
+                          n < 2 ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY);
+        image_fill(&i[n], &seed, false);
+        image_write(&i[n]);
+    }
+    for (size_t b = 0; b < LENGTH(bodies); b++) {
+        run_large(bodies[b], "-cl-std=CL3.0", false, i, out[0], pixels[0]);
+        run_large(bodies[b], "-cl-std=CL3.0 -tern-no-coarsen", false, i, out[1], pixels[1]);
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_memory_equal(pixels[0], pixels[1], sizeof pixels[0]);
+    }
+    run_large(exchange, "-cl-std=CL3.0", true, i, out[0], pixels[0]);
+    for (int n = 0; n < LARGE_W * LARGE_H; n++) {
+        double right[4], across[4];
+        image_pixel(&i[0], n % LARGE_W ^ 1, n / LARGE_W, 0, right);
+        image_pixel(&i[0], n % LARGE_W ^ 1, n / LARGE_W ^ 1, 0, across);
+        for (int c = 0; c < 4; c++) {
+            assert_true(image_same(CL_UNORM_INT8, out[0][4 * n + c], right[c]));
+            assert_true(image_same(CL_UNORM_INT8, pixels[0][4 * n + c], across[c]));
+        }
+    }
+    for (unsigned n = 0; n < 3; n++) {
+        image_free(&i[n]);
+    }
+}
+
+/** Coordinates that the compiler knows: beyond all integers, or NaN. */
+static void test_constant_places(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "constant sampler_t edge = CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;\n"
+        "constant sampler_t bounded = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+        "kernel void f(read_only image2d_t i, global float4 *out) {\n"
+        "    out[0] = read_imagef(i, edge, (float2)(1e30f, INFINITY));\n"
+        "    out[1] = read_imagef(i, edge, (float2)(-1e30f, -INFINITY));\n"
+        "    out[2] = read_imagef(i, bounded, (float2)(1e30f, 1.5f));\n"
+        "    out[3] = read_imagef(i, bounded, (float2)(1.5f, -INFINITY));\n"
+        "    out[4] = read_imagef(i, edge, (float2)(NAN, NAN));\n"
+        "    out[5] = read_imagef(i, bounded, (float2)(NAN, 1.5f));\n"
+        "}";
+    enum { W = 5, H = 4 };
+    cl_kernel k = image_kernel(text, "f");
+    float got[6][4];
+    uint32_t seed = 9;
+    struct image i = image_make(IMAGE_2D, (cl_image_format){CL_RGBA, CL_UNORM_INT8}, W, H, 1, CL_MEM_READ_ONLY);
+    cl_mem out = clt_buffer(sizeof got, NULL);
+    image_fill(&i, &seed, false);
+    image_write(&i);
+    image_arg(k, 0, &i);
+    OK(clSetKernelArg(k, 1, sizeof out, &out));
+    clt_run(k, 1, 1);
+    clt_read(out, got, sizeof got);
+    double last[4], first[4];
+    image_pixel(&i, W - 1, H - 1, 0, last);
+    image_pixel(&i, 0, 0, 0, first);
+    for (int c = 0; c < 4; c++) {
+        assert_true(fabs((double)got[0][c] - last[c]) < 1e-6);
+        assert_true(fabs((double)got[1][c] - first[c]) < 1e-6);
+        assert_true(got[2][c] == 0 && got[3][c] == 0);
+        assert_true(got[4][c] >= 0 && got[4][c] <= 1 && got[5][c] >= 0 && got[5][c] <= 1);
+    }
+    OK(clReleaseMemObject(out));
+    OK(clReleaseKernel(k));
+    image_free(&i);
+}
+
 /** Instructions of a read for a work-item, of an RGBA image of bytes with a constant sampler. */
 static void test_costs(void **state)
 {
@@ -402,7 +429,7 @@ static void test_costs(void **state)
         snprintf(text, sizeof text, "constant sampler_t s = %s;\nkernel void f(read_only image2d_t i, "
                  "global float4 *o) { uint x = get_global_id(0), y = get_global_id(1); o[y * 64 + x] = %s; }",
                  reads[r].sampler, reads[r].read);
-        cl_kernel k = kernel_of(text, "f");
+        cl_kernel k = image_kernel(text, "f");
         image_arg(k, 0, &i);
         OK(clSetKernelArg(k, 1, sizeof out, &out));
         const cl_ulong before = clt_instructions();
@@ -421,9 +448,9 @@ static void test_costs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writes),    cmocka_unit_test(test_types),     cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_queries),   cmocka_unit_test(test_read_write), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_buffers),   cmocka_unit_test(test_queries), cmocka_unit_test(test_half),
+        cmocka_unit_test(test_read_write), cmocka_unit_test(test_functions), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_constant_places), cmocka_unit_test(test_costs),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -43,8 +43,10 @@ struct tern_image {
  *  go, and the border. 0, which is the fastest to compare with, is CL_RGBA of CL_UNORM_INT8. */
 #define TERN_IMAGE_STORE(code) ((code) & 15u)           /* enum tern_image_store */
 #define TERN_IMAGE_CHANNELS(code) ((code) >> 4 & 3u)    /* channels in memory, modulo 4 */
-#define TERN_IMAGE_PLACES(code) ((code) >> 6 & 7u)      /* enum tern_image_places */
-#define TERN_IMAGE_OPAQUE_BORDER 0x200u                 /* the border is (0, 0, 0, 1) instead of (0, 0, 0, 0) */
+/* enum tern_image_places; 4 bits, so that the compiler makes no place of the code that is never reached, with which
+ * groups are not merged */
+#define TERN_IMAGE_PLACES(code) ((code) >> 6 & 15u)
+#define TERN_IMAGE_OPAQUE_BORDER 0x400u                 /* the border is (0, 0, 0, 1) instead of (0, 0, 0, 0) */
 #define TERN_IMAGE_ABSENT 0xffffffffu                   /* there is no such format */
 
 /** How a channel is stored, or a pixel whose channels share a word. */

@@ -130,6 +130,25 @@ static void test_images(void **state)
     tc_kernels_free(&kernels);
 }
 
+/** Kernels with images have second entries, and work-items of their groups are merged, as those of others. */
+static void test_images_in_large_ranges(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels = read_kernels(
+        "kernel void sum(read_only image2d_t a, global float *b, int n) {\n"
+        "    int x = get_global_id(0), y = get_global_id(1); float s = 0;\n"
+        "    for (int i = 0; i < n; i++) s += read_imagef(a, (int2)(x, i)).x * b[y * n + i];\n"
+        "    b[(y + n) * get_global_size(0) + x] = s; }", "");
+    assert_true(find(&kernels, "sum")->coarse > 0);
+    tc_kernels_free(&kernels);
+    kernels = read_kernels(
+        "kernel void exchange(read_only image1d_t a, write_only image1d_t b) {\n"
+        "    local float4 t[256]; int x = get_global_id(0), l = get_local_id(0);\n"
+        "    t[l] = read_imagef(a, x); barrier(1); write_imagef(b, x, t[l ^ 1]); }", "");
+    assert_int_not_equal(find(&kernels, "exchange")->merges, TC_MERGES_NEVER);
+    tc_kernels_free(&kernels);
+}
+
 static void test_attributes(void **state)
 {
     (void)state;
@@ -482,7 +501,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spills), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_images), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_images), cmocka_unit_test(test_images_in_large_ranges),
+        cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
         cmocka_unit_test(test_coarse), cmocka_unit_test(test_tiles), cmocka_unit_test(test_tile_lines),
         cmocka_unit_test(test_tile_distances), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_tile_chain),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_local_chain),

@@ -349,6 +349,11 @@ void image_fill(struct image *i, uint32_t *state, bool any_bits)
     for (size_t n = 0; n < i->bytes; n++) {
         i->data[n] = (uint8_t)(clt_random(state) >> 7);
     }
+    for (size_t n = 0; bits_of(type) == 16 && n < i->bytes; n += 2 * (1 + clt_random(state) % 8)) {
+        /* the ends of ranges, zeros and infinities of halves */
+        static const uint16_t corners[] = {0x8000, 0x8001, 0x7fff, 0xffff, 0, 0x7c00, 0xfc00, 0x0001, 0x03ff, 0x0400};
+        memcpy(i->data + n, &corners[clt_random(state) % (sizeof corners / sizeof *corners)], 2);
+    }
     for (size_t n = 0; type == CL_FLOAT && !any_bits && n < i->bytes; n += 4) {
         const float x = 4 * clt_random_float(state) - 2;
         memcpy(i->data + n, &x, sizeof x);

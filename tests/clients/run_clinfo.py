@@ -176,7 +176,8 @@ def versions_and_features():
     api = {"cl_khr_icd", "cl_khr_il_program", "cl_khr_priority_hints", "cl_khr_throttle_hints",
            "cl_khr_extended_versioning", "cl_khr_create_command_queue", "cl_tern_counters", "cl_khr_spir"}
     macros = [e for e in words("EXTENSIONS") if e not in api]
-    built("".join(f"#ifndef {e}\n#error {e}\n#endif\n" for e in macros) + "__kernel void k() {}")
+    built("".join(f"#ifndef {e}\n#error {e}\n#endif\n" for e in macros) + "__kernel void k() {}",
+          "-cl-std=CL3.0")
     true([e.split(":")[0] for e in words("EXTENSIONS_WITH_VERSION")] == words("EXTENSIONS"), "two lists of extensions")
 
 

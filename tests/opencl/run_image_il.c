@@ -94,7 +94,7 @@ static void test_reads(void **state)
                              level, s, n % (4 * ITEMS), n / (4 * ITEMS), (double)got[n], (double)want[n]);
                 }
             }
-            assert_true(got[3 * 4 * ITEMS] == W && got[3 * 4 * ITEMS + 3] == 3); /* the source is right */
+            assert_true(got[3 * 4 * ITEMS] == (float)W && got[3 * 4 * ITEMS + 3] == 3); /* the source is right */
         }
         OK(clReleaseProgram(il));
     }

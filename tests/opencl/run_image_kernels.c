@@ -320,8 +320,8 @@ static void test_large(void **state)
         "out[y * w + x] = read_imagef(a, (int2)(x, y));",
         "if (x < get_image_width(a) - 3) out[y * w + x] = x + y;",
         "float4 v = 0; for (int n = 0; n < 9; n++) v += read_imagef(a, (int2)(x, n)) * y; out[y * w + x] = v;",
-        "float4 v = 0; for (int n = 0; n < 9; n++) v += read_imagef(a, (int2)(n, y)) * read_imagef(b, (int2)(x, n)); "
-        "write_imagef(o, (int2)(x, y), v); out[y * w + x] = v.wzyx;",
+        ("float4 v = 0; for (int n = 0; n < 9; n++) v += read_imagef(a, (int2)(n, y)) * read_imagef(b, (int2)(x, n)); "
+         "write_imagef(o, (int2)(x, y), v); out[y * w + x] = v.wzyx;"),
         "write_imagef(o, (int2)(x, y), read_imagef(b, s, (float2)(y, x) * 0.3f));",
         "write_imagef(o, (int2)(w - 1 - x, y), (float4)(x, y, 2, 3));",
     };

@@ -107,7 +107,7 @@ static void check_steps(const char *what, uint64_t *old, size_t n, uint64_t last
         }
     }
     if (last - START != n * STEP) {
-        fail_msg("%s: %zu additions give the start + %" PRIx64, what, n, last - START);
+        fail_msg("%s: %zu additions give the start + %" PRIx64, what, n, (uint64_t)(last - START));
     }
 }
 

@@ -8,7 +8,7 @@
 /** Reports a refusal, and gives its error. */
 #define REFUSE(context, error, ...) (rt_context_refuse((context), RT_REFUSED_IMAGE, __VA_ARGS__), (error))
 
-/** What an image is made of, as the application gave it, with the description that applies. */
+/** The arguments of a call that makes an image, with the description that applies. */
 struct request {
     cl_context context;
     cl_mem_flags flags;

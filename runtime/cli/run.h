@@ -57,9 +57,9 @@ struct run_arg {
     cl_kernel_arg_access_qualifier access;
     cl_mem_object_type image;     /**< Kind of image; 0: the argument is none. */
     unsigned image_sizes;         /**< Numbers that say how large an image of this kind is: 1 to 3. */
-    size_t extent[3];             /**< Its sizes in pixels, rows, slices or layers; 1 where it has none. */
+    size_t extent[3];             /**< Sizes of the image in pixels, rows, slices or layers; 1: none there. */
     cl_image_format format;
-    const char *contents;         /**< What the image holds first, as text: zeros if this is empty. */
+    const char *contents;         /**< First contents of the image, as text; empty: zeros. */
     bool sampler;                 /**< The argument is a sampler, of the next three members. */
     cl_uint normalized, address, filter;
     bool print;

@@ -80,7 +80,7 @@ enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 #define TC_MAX_ARGS 1024u          /**< Largest number of arguments of a kernel. */
 #define TC_MAX_ARGS_SIZE (1u << 20) /**< Largest size of an argument block in bytes; devices allow less. */
 
-/** What stands in the argument block for an argument. */
+/** The kind of an argument, which decides what the argument block has in its place. */
 enum tc_arg_kind {
     TC_VALUE,
     TC_POINTER, /**< An address. */
@@ -96,7 +96,7 @@ enum tc_image_type {
     TC_IMAGE_1D_BUFFER,
     TC_IMAGE_2D,
     TC_IMAGE_2D_ARRAY,
-    TC_IMAGE_2D_DEPTH,       /**< Of the order CL_DEPTH, which image2d_t does not take. */
+    TC_IMAGE_2D_DEPTH,       /**< Images of the order CL_DEPTH, which image2d_t does not take. */
     TC_IMAGE_2D_ARRAY_DEPTH,
     TC_IMAGE_3D
 };
@@ -260,9 +260,9 @@ struct tc_image {
  */
 #define TC_FRAMES_WORDS 4u
 
-/** Device address of the table of locks for atomics of 64 bits (device/atomics64.cl). It lies between the addresses of
- *  shared virtual memory and those of programs, with unused pages on both sides. All programs of a process use the same
- *  table, because they may share memory. */
+/** Device address of the table of locks for atomics of 64 bits (device/atomics64.cl). The table lies between the
+ *  addresses of shared virtual memory and those of programs, with unused pages on both sides. All programs of a process
+ *  use the same table, because they may share memory. */
 #define TC_LOCKS_ADDRESS 0xcff80000u
 #define TC_LOCKS_BYTES 4096u
 

@@ -53,8 +53,9 @@ struct _cl_context {
     unsigned refused;              /**< Bits of enum rt_refusal that were printed on stderr. Guarded by `lock`. */
     struct rt_context_hook *hooks; /**< Destructor callbacks, last registered first. Guarded by `lock`. */
     pthread_mutex_t load_lock;    /**< Held while a program's code gets its address. Taken before `lock`. */
-    struct tern_allocation *locks; /**< Table of locks for atomics of 64 bits; NULL: no loaded program has any. It is
-                                    *   set once, before a program that needs it is loaded. Guarded by `load_lock`. */
+    struct tern_allocation *locks; /**< Table of locks for atomics of 64 bits; NULL: no loaded program has any. The
+                                    *   pointer is set once, before a program that needs it is loaded. Guarded by
+                                    *   `load_lock`. */
     uint32_t load_cursor;         /**< Address of the next program's code (loaded.h). Guarded by `load_lock`. */
 };
 

@@ -62,7 +62,7 @@ static bool has_memory(const struct tc_arg *a)
     return is_global(a) || a->kind == TC_IMAGE;
 }
 
-/** What a memory object is, and how large. */
+/** Writes the kind and the size of a memory object. */
 static void say_memory(cl_mem m, char text[RT_FAULT_MORE])
 {
     if (m->image == NULL) {

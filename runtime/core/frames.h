@@ -10,7 +10,7 @@
 
 /** How a dispatch uses an engine. */
 struct rt_use {
-    uint32_t warps;       /**< Of a full group. */
+    uint32_t warps;       /**< Warps of a full group. */
     uint32_t slots;       /**< Groups that are resident at a time. */
     uint32_t local_bytes; /**< Local memory of a group, a multiple of 64. */
 };

@@ -9,8 +9,8 @@
 
 /**
  * Converts a colour to a pixel, as write_image of OpenCL C does: four components red, green, blue and alpha, or one if
- * the format has depths. They are floats for a format with normalised or floating-point channels, else int32_t or
- * uint32_t. Normalised channels and half are rounded to the nearest, ties to even, and saturated; NaN becomes 0 in a
+ * the format has depths. Components are floats for a format with normalised or floating-point channels, else int32_t
+ * or uint32_t. Normalised channels and half are rounded to the nearest, ties to even, and saturated; NaN becomes 0 in a
  * normalised channel. Linear red, green and blue become sRGB if the format is. `code`: tern_image_code of a format that
  * exists.
  */

@@ -72,8 +72,8 @@ struct _cl_mem {
     bool svm;   /**< An SVM allocation, of which the application knows only the pointer. Constant. */
     bool given; /**< The application has not freed the SVM allocation. Guarded by the lock of svm.c. */
     struct rt_maps maps; /**< The mappings of the object. Guarded by the context's lock. */
-    /** Spans that are mapped for writing of an outermost memory object and all objects that were created from it. They
-     *  do not overlap. A tree of tsearch; NULL in other objects. Guarded by the context's lock. */
+    /** Spans that are mapped for writing of an outermost memory object and all objects that were created from it. Such
+     *  spans do not overlap. A tree of tsearch; NULL in other objects. Guarded by the context's lock. */
     void *writing;
     struct rt_mem_hook *hooks;     /**< Destructor callbacks, last registered first. Guarded by the context's lock. */
 };

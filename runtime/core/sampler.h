@@ -12,7 +12,7 @@ struct _cl_sampler {
     cl_bool normalized;
     cl_addressing_mode addressing;
     cl_filter_mode filter;
-    uint32_t word; /**< What a kernel gets. */
+    uint32_t word; /**< The sampler in an argument block: bits of device/image.h. */
     cl_sampler_properties *properties; /**< A copy of the application's list with its final 0; NULL: there was none. */
     size_t n_properties;               /**< Elements of the list. */
 };

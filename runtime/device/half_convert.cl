@@ -26,7 +26,7 @@
 DIRECTED(float, __builtin_fabsf)
 DIRECTED(double, __builtin_fabs)
 
-/* Of an integer beyond 2^17 only the sign counts. Smaller ones are floats. */
+/* An integer beyond 2^17 counts by its sign alone, since no half is as large. Smaller ones are floats. */
 #define LIMIT_U(x) ((float)(int)__builtin_elementwise_min((uint)(x), 1u << 17))
 #define LIMIT_I(x) ((float)__builtin_elementwise_max(__builtin_elementwise_min((int)(x), 1 << 17), -1 << 17))
 #define LIMIT_UL(x) ((float)(int)__builtin_elementwise_min((ulong)(x), 1ul << 17))

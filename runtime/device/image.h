@@ -56,8 +56,8 @@ enum tern_image_store {
     TERN_STORE_INT32, TERN_STORE_UINT8, TERN_STORE_UINT16, TERN_STORE_UINT32
 };
 
-/** What is read of the channels c0, c1, c2, c3, in the order of their addresses. Red, green and blue without a channel
- *  are 0, and alpha is 1. */
+/** The colour that is read, of the channels c0, c1, c2, c3 in the order of their addresses. Red, green and blue without
+ *  a channel are 0, and alpha is 1. */
 enum tern_image_places {
     TERN_PLACES_RGBA,      /**< (c0, c1, c2, c3), or the first ones: R, RG, RGB. */
     TERN_PLACES_A,         /**< (0, 0, 0, c0) */

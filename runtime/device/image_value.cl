@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the values of images and samplers are: the address of a descriptor, and bits. The types of OpenCL C allow no
+ * Values of images and samplers: the address of a descriptor, and bits. The types of OpenCL C allow no
  * conversion, so image_core.h declares these functions by the same symbols for each type.
  */
 #include "base.h"

@@ -3,8 +3,8 @@
  * Common parts of the functions of sub-groups (votes.cl, shuffles.cl, subgroups.cl).
  *
  * A team is the set of work-items of a sub-group that execute a call together, as a mask of lanes. tern-cc1 computes it
- * from the program's branches (ternc/subgroup.c), so that all members of a team have the same mask. It does not follow
- * from which lanes are active: lanes that have left a loop may run ahead of those in the loop (docs/isa.md).
+ * from the program's branches (ternc/subgroup.c), so that all members of a team have the same mask. Which lanes
+ * are active does not tell the team: lanes that have left a loop may run ahead of those in the loop (docs/isa.md).
  *
  * The members exchange values in local memory and wait for each other by counters, so that no function depends on
  * which of them run at the same time. The lowest member is the leader. Words of the memory of a sub-group, in units of
@@ -42,7 +42,7 @@ static SHARED local uint *unit_at(uint unit)
     return __tern_sub_memory() + unit * __tern_lanes();
 }
 
-/* The value of slot i. Those of -1 and less precede the slots. */
+/* The value of slot i. Words of index -1 and less precede the slots. */
 #define SLOT_32(TYPE)                                                                    \
     static SHARED TYPE get_##TYPE(int i)                                                 \
     {                                                                                    \
@@ -75,8 +75,8 @@ static SHARED uint lowest(uint team)
     return (uint)__builtin_ctz(team);
 }
 
-/** What a member adds to the counter of a team. A round adds 32: 1 by each member, and the rest by the leader. Until
- *  the last member arrives, the counter is less than the next multiple of 32. */
+/** The number that a member adds to the counter of a team. A round adds 32: 1 by each member, and the rest by the
+ *  leader. Until the last member arrives, the counter is less than the next multiple of 32. */
 static SHARED uint part_of(uint team)
 {
     uint leads;

@@ -62,7 +62,8 @@ uint __tern_gather(uint team, uint unit, uint level)
     return come;
 }
 
-/* ternc/subgroup.c replaces the calls of these two functions. They name what it calls, so that it is linked. */
+/* ternc/subgroup.c replaces the calls of these two functions. Each names the function that is called instead, so that
+ * it is linked. */
 uint __tern_active(void)
 {
     return __tern_split(0, 0, 0) + __tern_gather(0, 0, 0);

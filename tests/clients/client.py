@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of clients have in common: tests with names, what the device offers, and comparisons.
+"""Common parts of the scripts of clients: tests with names, what the device offers, and comparisons.
 
 A script decorates its tests with @test, and ends with run(). Each test prints a line `PASS name (seconds)`, `FAIL name`
 with the reason below, or `SKIP name: reason`. Exit of run(): 0 none failed, 1 one failed.
@@ -21,7 +21,7 @@ TESTS = []
 
 
 class Failure(AssertionError):
-    """What a test found wrong."""
+    """The finding of a test that fails."""
 
 
 def test(function=None, *, rtl=False, needs=()):

@@ -62,7 +62,7 @@ def platform():
 
 @test
 def null_platform():
-    """What clinfo tries itself, at the end of its output."""
+    """The calls that clinfo tries itself, at the end of its output."""
     text = command(["clinfo"])
     tail = text[text.index("NULL platform behavior"):]
     kind = SAYS["CL_DEVICE_TYPE"].removeprefix("CL_DEVICE_TYPE_")
@@ -183,7 +183,7 @@ def versions_and_features():
 
 @test
 def absent_features():
-    """What clinfo says is absent is refused, and has no macro."""
+    """Features that clinfo calls absent are refused, and have no macro."""
     features = {f.split(":")[0] for f in words("OPENCL_C_FEATURES")}
     known = {"__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images", "__opencl_c_pipes",
              "__opencl_c_device_enqueue", "__opencl_c_subgroups", "__opencl_c_fp64",
@@ -240,7 +240,7 @@ def queues():
 
 @test
 def printf_buffer():
-    """What fits in the buffer of printf is printed, from many work-items."""
+    """Output that fits in the buffer of printf is printed, from many work-items."""
     n = 1000
     true(number("PRINTF_BUFFER_SIZE") >= 100 * n, "the buffer is smaller than this test needs")
     script = f"""

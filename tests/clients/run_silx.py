@@ -63,7 +63,7 @@ def sift_aligns_a_moved_picture():
 
 @test
 def tests_of_sift():
-    """Those that need neither a photograph from a network nor a group of 512 work-items."""
+    """The tests of SIFT that need neither a photograph from a network nor a group of 512 work-items."""
     pytest("--pyargs", f"{BRING}.sift", least=7, expression="gaussian or algebra or keypoints and not TestCpu and "
            "not orientation and not descriptor")
 

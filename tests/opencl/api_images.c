@@ -377,7 +377,7 @@ static void test_views(void **state)
     MADE(sub);
     cl_mem m = view(sub, CL_RGBA, 0, FLAT, 4, 25, 20);
     MADE(m);
-    OK(clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof flags, &flags, NULL)); /* What the flags do not say is inherited. */
+    OK(clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof flags, &flags, NULL)); /* Flags that are not given are inherited. */
     assert_int_equal(flags, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR | CL_MEM_HOST_READ_ONLY);
     OK(clGetImageInfo(m, CL_IMAGE_BUFFER, sizeof of, &of, NULL));
     assert_ptr_equal(of, sub);

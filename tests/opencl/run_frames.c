@@ -16,7 +16,7 @@
 
 enum { ITEMS_MAX = 1 << 11 };
 
-/* What a work-item computes, on the device and on the host: 44 values that all live in each round. */
+/* The computation of a work-item, on the device and on the host: 44 values that all live in each round. */
 #define MIX                                                                              \
     uint s[44], sum = 0;                                                                 \
     UNROLL for (int k = 0; k < 44; k++)                                       \
@@ -36,7 +36,7 @@ static const char source[] =
     "kernel void mix(global const uint *in, global uint *out, uint n, uint rounds)\n"
     "{ uint w = get_global_size(0), h = get_global_size(1), x = get_global_id(0), y = get_global_id(1);\n"
     "  uint i = (get_global_id(2) * h + y) * w + x; " TEXT_OF(MIX) " out[i] = sum + in[i]; }\n"
-    /* Each work-item passes a value to the next one of its group. Its place is written before, and read afterwards. */
+    /* Each work-item passes a value to the next one of its group, whose place it writes before and reads afterwards. */
     "kernel void pass(global const uint *in, global uint *out, uint n, uint rounds, local uint *part)\n"
     "{ uint w = get_local_size(0), h = get_local_size(1), l = (get_local_id(2) * h + get_local_id(1)) * w +\n"
     "      get_local_id(0), size = w * h * get_local_size(2);\n"

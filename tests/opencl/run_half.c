@@ -121,7 +121,7 @@ static const char arithmetic[] = ENABLE
     "    STORE(x < y ? x : z, r);\n"
     "}\n";
 
-/** Corner values, with both signs, then random bits. Of the random triples a half nearly cancels, and a quarter has a
+/** Corner values, with both signs, then random bits. A half of the random triples nearly cancels. A quarter has a
  *  product half-way between two halves, and a third number far below it, which float loses. */
 static const uint16_t corners[] = {
     0x0000, 0x0001, 0x0002, 0x03ff, 0x0400, 0x0401, 0x1400, 0x2e66, 0x3800, 0x3bff, 0x3c00, 0x3c01, 0x4248, 0x5bff,

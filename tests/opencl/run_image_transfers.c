@@ -22,15 +22,15 @@ struct image {
     unsigned char *model;  /**< First byte of the image's memory in the model. */
     cl_mem buffer;         /**< The buffer that it is made of, or NULL. */
     unsigned char *host;   /**< The application's memory, of CL_MEM_USE_HOST_PTR, or NULL. */
-    bool view;             /**< It shares the memory and the model of the image before it. */
+    bool view;             /**< The image shares the memory and the model of the image before it. */
 };
 
 static struct image images[IMAGES];
 static cl_image_format format;
 static size_t pixel; /**< Bytes of a pixel. */
 static uint32_t seed, first_seed;
-static unsigned char models[IMAGES][SPACE], hosts[IMAGES][SPACE]; /* Of each image, from its buffer's first byte. */
-static unsigned char linear_model[SPACE]; /* Of the buffer that images are copied from and to. */
+static unsigned char models[IMAGES][SPACE], hosts[IMAGES][SPACE]; /* Each image's, from its buffer's first byte. */
+static unsigned char linear_model[SPACE]; /* The model of `linear`, from and to which images are copied. */
 static cl_mem linear;
 
 #define CHECK(condition) \
@@ -82,7 +82,7 @@ static cl_image_desc random_shape(struct image *i, cl_mem_object_type type, bool
     return d;
 }
 
-/** Makes image n. Its number chooses type and memory. */
+/** Makes image n. The number chooses type and memory. */
 static void make(unsigned n)
 {
     static const cl_mem_object_type types[IMAGES] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Functions of sub-groups, for every type, in groups of all shapes, smaller ones at the ends of the range among them,
- * and compared with the host. They are called by whole sub-groups and by parts of them: in branches, loops that
+ * and compared with the host. Whole sub-groups call them, and parts of sub-groups: in branches, loops that
  * work-items leave in different rounds, behind such loops, and behind the early end of some work-items. A loop of a
  * random length before the calls makes lanes arrive at different times.
  */
@@ -131,7 +131,7 @@ static bool known[FORMS][MOST];
 static uint32_t want_words[4][MOST];
 static unsigned form;
 
-/** What a value of the type becomes. Floats have small whole numbers. */
+/** Converts a value to the type. Floats have small whole numbers. */
 static int64_t cut(int64_t v)
 {
     const unsigned bits = 64 - 8 * type->bytes;

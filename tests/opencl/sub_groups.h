@@ -15,7 +15,7 @@ struct range {
 /** A sub-group: its work-items as linear global ids, in the order of their sub-group local ids. */
 struct sub {
     unsigned n, item[32];
-    unsigned id, of, enqueued; /**< Its id, and the number of sub-groups of its group and of a full one. */
+    unsigned id, of, enqueued; /**< The sub-group's id, and the number of sub-groups of its group and of a full one. */
 };
 
 extern unsigned lanes; /* of a warp of the device */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which dispatches have the frames of work-items in local memory, and where: frames neither overlap nor leave the
- * memory of the group, the lanes of a warp use different banks, and no fewer groups are resident. */
+/** Places of the frames of work-items in local memory, and the dispatches that have them there: frames neither overlap
+ * nor leave the memory of the group, the lanes of a warp use different banks, and no fewer groups are resident. */
 #include "clt.h"
 
 #include <stdbool.h>

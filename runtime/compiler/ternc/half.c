@@ -11,7 +11,7 @@
  * results.
  *
  * Values that are only moved (phi, select, vectors made of elements) keep the form of what they are made of.
- * What this file does not know keeps its type half, and the code generator lowers it.
+ * Instructions that this file does not know keep the type half, and the code generator lowers them.
  */
 #include "half.h"
 
@@ -21,14 +21,14 @@
 /* After the lowering: loads and stores of words, and what became equal or unused. */
 #define PASSES "function(instcombine<no-verify-fixpoint>,early-cse<memssa>,instcombine<no-verify-fixpoint>,adce)"
 
-/** What is known of a value of type half, or of a vector of them. */
+/** The forms of a value of type half, or of a vector of them. */
 struct forms {
     LLVMValueRef of;
     LLVMValueRef word, wide; /**< The forms; NULL: not made. */
     /** With `from`: the magnitude of the wide, which has the sign of `from`. NULL: `wide` is made otherwise. */
     LLVMValueRef rounded, from;
-    int is_wide; /**< It is made as a wide. */
-    int made;    /**< Its own form is made, or a phi of it without operands. */
+    int is_wide; /**< The value is made as a wide. */
+    int made;    /**< The value's own form is made, or a phi of it without operands. */
     int known;   /**< This file lowers the instruction, which is removed at the end. */
 };
 
@@ -339,7 +339,7 @@ static void collect(struct half *h, LLVMValueRef f)
     }
 }
 
-/** What replaces an instruction with an operand of type half and a result of another type; NULL: nothing does. */
+/** The replacement of an instruction with an operand of type half and a result of another type; NULL: none. */
 static LLVMValueRef instead(struct half *h, LLVMValueRef i)
 {
     LLVMValueRef x = LLVMGetOperand(i, 0);

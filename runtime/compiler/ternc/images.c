@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions of images. Their library (device/image_*.cl) is read only for programs that use images. What it inlines is
- * small; the functions __tern_image_... of it, which know all formats, are called, or are inlined if there is one call.
+ * Functions of images. Their library (device/image_*.cl) is read only for programs that use images. It inlines small
+ * functions; its functions __tern_image_..., which know all formats, are called, or are inlined if there is one call.
  * The calls are counted when all that must be inlined is, since the optimizer inlines callees before it sees callers.
  */
 #include "cc1.h"

@@ -157,7 +157,7 @@ static cJSON *argument_json(LLVMValueRef *const info[KINDS_OF_INFO], const unsig
     return arg;
 }
 
-/** What kind of image the type is, as enum tc_image_type of compiler.h; 0: it is none. */
+/** The kind of image of a type, as enum tc_image_type of compiler.h; 0: it is none. */
 static unsigned image_of(const char *type)
 {
     static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t",

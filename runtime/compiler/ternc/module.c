@@ -190,7 +190,7 @@ static LLVMValueRef next_undefined(LLVMValueRef f)
     return f;
 }
 
-/** True: a built-in function of half is used. Those that only load and store halves are in the generic library. */
+/** True: a built-in function of half is used. Functions that only load and store halves are in the generic library. */
 static int uses_half(const struct cc1 *cc)
 {
     for (LLVMValueRef f = next_undefined(LLVMGetFirstFunction(cc->module)); f;
@@ -206,7 +206,7 @@ static int uses_half(const struct cc1 *cc)
     return 0;
 }
 
-/** Links the built-ins. Those of half come first, because they call others. Tern's own come next, so the generic
+/** Links the built-ins. Functions of half come first, because they call others. Tern's own come next, so the generic
  *  library does not define what they define. */
 void cc1_module_builtins(struct cc1 *cc, const char *half, const char *builtins, const char *images, const char *clc)
 {

@@ -14,11 +14,11 @@ struct blocks {
     uint64_t *bit;
 };
 
-/** What happens to the team at the begin of a block. */
+/** The change of the team at the begin of a block. */
 enum sub_kind {
-    SUB_SAME,   /**< It is that of the predecessor, as its branch has left it. */
+    SUB_SAME,   /**< The team is that of the predecessor, as its branch has left it. */
     SUB_RETURN, /**< All members of the base's team come: it is that team again. */
-    SUB_GATHER  /**< Those come that have not left on the way: they find out who they are. */
+    SUB_GATHER  /**< Members that have left on the way do not come; the others find out who they are. */
 };
 
 struct sub_block {

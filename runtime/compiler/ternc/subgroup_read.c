@@ -4,9 +4,9 @@
  *
  * Values that differ. A value is taken to differ between the work-items of a sub-group if it depends on a local or
  * global id, on memory that may be written, or on the result of a function. A branch by such a value mixes: behind it,
- * phis differ, and so do values of a loop that it leaves, outside of the loop. It divides the team if a function of
- * sub-groups is called in its region, between it and the nearest block that all its ways meet. Work-items that a branch
- * in a loop sends through different numbers of rounds do not meet there; its region is all that follows.
+ * phis differ, and so do values of a loop that it leaves, outside of the loop. The branch divides the team if a
+ * function of sub-groups is called in its region, between it and the nearest block that all its ways meet. Work-items
+ * that a branch in a loop sends through different numbers of rounds do not meet there; its region is all that follows.
  *
  * Blocks where teams meet. Work-items come to a block from several predecessors, or from several rounds of a loop. The
  * base of the block is the last block before it that all of them have passed together. If each member of the base's

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Functions of half, float and double that are exact or correctly rounded, relational functions and the common
- * functions, all compared with the host's C library and arithmetic, which round in the same way. Those of half are
- * compared with those of double, rounded to half.
+ * functions, all compared with the host's C library and arithmetic, which round in the same way. Functions of half
+ * are compared with those of double, rounded to half.
  */
 #include "sweep.h"
 

@@ -178,7 +178,7 @@ class Model(Checkpoints):
 {
     for (int i = 0; i < 500; i++)
         *(volatile global uint *)y += i;
-    *(volatile global uint *)(y[0] & 4) = 1;
+    *(volatile global uint *)(size_t)(y[0] & 4) = 1;
 }
 """)
         self.saved("--at-kernel", "wild", "--after", 500, "--stop", program=["tern", "run", "wild.cl", "--global", 1,

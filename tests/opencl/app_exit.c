@@ -182,9 +182,7 @@ static const struct end {
 static void test_ends(void **state)
 {
     (void)state;
-    const char *backend = getenv("TERN_BACKEND");
-    /* An RTL device takes long to create. */
-    const size_t repeats = backend != NULL && strcmp(backend, "rtl") == 0 ? 1 : REPEATS;
+    const size_t repeats = clt_on_rtl() ? 1 : REPEATS; /* an RTL device takes long to create */
     for (size_t i = 0; i < LENGTH(ends) * repeats; i++) {
         const struct end *e = &ends[i % LENGTH(ends)];
         int status;

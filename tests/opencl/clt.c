@@ -130,6 +130,21 @@ size_t clt_first_difference(const uint8_t *a, const uint8_t *b, size_t bytes)
     return at;
 }
 
+bool clt_on_rtl(void)
+{
+    const char *backend = getenv("TERN_BACKEND");
+    return backend != NULL && strcmp(backend, "rtl") == 0;
+}
+
+uint32_t clt_seed(uint32_t usual, unsigned long usual_steps, unsigned long *steps)
+{
+    const char *seed = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
+    const uint32_t chosen = seed != NULL ? (uint32_t)strtoul(seed, NULL, 0) : usual;
+    *steps = length != NULL ? strtoul(length, NULL, 0) : usual_steps;
+    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", chosen, *steps);
+    return chosen;
+}
+
 uint32_t clt_random(uint32_t *state)
 {
     *state ^= *state << 13;

@@ -17,6 +17,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -73,6 +74,11 @@ cl_ulong clt_instructions(void);
 const char *clt_fault(const char *text, const char *options, cl_uint dims, const size_t *offset, const size_t *global,
                       const size_t *local, size_t local_bytes, cl_uint bad);
 
+/** True: the device is simulated cycle by cycle (TERN_BACKEND=rtl), so tests do less. */
+bool clt_on_rtl(void);
+/** Returns the seed of a random test, TERN_TEST_SEED or `usual`, and stores the number of its steps, TERN_TEST_STEPS or
+ *  `usual_steps`. Prints both. */
+uint32_t clt_seed(uint32_t usual, unsigned long usual_steps, unsigned long *steps);
 /** Returns the next value of a small deterministic random number generator. */
 uint32_t clt_random(uint32_t *state);
 float clt_random_float(uint32_t *state); /**< In [0, 1). */

@@ -172,13 +172,9 @@ static void test_random(void **state)
     (void)state;
     static uint32_t data[BYTES / 4], table[8];
     static uint8_t coarse[BYTES], plain[BYTES];
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so fewer ranges run there. */
-    const unsigned long usual = backend != NULL && strcmp(backend, "rtl") == 0 ? 2 : 60;
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261123u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    unsigned long steps;
+    seed = clt_seed(20261123, clt_on_rtl() ? 2 : 60, &steps);
     fill_random(data, LENGTH(data));
     fill_random(table, LENGTH(table));
     cl_mem in = clt_buffer(sizeof data, data), constants = clt_buffer(sizeof table, table);

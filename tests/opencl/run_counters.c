@@ -293,9 +293,6 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_cost),
     };
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261128u;
-    steps = length != NULL ? strtoul(length, NULL, 0) : 40;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    seed = clt_seed(20261128, 40, &steps);
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -160,14 +160,11 @@ static struct clt_range any_range(size_t most, size_t items)
 static void test_random(void **state)
 {
     (void)state;
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const char *backend = getenv("TERN_BACKEND");
-    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261129u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : slow ? 2 : 25;
+    const bool slow = clt_on_rtl();
+    unsigned long steps;
+    seed = clt_seed(20261129, slow ? 2 : 25, &steps);
     const size_t items = slow ? ITEMS_MAX / 8 : ITEMS_MAX;
     unsigned long ran = 0;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
     for (size_t i = 0; i < LENGTH(in); i++) {
         in[i] = clt_random(&seed);
     }
@@ -239,10 +236,10 @@ static cl_ulong multiply(bool whole, const char *options)
 static void test_known_size(void **state)
 {
     (void)state;
-    const char *config = getenv("TERN_CONFIG"), *backend = getenv("TERN_BACKEND");
+    const char *config = getenv("TERN_CONFIG");
     size_t most;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
-    if (most < 64 || (backend != NULL && strcmp(backend, "rtl") == 0)) {
+    if (most < 64 || clt_on_rtl()) {
         skip(); /* The device has no such groups, or simulates them for minutes. */
     }
     for (int whole = 0; whole < 2; whole++) {

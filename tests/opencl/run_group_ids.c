@@ -101,14 +101,11 @@ static void test_random(void **state)
     (void)state;
     static uint32_t data[BYTES / 4];
     static uint8_t by_ids[BYTES], plain[BYTES];
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so fewer ranges run there. */
-    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
+    const bool slow = clt_on_rtl();
     const unsigned long fixed = slow ? 1 : LENGTH(usual);
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : slow ? 1 : 3;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    unsigned long steps;
+    seed = clt_seed(20261127, slow ? 1 : 3, &steps);
     for (size_t i = 0; i < LENGTH(data); i++) {
         data[i] = clt_random(&seed) % 1000 < 3 ? 0x7f800000u : clt_random(&seed);
     }

@@ -274,8 +274,7 @@ static void test_types(void **state)
 
 static int open_all(void **state)
 {
-    const char *backend = getenv("TERN_BACKEND");
-    some = backend != NULL && strcmp(backend, "rtl") == 0 ? 23 : 1;
+    some = clt_on_rtl() ? 23 : 1;
     make_samplers();
     return clt_open(state);
 }

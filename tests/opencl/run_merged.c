@@ -122,15 +122,11 @@ static void test_random(void **state)
     skip(); /* the thread sanitizer does not follow contexts; the other tests compile and run merged groups, too */
 #endif
     static uint32_t data[MERGED_WORDS];
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so one short range for each kernel runs there. */
-    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
-    const unsigned long usual = slow ? 1 : 3;
+    const bool slow = clt_on_rtl();
+    unsigned long steps;
     items_max = slow ? 2 * most_items : MERGED_ITEMS;
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261127u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : usual;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    seed = clt_seed(20261127, slow ? 1 : 3, &steps);
     for (size_t i = 0; i < MERGED_WORDS; i++) {
         data[i] = clt_random(&seed);
     }

@@ -34,8 +34,7 @@ static const struct amount small = {.programs = 1, .ranges = 1, .items = {60, RA
 
 static const struct amount *amount(void)
 {
-    const char *backend = getenv("TERN_BACKEND");
-    return backend != NULL && strcmp(backend, "rtl") == 0 ? &small : &whole;
+    return clt_on_rtl() ? &small : &whole;
 }
 
 struct result {
@@ -224,11 +223,9 @@ static uint32_t seed_of(uint32_t seed, unsigned long i)
 static void test_random(void **state)
 {
     (void)state;
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261124u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : amount()->programs;
+    unsigned long steps;
+    const uint32_t seed = clt_seed(20261124, amount()->programs, &steps);
     struct seen seen = {0};
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
     for (unsigned long i = 0; i < steps; i++) {
         test_program(seed_of(seed, i), &seen);
     }

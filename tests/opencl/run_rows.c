@@ -152,13 +152,10 @@ static void test_random(void **state)
 {
     (void)state;
     static uint32_t data[WORDS];
-    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
-    const char *backend = getenv("TERN_BACKEND");
     /* The RTL is simulated cycle by cycle, so fewer ranges run there. */
-    const bool slow = backend != NULL && strcmp(backend, "rtl") == 0;
-    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261128u;
-    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : slow ? 1 : 4;
-    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    const bool slow = clt_on_rtl();
+    unsigned long steps;
+    seed = clt_seed(20261128, slow ? 1 : 4, &steps);
     for (size_t i = 0; i < LENGTH(data); i++) {
         data[i] = clt_random(&seed);
     }

@@ -21,6 +21,7 @@
  */
 #include "cc1.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FORM "always-inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify," \
@@ -213,32 +214,40 @@ static int find(struct counter *c, LLVMValueRef f)
     return 0;
 }
 
-/** True: a function has variables of 64 bits, of which counters come. */
-static int has_wide_variables(LLVMModuleRef module, LLVMTypeRef wide)
+/** True: the function has a variable of 64 bits and a branch back to an earlier block, so it may have a counter. */
+static int may_count(LLVMValueRef f, LLVMTypeRef wide)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                if ((LLVMIsAAllocaInst(i) && LLVMGetAllocatedType(i) == wide) ||
-                    (LLVMIsAPHINode(i) && LLVMTypeOf(i) == wide)) {
-                    return 1;
-                }
-            }
+    struct cc1_set before = {0};
+    int variable = 0, loop = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        cc1_set_add(&before, LLVMBasicBlockAsValue(b));
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !variable; i = LLVMGetNextInstruction(i)) {
+            variable = (LLVMIsAAllocaInst(i) && LLVMGetAllocatedType(i) == wide) ||
+                (LLVMIsAPHINode(i) && LLVMTypeOf(i) == wide);
+        }
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(end) && !loop; s++) {
+            loop = cc1_set_has(&before, LLVMBasicBlockAsValue(LLVMGetSuccessor(end, s)));
         }
     }
-    return 0;
+    free(before.at);
+    return variable && loop;
 }
 
 void cc1_counters(struct cc1 *cc)
 {
     struct cc1 other = *cc;
     unsigned found = 0;
-    if (!has_wide_variables(cc->module, LLVMInt64TypeInContext(cc->context))) {
+    LLVMValueRef f = LLVMGetFirstFunction(cc->module);
+    while (f && !may_count(f, LLVMInt64TypeInContext(cc->context))) {
+        f = LLVMGetNextFunction(f);
+    }
+    if (!f) {
         return;
     }
     other.module = LLVMCloneModule(cc->module);
     cc1_module_optimize(&other, FORM);
-    for (LLVMValueRef f = LLVMGetFirstFunction(other.module); f; f = LLVMGetNextFunction(f)) {
+    for (f = LLVMGetFirstFunction(other.module); f; f = LLVMGetNextFunction(f)) {
         for (struct counter c = {.cc = &other}; find(&c, f); found++) {
             narrow(&c);
         }

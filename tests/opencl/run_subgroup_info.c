@@ -88,10 +88,10 @@ static void test_shapes(void **state)
     (void)state;
     cl_program p = clt_build(shape, "-cl-std=CL3.0");
     cl_kernel k = sub_groups_kernel(p);
-    for (size_t size = 1; size <= most; size += size < 70 || size + 37 > most ? 1 : 37) {
+    for (size_t size = 1; size <= most; size += clt_on_rtl() ? 23 : size < 70 || size + 37 > most ? 1 : 37) {
         run_shape(k, &(struct range){1, {size + size / 2, 1, 1}, {size, 1, 1}});
     }
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < (clt_on_rtl() ? 3 : 40); i++) {
         const struct range r = sub_groups_range(&seed);
         run_shape(k, &r);
     }
@@ -123,8 +123,8 @@ static void test_barriers(void **state)
     (void)state;
     cl_program p = clt_build(barriers, "-cl-std=CL2.0");
     cl_kernel k = sub_groups_kernel(p);
-    for (size_t size = 1; size <= most; size += size < 20 ? 1 : 11) {
-        const struct range r = {1, {MOST / 2 - 3, 1, 1}, {size, 1, 1}};
+    for (size_t size = 1; size <= most; size += clt_on_rtl() ? 17 : size < 20 ? 1 : 11) {
+        const struct range r = {1, {clt_on_rtl() ? 93 : MOST / 2 - 3, 1, 1}, {size, 1, 1}};
         const cl_uint n = (cl_uint)r.global[0];
         cl_mem out = clt_buffer(n * sizeof got[0], NULL), tmp = clt_buffer(n * sizeof got[0], NULL);
         sub_groups_each(&r, want_barriers, 0);

@@ -5,7 +5,7 @@
 
 /** Grows with a change that programs of before do not survive; while it is 0, TERN_VERSION_MINOR does. */
 #define TERN_VERSION_MAJOR 0
-#define TERN_VERSION_MINOR 1
+#define TERN_VERSION_MINOR 2
 #define TERN_VERSION_PATCH 0
 
 #endif

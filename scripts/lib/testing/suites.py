@@ -48,6 +48,7 @@ def static(full):
     return [
         Step("specgen", "generated files match docs/spec", ["scripts/specgen", "--check"], whole, cost=1),
         Step("layers", "layers and manner", ["scripts/check-layers"], whole, cost=1),
+        Step("version", "all places give the same version", ["scripts/check-version"], whole, cost=1),
         Step("lint-rtl", "the RTL lints and elaborates" + ("" if full else ": what is not recorded"),
              ["scripts/lint-rtl", *unrecorded], whole, cost=134 if full else 3),
         Step("ecp5-pins", "the board's pins are those of its constraints", ["scripts/ecp5", "--until", "pins"], whole,

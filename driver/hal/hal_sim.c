@@ -3,8 +3,9 @@
  * The backends of simulated devices: they load libtern_sim_<backend>_<geometry>.so and call it by tern_sim_api. The
  * object is looked for
  *   - only in TERN_LIB_DIR, if that is set. A program with the rights of another user ignores the variable;
- *   - otherwise in ../lib of the directory of the running code, or in .. if that directory is lib/tern;
- *   - then, for programs of the build tree, where this library was built.
+ *   - otherwise in the folder lib of the installation or build to which the running code belongs;
+ *   - then, for programs of the build tree, where this library was built;
+ * and there in the folder itself, or in its folder tern, where Debian's packages have the devices.
  * The object is unloaded when the device is closed.
  */
 #include <dlfcn.h>
@@ -135,6 +136,13 @@ static bool own_file(char *out, size_t size)
     return n > 0;
 }
 
+/** Do the first n characters of the path end with `tail`? */
+static bool ends_with(const char *path, int n, const char *tail)
+{
+    const int length = (int)strlen(tail);
+    return n >= length && !strncmp(path + n - length, tail, (size_t)length);
+}
+
 void tern_hal_beside(char *out, size_t size)
 {
     char file[1024];
@@ -142,8 +150,9 @@ void tern_hal_beside(char *out, size_t size)
     if (own_file(file, sizeof file)) {
         const char *slash = strrchr(file, '/');
         const int n = slash ? (int)(slash - file) : 0;
-        const bool tools = n >= 9 && !strncmp(slash - 9, "/lib/tern", 9);
-        snprintf(out, size, "%.*s%s%s", n, file, slash ? "/" : "", tools ? ".." : "../lib");
+        snprintf(out, size, "%.*s%s%s", n, file, slash ? "/" : "",
+                 ends_with(file, n, "/" TERN_LIBDIR "/tern") ? ".." :
+                 ends_with(file, n, "/" TERN_LIBDIR)         ? "." : "../" TERN_LIBDIR);
     }
 }
 
@@ -153,9 +162,10 @@ static int load(struct hal_sim *h, const struct tern_config *c)
     const char *forced = secure_getenv("TERN_LIB_DIR");
     tern_hal_beside(near, sizeof near);
     const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : tern_build_tree()};
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
-        if (!*dirs[i] || access(path, R_OK)) {
+    for (size_t i = 0; i < 4; i++) {
+        const char *dir = dirs[i / 2], *folder = i % 2 ? "/tern" : "";
+        snprintf(path, sizeof path, "%s%s/libtern_sim_%s_%s.so", dir, folder, c->backend, c->geometry);
+        if (!*dir || access(path, R_OK)) {
             continue;
         }
         if (tern_file_check(path, UINT64_MAX)) { /* the loader would wait for a named pipe */
@@ -164,7 +174,8 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!h->object) {
             tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
-            snprintf(path, sizeof path, "%s/baseline/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
+            snprintf(path, sizeof path, "%s%s/baseline/libtern_sim_%s_%s.so", dir, folder, c->backend,
+                     c->geometry);
             /* the first object needs a newer processor, the one in baseline/ does not */
             h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
         }
@@ -178,9 +189,9 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         }
         return 0;
     }
-    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is not in '%s'%s%s%s: build it, or set TERN_LIB_DIR to "
-                      "its directory", c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1],
-                      *dirs[1] ? "'" : "");
+    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is not in '%s'%s%s%s: build or install it, or set "
+                      "TERN_LIB_DIR to its directory", c->backend, c->geometry, dirs[0],
+                      *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
 }
 
 /** Creates the simulator, with all signals blocked: threads that it starts must not take signals of the program. */

@@ -8,7 +8,8 @@
 extern const struct tern_hal_backend tern_hal_rtl, tern_hal_model;
 
 /** The directory in which libraries are looked for, seen from that of the object that holds this code: .. if that is
- *  lib/tern, else ../lib. out is "" if the path does not fit. */
+ *  the folder tern of libraries, . if it is the folder of libraries (TERN_LIBDIR below the prefix: lib), else ../lib.
+ *  out is "" if the path does not fit. */
 void tern_hal_beside(char *out, size_t size);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "cli.h"
 
@@ -24,7 +25,7 @@ bool external_path(const char *tail, char path[PATH_MAX])
         return false;
     }
     self[n] = '\0';
-    static const char *const folders[] = {"/bin/", "/lib/tern/"};
+    static const char *const folders[] = {"/bin/", "/" TERN_LIBDIR "/tern/"};
     char *name = strrchr(self, '/') + 1;
     size_t i = 0;
     for (; i < 2; i++) {
@@ -56,17 +57,23 @@ bool external_program(const char *name, char path[PATH_MAX])
     if (set && snprintf(path, PATH_MAX, "%s/tern/tern-%s", set, name) < PATH_MAX && access(path, F_OK) == 0) {
         return true;
     }
-    return external_path("lib/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;
+    return external_path(TERN_LIBDIR "/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;
 }
 
 static bool page_path(const char *name, char path[PATH_MAX])
 {
+    static const char *const ends[] = {".1", ".1.gz"}; /* Debian's packages have compressed pages */
     char pages[PATH_MAX];
     if ((*name && !is_name(name)) || !external_path("share/man/man1", pages)) {
         return false;
     }
-    return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX &&
-        access(path, R_OK) == 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (snprintf(path, PATH_MAX, "%s/tern%s%s%s", pages, *name ? "-" : "", name, ends[i]) < PATH_MAX &&
+            access(path, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /** Replaces this process by the program. Returns the exit status if that fails. */
@@ -96,24 +103,24 @@ int external_run(const char *name, char **argv)
 /** The one-line description of a page: its .Nd line. */
 static void summary(const char *path, char *out, size_t size)
 {
-    FILE *f = fopen(path, "r");
+    gzFile f = gzopen(path, "r"); /* reads files that are not compressed too */
     char line[256];
     *out = '\0';
-    while (f && !*out && fgets(line, sizeof line, f)) {
+    while (f && !*out && gzgets(f, line, sizeof line)) {
         if (strncmp(line, ".Nd ", 4) == 0) {
             line[strcspn(line, "\n")] = '\0';
             snprintf(out, size, "%s", line + 4);
         }
     }
     if (f) {
-        fclose(f);
+        gzclose(f);
     }
 }
 
 static int is_page(const struct dirent *d)
 {
-    const size_t n = strlen(d->d_name);
-    return n > 7 && strncmp(d->d_name, "tern-", 5) == 0 && strcmp(d->d_name + n - 2, ".1") == 0;
+    const char *dot = strchr(d->d_name, '.');
+    return strncmp(d->d_name, "tern-", 5) == 0 && dot && (strcmp(dot, ".1") == 0 || strcmp(dot, ".1.gz") == 0);
 }
 
 void external_list(FILE *out, bool (*skip)(const char *name))
@@ -123,7 +130,7 @@ void external_list(FILE *out, bool (*skip)(const char *name))
     const int n = external_path("share/man/man1", pages) ? scandir(pages, &found, is_page, alphasort) : 0;
     for (int i = 0; i < n; i++) {
         char *name = found[i]->d_name + 5;
-        name[strlen(name) - 2] = '\0';
+        name[strcspn(name, ".")] = '\0';
         if (!skip(name) && page_path(name, path)) {
             summary(path, text, sizeof text);
             const bool there = external_program(name, path) && access(path, X_OK) == 0;

@@ -3,8 +3,8 @@
  * Commands that are separate programs, and manual pages.
  *
  * `tern NAME` runs tern-NAME of $TERN_LIB_DIR/tern, or of the folder lib/tern beside bin. A command is known if it has
- * a manual page share/man/man1/tern-NAME.1: `tern help` lists it with the summary of its page, also if its program was
- * not built.
+ * a manual page share/man/man1/tern-NAME.1, or .1.gz: `tern help` lists it with the summary of its page, also if its
+ * program was not built.
  */
 #ifndef TERN_CLI_EXTERNAL_H
 #define TERN_CLI_EXTERNAL_H

@@ -29,14 +29,14 @@ static bool all_read(int fd, void *to, size_t n)
     return true;
 }
 
-/** Starts the ternd of this installation: ../../bin from lib/tern. */
+/** Starts the ternd of this installation: in bin, seen from lib/tern. */
 static pid_t start_ternd(const char *socket)
 {
     char own[PATH_MAX - 32], path[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
     own[n > 0 ? n : 0] = '\0';
     char *folder = strrchr(own, '/');
-    snprintf(path, sizeof path, "%.*s/../../bin/ternd", folder ? (int)(folder - own) : 0, own);
+    snprintf(path, sizeof path, "%.*s/" TERN_BIN_FROM_TOOLS "/ternd", folder ? (int)(folder - own) : 0, own);
     const pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0); /* Ctrl-C is delivered to the parent only. */

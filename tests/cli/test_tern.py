@@ -2,6 +2,7 @@
 """The tern command on the functional model: output, JSON, exit statuses, messages that say what to do, users' commands.
 The results of all benches are right. In text and JSON, on two geometries, their limits have a formula, a mean, or
 neither."""
+import gzip
 import json
 import os
 import pathlib
@@ -198,6 +199,13 @@ class Programs(Case):
         listed = run("help").stdout
         self.assertIn("  hello      say hello\n", listed)
         self.assertIn("  absent     not be there (not built)\n", listed)
+        packed = self.folder / "share/man/man1/tern-packed.1.gz"
+        packed.write_bytes(gzip.compress(b".Dt TERN 1\n.Sh NAME\n.Nm tern-packed\n.Nd in a package\n"))
+        self.file("share/man/man1/tern-other.2", ".Nd of another section\n")
+        listed = run("help").stdout
+        self.assertIn("  packed     in a package (not built)\n", listed)
+        self.assertNotIn("other", listed)
+        self.assertIn("tern-packed: No such file or directory", run("packed").stderr)
         missing = run("absent")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
         self.assertIn("lib/tern/tern-absent: No such file or directory: this part of Tern was not built",

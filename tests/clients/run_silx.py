@@ -63,9 +63,9 @@ def sift_aligns_a_moved_picture():
 
 @test
 def tests_of_sift():
-    """The tests of SIFT that need neither a photograph from a network nor a group of 512 work-items."""
-    pytest("--pyargs", f"{BRING}.sift", least=7, expression="gaussian or algebra or keypoints and not TestCpu and "
-           "not orientation and not descriptor")
+    """The tests of SIFT that need no photograph from a network."""
+    pytest("--pyargs", f"{BRING}.sift", least=7, expression="gaussian or algebra or reductions or keypoints "
+           "and not TestCpu and not orientation and not descriptor")
 
 
 @test

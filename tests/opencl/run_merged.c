@@ -141,6 +141,19 @@ static void test_random(void **state)
     OK(clReleaseMemObject(in));
 }
 
+/** Fails unless groups of a kernel of this body have at most so many work-items. */
+static void check_room(const char *body, size_t expected)
+{
+    char text[512];
+    snprintf(text, sizeof text, "kernel void f(volatile global int *a, global int *b) { int l = get_local_id(0); %s }",
+             body);
+    cl_kernel k = clt_kernel(text, "f");
+    if (size_of(k) != expected) {
+        fail_msg("groups of %zu instead of %zu for %s", size_of(k), expected, body);
+    }
+    OK(clReleaseKernel(k));
+}
+
 /** All kernels of the test but `names` can run in the largest groups of the device. `names` calls a function that reads
  *  an id. Kernels in which a work-item may wait for another one, or whose barrier lies behind a divergent branch,
  *  cannot run in them either. */
@@ -161,18 +174,27 @@ static void test_sizes(void **state)
         "while (!*a) ; a[1] = l;",
         "for (int k = 0; k < b[0]; k++) a[2] = atomic_inc(a) + l;",
         "for (int k = 0; k < b[0]; k++) a[2] = atomic_cmpxchg(a, k, l);",
+        "int s = 0; do { if (*a & 1) { a[l] = 5; s++; } else { a[l + 1] = a[3]; s += 2; } } while (s < 9);",
+        "int k = 0; do { b[l] = *a; } while (b[l + k++] == 0);",
+        "int k = 0; do { b[*a] = 1; } while (b[l + k++] == 0);",
+        "int k = 0; do { if (*a) b[l] = k; } while (b[l + k++] == 0);",
+        "for (int k = 0; k < 1000; k++) { int v = 0; while (v == 0) { v = atomic_inc(a); b[k] = v + l; } }",
+        "for (int k = 0; k < 1000; k++) { b[k] = k; if (a[k] == l) break; }",
         "if (l < b[0]) { barrier(CLK_LOCAL_MEM_FENCE); a[l] = 1; }",
         "for (int k = 0; k < b[l]; k++) { barrier(CLK_LOCAL_MEM_FENCE); a[k] = l; }",
     };
     for (size_t i = 0; i < LENGTH(bodies); i++) {
-        char text[512];
-        snprintf(text, sizeof text, "kernel void f(volatile global int *a, global int *b) {"
-                                    "    int l = get_local_id(0); %s }", bodies[i]);
-        cl_kernel k = clt_kernel(text, "f");
-        if (size_of(k) != room) {
-            fail_msg("groups of %zu for %s", size_of(k), bodies[i]);
-        }
-        OK(clReleaseKernel(k));
+        check_room(bodies[i], room);
+    }
+    /* How often these loops run does not depend on what other work-items write. */
+    static const char *const free_bodies[] = {
+        "for (int k = 0; k < 1000; k++) a[2] = atomic_inc(a) + l;",
+        "for (int k = 0; k < 1000; k++) b[l] = b[l] * 3 + a[k];",
+        "for (int k = 0; k < 1000; k++) { int at = atomic_inc(a + 1); if (at < 64) b[at] = k; }",
+        "for (int k = 0; k < 1000; k++) { int v = a[k]; for (int j = 0; j < v; j++) b[l] = b[l] * 3 + j; }",
+    };
+    for (size_t i = 0; i < LENGTH(free_bodies); i++) {
+        check_room(free_bodies[i], most);
     }
 }
 

@@ -11,8 +11,7 @@
  *
  * Merged work-items cannot wait for each other. The entry executes a barrier once for all of them, which is right
  * outside of regions, where all work-items go the same way. A loop in which a work-item may wait for a value that
- * another one writes is refused. Such a loop reads volatile memory, uses the result of an atomic, or calls a function
- * that does.
+ * another one writes (waits.c) is refused, and so is the call of a function that has volatile loads or atomics.
  */
 #include "tile.h"
 
@@ -24,31 +23,11 @@
 
 #define DEEPEST 8u /* calls of functions within each other that are followed */
 
-static int is_asm(LLVMValueRef call, const char *text)
-{
-    size_t length;
-    LLVMValueRef f = LLVMGetCalledValue(call);
-    return LLVMIsAInlineAsm(f) && strstr(LLVMGetInlineAsmAsmString(f, &length), text) != NULL;
-}
-
 static int is_named(LLVMValueRef call, const char *prefix)
 {
     size_t length;
     LLVMValueRef f = LLVMGetCalledValue(call);
     return LLVMIsAFunction(f) && !strncmp(LLVMGetValueName2(f, &length), prefix, strlen(prefix));
-}
-
-/** True: in a loop, the instruction may be one by which a work-item waits for another. */
-static int may_wait(LLVMValueRef i)
-{
-    switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMCall: /* inline assembly, as of an exchange after a comparison */
-        return LLVMIsAInlineAsm(LLVMGetCalledValue(i)) && LLVMGetInlineAsmHasSideEffects(LLVMGetCalledValue(i)) &&
-            !coarse_is_barrier(i) && !is_asm(i, "fence") && !coarse_is_exit(i);
-    case LLVMAtomicRMW: return LLVMGetFirstUse(i) != NULL;
-    case LLVMLoad: case LLVMAtomicCmpXchg: return coarse_is_ordered(i);
-    default: return 0;
-    }
 }
 
 /** True: the call reads a CSR that is not OpenCL's value of a merged work-item. */
@@ -67,7 +46,7 @@ static int is_free_function(const struct tile *t, LLVMValueRef f, unsigned depth
     }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            if (may_wait(i)) {
+            if (waits_reads_others(i)) {
                 return 0;
             }
             if (!LLVMIsACallInst(i) || coarse_is_hint(i) || coarse_is_pure_call(i)) {
@@ -126,16 +105,12 @@ static int read_call(struct tile *t, struct tile_value *v)
 static int read_instruction(struct tile *t, struct tile_value *v)
 {
     LLVMValueRef i = v->of;
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(i);
-    if (may_wait(i) && tile_reaches(block, block)) {
-        return cc1_refuse(&t->why, i, "in a loop, a work-item may wait for another one: by an atomic operation whose "
-                          "result is used, or by volatile memory");
-    }
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAlloca:
         v->kind = TILE_PRIVATE;
         v->depends = TILE_X;
-        if (block != LLVMGetEntryBasicBlock(t->plain) || !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
+        if (LLVMGetInstructionParent(i) != LLVMGetEntryBasicBlock(t->plain) ||
+            !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
             return cc1_refuse(&t->why, i, "it has a private array whose size is not constant");
         }
         return 1;
@@ -151,84 +126,6 @@ static int read_instruction(struct tile *t, struct tile_value *v)
 static unsigned *region_of(const struct tile *t, LLVMBasicBlockRef block)
 {
     return &tile_find_block(t, block)->region;
-}
-
-/** Number of a block in t->blocks. */
-static unsigned number_of(const struct tile *t, LLVMBasicBlockRef block)
-{
-    return tile_find_block(t, block)->by; /* blocks do not grow */
-}
-
-/** The blocks that all paths from each block to the end of the kernel meet: bit n of row k is set if block n is on all
- *  paths from block k. A row has t->n_blocks bits. */
-struct joins {
-    size_t words; /**< Of a row. */
-    uint64_t *row;
-};
-
-/** row[k] = {k} and what the rows of all successors have in common. Returns whether it has changed. */
-static int update_row(const struct tile *t, const struct joins *j, unsigned k)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(t->blocks[k]);
-    int changed = 0;
-    for (size_t w = 0; w < j->words; w++) {
-        uint64_t all = LLVMGetNumSuccessors(end) ? ~0ull : 0;
-        for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-            all &= j->row[number_of(t, LLVMGetSuccessor(end, i)) * j->words + w];
-        }
-        all |= w == k / 64 ? 1ull << k % 64 : 0;
-        changed |= all != j->row[k * j->words + w];
-        j->row[k * j->words + w] = all;
-    }
-    return changed;
-}
-
-static struct joins find_joins(struct tile *t)
-{
-    struct joins j = {.words = (t->n_blocks + 63u) / 64};
-    j.row = cc1_alloc(t->n_blocks, j.words * sizeof *j.row);
-    memset(j.row, 0xff, t->n_blocks * j.words * sizeof *j.row);
-    for (unsigned k = 0; k < t->n_blocks; k++) {
-        tile_find_block(t, t->blocks[k])->by = k;
-    }
-    for (int changed = 1; changed;) {
-        changed = 0;
-        for (unsigned k = t->n_blocks; k-- > 0;) {
-            changed |= update_row(t, &j, k);
-        }
-    }
-    return j;
-}
-
-/** The nearest block that all paths from block k meet, which is the one with most such blocks itself; NULL: there is
- *  none. */
-static LLVMBasicBlockRef find_join(const struct tile *t, const struct joins *j, unsigned k)
-{
-    LLVMBasicBlockRef best = NULL;
-    int most = 0;
-    for (unsigned n = 0; n < t->n_blocks; n++) {
-        int bits = 0;
-        for (size_t w = 0; w < j->words && n != k && j->row[k * j->words + n / 64] >> n % 64 & 1; w++) {
-            bits += __builtin_popcountll(j->row[n * j->words + w]);
-        }
-        if (bits > most) {
-            most = bits;
-            best = t->blocks[n];
-        }
-    }
-    return best;
-}
-
-/** Adds the blocks that are reached from `from` before `join`. */
-static void fill(LLVMBasicBlockRef from, LLVMBasicBlockRef join, struct cc1_set *set)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-        LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
-        if (next != join && cc1_set_add(set, LLVMBasicBlockAsValue(next))) {
-            fill(next, join, set);
-        }
-    }
 }
 
 static int has(const struct cc1_set *set, LLVMBasicBlockRef block)
@@ -313,13 +210,13 @@ static int is_nested(const struct tile *t, const struct cc1_set *set)
 }
 
 /** Finds the region of a divergent branch at the end of block k. 0: it has none. */
-static int find_region(struct tile *t, const struct joins *j, unsigned k)
+static int find_region(struct tile *t, const struct tile_joins *j, unsigned k)
 {
     struct cc1_set set = {0};
-    LLVMBasicBlockRef join = find_join(t, j, k);
+    LLVMBasicBlockRef join = tile_join(t, j, k);
     int found = 0;
     if (join) {
-        fill(t->blocks[k], join, &set);
+        tile_fill(t->blocks[k], join, &set);
         found = is_nested(t, &set) && add_region(t, &set, join, LLVMGetBasicBlockTerminator(t->blocks[k]));
     }
     free(set.at);
@@ -338,23 +235,21 @@ static int is_new(const struct tile *t, LLVMBasicBlockRef block)
 }
 
 /** Finds all regions. 0: a divergent branch has none. */
-static int find_regions(struct tile *t)
+static int find_regions(struct tile *t, const struct tile_joins *j)
 {
-    const struct joins j = find_joins(t);
     int all = 1;
     for (int more = 1; more && all;) {
         more = 0;
         tile_spread(t);
         for (unsigned n = 0; n < t->n_blocks && all; n++) {
             if (is_new(t, t->blocks[n])) {
-                all = find_region(t, &j, n) ||
+                all = find_region(t, j, n) ||
                     cc1_refuse(&t->why, LLVMGetBasicBlockTerminator(t->blocks[n]), "the paths of a branch that "
                                "work-items may take differently do not meet again");
                 more = 1;
             }
         }
     }
-    free(j.row);
     return all;
 }
 
@@ -386,7 +281,13 @@ int merge_read(struct tile *t, size_t most)
     if (!exits) {
         return cc1_refuse(&t->why, NULL, "it does not end");
     }
-    if (!find_regions(t)) {
+    struct tile_joins j = tile_find_joins(t);
+    LLVMValueRef waits = waits_find(t, &j);
+    const int can = waits ? cc1_refuse(&t->why, waits, "in a loop, a work-item may wait for another one: how often it "
+                                       "loops depends on volatile memory, or on the result of an atomic operation")
+                          : find_regions(t, &j);
+    free(j.row);
+    if (!can) {
         return 0;
     }
     tile_find_growth(t);

@@ -125,6 +125,25 @@ LLVMValueRef tile_make_phis(struct tile *t, LLVMBasicBlockRef block);
 /** Sets the copies of the steps of one kind to first + each_x * k + each_y * l for copy (k, l). */
 void tile_set(struct tile *t, enum tile_kind kind, LLVMValueRef first, unsigned each_x, unsigned each_y);
 
+/** The blocks that all paths from each block to the end of the kernel meet (joins.c): bit n of row k is set if block n
+ *  of t->blocks is on all paths from block k. A row has `words` words of 64 bits. The user frees `row`. */
+struct tile_joins {
+    size_t words;
+    uint64_t *row;
+};
+struct tile_joins tile_find_joins(struct tile *t);
+/** The number of a block in t->blocks, between tile_find_joins and tile_find_growth. */
+unsigned tile_block_number(const struct tile *t, LLVMBasicBlockRef block);
+/** The nearest block that all paths from block k meet; NULL: there is none. */
+LLVMBasicBlockRef tile_join(const struct tile *t, const struct tile_joins *j, unsigned k);
+/** Adds the blocks that are reached from the successors of `from` before `join`. */
+void tile_fill(LLVMBasicBlockRef from, LLVMBasicBlockRef join, struct cc1_set *set);
+
+/** The instruction by which a work-item may wait in a loop for another one (waits.c); NULL: there is none. */
+LLVMValueRef waits_find(const struct tile *t, const struct tile_joins *j);
+/** True: the result of the instruction may depend on what another work-item does at the same time. */
+int waits_reads_others(LLVMValueRef i);
+
 /** Reads the plain entry for merged groups whose axis is t->axis. 0: its work-items cannot be merged, or it has more
  *  than `most` instructions and blocks. The caller calls merge_free. */
 int merge_read(struct tile *t, size_t most);

@@ -5,7 +5,7 @@ No night runs all arguments of a function, or all mutants: each takes the next s
 """
 import re
 
-from testing.steps import BUILD, ROOT, Step, ctest, lines, lines_or_skipped, mutants, whole
+from testing.steps import BUILD, ROOT, Step, ctest, lines, lines_or_skipped, mutants, whole, whole_or_skipped
 from testing.suites import MODEL, RTL, VERIFY, ninja, ports
 
 READY = ("build-software", "build-small", "build-default", "build-tiny", "build-shell")
@@ -58,6 +58,11 @@ def verification(night):
                ["tests/verify/mutate-auto", "run", "--night", night, "--count", "75", "--seeds", "500", "--preempt",
                 "61", "--jobs", "{jobs}", "--least", "60"],
                last_lines(whole, 1), READY, cost=1800)
+
+
+def campaigns():
+    yield Step("campaign-nodes", "a campaign on eight machines, of which one dies every 20 seconds: each case once",
+               ["tests/scripts/campaign-nodes", str(BUILD)], whole_or_skipped, READY, cost=400)
 
 
 def tools():
@@ -125,7 +130,8 @@ def cards():
 def steps(night):
     """Returns all steps of a night. night: its number as text, from which random choices follow."""
     found = []
-    for some in soaks(), fuzzers(), verification(night), tools(), programs(night), clients(), cards(), ports(True, 4):
+    for some in (soaks(), fuzzers(), verification(night), campaigns(), tools(), programs(night), clients(), cards(),
+                 ports(True, 4)):
         found += some
     for s in found:
         s.suite = s.suite or "nightly"

@@ -80,6 +80,9 @@ def c(full):
                            *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",
                                                       "tests/ternd_move_client"))], whole_or_skipped,
                           ("build-software",), cost=20))
+        steps.append(Step("campaign", "campaigns: workers and clients that die, other versions, full disks",
+                          ["/usr/bin/python3", "tests/scripts/test_campaign.py", str(BUILD)], whole_or_skipped,
+                          ("build-software",), cost=15))
     return steps
 
 

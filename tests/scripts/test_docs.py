@@ -21,6 +21,7 @@ FOLDERS = {p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswit
 # Files that do not exist: names with a variable part, and those that scripts/new-executor writes.
 INVENTED = re.compile(r"X|NAME|mask(?=[./]|$)|CARD")
 PLACES = [ROOT / f for f in ("docs", "docs/decisions", "docs/hardware")]  # of pages that are named without a folder
+INVENTORS = ("tests/fuzz/corpus/", "tests/docs/", "scripts/lib/docsite/")  # Sources that name pages of other trees.
 INSIDE = {"ip/", "link/"}  # Folders of build/vitis/CARD (docs/card.md).
 
 
@@ -139,7 +140,7 @@ class Docs(unittest.TestCase):
         wrong, named = [], 0
         for name in tracked.split():
             path = ROOT / name
-            if path.suffix in (".md", ".json", ".svg") or not path.is_file() or name.startswith("tests/fuzz/corpus/"):
+            if path.suffix in (".md", ".json", ".svg") or not path.is_file() or name.startswith(INVENTORS):
                 continue
             text = path.read_bytes().decode(errors="replace")
             if path.name in ("test_docs.py", "test_check_layers.py", "test_testing.py", "check-layers"):

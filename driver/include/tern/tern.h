@@ -439,27 +439,6 @@ struct tern_context_desc {
  *  with that thread's signals and stack. Calls stay in order, and no two run at a time. */
 #define TERN_CONTEXT_ANY_THREAD 1u
 
-/* ---------------------------------------------------------- completion queues */
-
-/**
- * Makes a queue for completions of any contexts of a device: the alternative to callbacks on the device's thread. The
- * program takes completions when it has time for them; the queue's descriptor is readable for poll(2) while there are
- * any. None is lost, however late it is taken: its memory is allocated when the buffer is submitted.
- * Any thread may take; each completion goes to one of them. -ENOMEM; -EMFILE, -ENFILE: descriptors.
- */
-TERN_API int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out);
-/** Destroys the queue with the completions that were not taken. -EBUSY: contexts use it. */
-TERN_API int tern_completion_queue_destroy(struct tern_completion_queue *queue);
-/** Returns the descriptor, to be polled for POLLIN and for nothing else. The queue closes it. Closed in the child of a
- *  fork. */
-TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue);
-/**
- * Takes the oldest completions, at most max, in the order in which work ended, into out, whose elements have
- * out[0].size bytes each. Returns their number, 0 if there is none now. Does not block. tern_context_ended counts a
- * buffer as ended once its completion is in the queue.
- */
-TERN_API int tern_completion_queue_take(struct tern_completion_queue *queue, struct tern_completion *out, uint32_t max);
-
 /**
  * Makes a context, in the band NORMAL. A context takes 32 KiB of device memory for two chunks of packets, and a
  * context-save area: 104 KiB on the default device. Blocks until the device has prepared them, and while it lacks
@@ -528,6 +507,27 @@ struct tern_context_stats {
 };
 /** Reads the statistics of a context. Does not block. */
 TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
+
+/* ---------------------------------------------------------- completion queues */
+
+/**
+ * Makes a queue for completions of any contexts of a device: the alternative to callbacks on the device's thread. The
+ * program takes completions when it has time for them; the queue's descriptor is readable for poll(2) while there are
+ * any. None is lost, however late it is taken: its memory is allocated when the buffer is submitted.
+ * Any thread may take; each completion goes to one of them. -ENOMEM; -EMFILE, -ENFILE: descriptors.
+ */
+TERN_API int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out);
+/** Destroys the queue with the completions that were not taken. -EBUSY: contexts use it. */
+TERN_API int tern_completion_queue_destroy(struct tern_completion_queue *queue);
+/** Returns the descriptor, to be polled for POLLIN and for nothing else. The queue closes it. Closed in the child of a
+ *  fork. */
+TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue);
+/**
+ * Takes the oldest completions, at most max, in the order in which work ended, into out, whose elements have
+ * out[0].size bytes each. Returns their number, 0 if there is none now. Does not block. tern_context_ended counts a
+ * buffer as ended once its completion is in the queue.
+ */
+TERN_API int tern_completion_queue_take(struct tern_completion_queue *queue, struct tern_completion *out, uint32_t max);
 
 /* --------------------------------------------------------- monitored fences */
 

@@ -60,7 +60,7 @@ def static(full):
 
 # Folders of tests that ctest runs on the model, beside each other: processor seconds of each.
 ON_MODEL = {"driver": 120, "opencl": 90, "ternd": 110, "compiler": 20, "sim": 20, "verify": 15, "cli": 15,
-            "scripts": 20, "isa": 2, "bench": 30}
+            "scripts": 20, "docs": 20, "isa": 2, "bench": 30}
 DEVICES = ("build-small", "build-default", "build-tiny", "build-shell")
 BOARD = ("build-software", "build-board", "build-tiny")
 
@@ -75,6 +75,8 @@ def c(full):
     if full:
         steps.append(ctest("c-board", "the backend of boards on simulated ones", BUILD / "tests/board",
                            ["-LE", left_out], env=MODEL, needs=BOARD, cost=20))
+        steps.append(Step("site", "the site of the documents, with what it needs from PyPI", ["scripts/site"], whole,
+                          cost=20))
         steps.append(Step("foreign", "an OpenCL program of Debian ends right though its device moves",
                           ["/usr/bin/python3", "tests/ternd/test_foreign.py",
                            *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",

@@ -2,9 +2,11 @@
 """docs/executors.md is enough to make a new executor: the commands of the guide run in a copy of the tree. The template
 runs through OpenCL on the model, also preempted, and in its RTL bench.
 
-    test_executors.py [--rtl]
+    test_executors.py [--rtl | --cocotb]
 
-Runs the commands for the model, or with --rtl those for the RTL.
+Runs the commands for the model, with --rtl those for the RTL, or with --cocotb those of the bench in Python. That
+bench must also catch its mutants, and mistakes against the executor interface. tests/cocotb/run --install has been run
+before.
 """
 import contextlib
 import pathlib
@@ -17,7 +19,15 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = ["docs", "driver", "rtl", "runtime", "scripts", "sim", "tests", "CMakeLists.txt", "LICENSE"]
-RTL = "--rtl" in sys.argv
+RTL, COCOTB = "--rtl" in sys.argv, "--cocotb" in sys.argv
+OTHER = RTL or COCOTB
+# Mistakes against the interface, beside those of the template: it does not stop; a state that no stop has saved is not
+# refused; a fault names the wrong access.
+MISTAKES = r"""
+mutant goes_on rtl/user/user_mask.sv s/end else if \(stop_req_i && stop_gran_i\[1\]\)/end else if (1'b0)/
+mutant forged rtl/user/user_mask.sv s/assign lost = .*/assign lost = 1'b0;/
+mutant access rtl/user/user_mask.sv s/access_q <= write_q \? 2'd1 : 2'd0/access_q <= 2'd0/
+"""
 
 
 def commands():
@@ -43,11 +53,14 @@ class Executors(unittest.TestCase):
         return done.stdout
 
     def test_the_guide(self):
-        begin, model, rtl, _ = commands()  # the last is a sentence about a fault
+        begin, model, rtl, cocotb, _ = commands()  # the last is a sentence about a fault
         self.assertTrue(begin[0].startswith("scripts/new-executor ") and model[0].startswith("cmake "))
         self.assertTrue(rtl[0].startswith("scripts/lint-rtl"))
         name = begin[0].split()[1]
         with copied() as d:
+            if COCOTB:
+                self.bench_in_python(d, name, cocotb)
+                return
             for command in begin:
                 self.run_in(d, command)
             self.run_in(d, "scripts/specgen --check")
@@ -64,12 +77,27 @@ class Executors(unittest.TestCase):
                 for config in "small", "preempt":
                     self.assertRegex(said, rf" {test}_{name}\.{config} .*Passed")
 
+    def bench_in_python(self, d, name, commands):
+        """The bench passes, and catches each mutant."""
+        tools = pathlib.Path(d) / "build/cocotb/tools"
+        tools.parent.mkdir(parents=True)
+        tools.symlink_to(ROOT / "build/cocotb/tools")
+        said = "".join(self.run_in(d, command) for command in commands)
+        self.assertIn(f"wrote tests/cocotb/user_{name}/bench.py", said)
+        self.assertRegex(said, rf"seed 1\nPASS user_{name} ")
+        with (pathlib.Path(d) / f"tests/rtl/user_{name}/bench.checks").open("a") as checks:
+            checks.write(MISTAKES)
+        mutants = [n for n in self.run_in(d, "tests/cocotb/run --list").split() if n.startswith(f"user_{name}:")]
+        self.assertEqual(len(mutants), 6)
+        said = self.run_in(d, f"tests/cocotb/run -j 2 {' '.join(mutants)}")
+        self.assertEqual(sorted(re.findall(r"PASS (\S+)", said)), sorted(mutants))
+
     def refuses(self, folder, name, why):
         r = subprocess.run(["scripts/new-executor", name], cwd=folder, capture_output=True, text=True, check=False)
         self.assertEqual((r.returncode, r.stdout), (1, ""), name)
         self.assertIn(why, r.stderr, name)
 
-    @unittest.skipIf(RTL, "needs no RTL")
+    @unittest.skipIf(OTHER, "needs no RTL")
     def test_names(self):
         """A name that is refused leaves no file behind. The longest name makes no line that is too wide."""
         longest = "a_name_of_24_characters_"
@@ -92,7 +120,7 @@ class Executors(unittest.TestCase):
                 self.run_in(d, f"scripts/new-executor more_{i}")
             self.refuses(d, "another", "16 user executors")
 
-    @unittest.skipIf(RTL, "needs no RTL")
+    @unittest.skipIf(OTHER, "needs no RTL")
     def test_constants_that_would_have_one_name(self):
         with copied() as d:
             self.run_in(d, "scripts/new-executor mask && scripts/new-executor mask_state")
@@ -102,7 +130,7 @@ class Executors(unittest.TestCase):
             self.assertEqual(r.returncode, 2)
             self.assertRegex(r.stderr, r"yaml:\d+: .*TERN_USER_MASK_STATE_DONE is already that of mask.done")
 
-    @unittest.skipIf(RTL, "needs no RTL")
+    @unittest.skipIf(OTHER, "needs no RTL")
     def test_removal(self):
         """An executor before others is removed as the guide describes."""
         with copied() as d:

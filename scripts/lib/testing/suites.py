@@ -247,6 +247,14 @@ def bare(_):
                  cost=180)]
 
 
+def cocotb(_):
+    """Benches in Python, with cocotb of PyPI."""
+    return [Step("cocotb", "benches of user executors in Python and their mutants",
+                 ["tests/cocotb/run", "--install", "-j", "{jobs}"], lines, cost=70),
+            Step("cocotb-new", "the bench in Python of a new executor, and its mutants",
+                 ["/usr/bin/python3", "tests/scripts/test_executors.py", "--cocotb"], whole, ("cocotb",), cost=160)]
+
+
 def clients(_):
     """Programs of others are installed from Debian and PyPI; the nightly tier runs all."""
     return [Step("clients", "OpenCL programs of others: those that are quick", ["tests/clients/run", "--quick"],
@@ -289,7 +297,7 @@ def ports(_, n=2):
 
 
 SUITES = {s.__name__: s for s in (static, c, rtl, formal, opencl, bench, verify, sanitize, fuzz, tsan, xrt, synthesis,
-                                  ports, attacks, bare, clients, coverage)}
+                                  ports, attacks, bare, clients, cocotb, coverage)}
 DEFAULT = ("static", "c", "rtl", "formal", "opencl", "bench", "verify", "sanitize", "fuzz")
 
 

@@ -117,6 +117,11 @@ def clients():
                    ("build/clients",), cost)
 
 
+def cluster():
+    yield Step("cluster", "jobs of Slurm share a device, and one moves", ["tests/cluster/run"], lines_or_skipped, READY,
+               cost=60)
+
+
 def cards():
     yield Step("xrt-opencl", "OpenCL programs on the RTL behind XRT's emulation, small device",
                ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines, READY, ("XRT",), 1500)
@@ -130,8 +135,8 @@ def cards():
 def steps(night):
     """Returns all steps of a night. night: its number as text, from which random choices follow."""
     found = []
-    for some in (soaks(), fuzzers(), verification(night), campaigns(), tools(), programs(night), clients(), cards(),
-                 ports(True, 4)):
+    for some in (soaks(), fuzzers(), verification(night), campaigns(), tools(), programs(night), clients(), cluster(),
+                 cards(), ports(True, 4)):
         found += some
     for s in found:
         s.suite = s.suite or "nightly"

@@ -20,12 +20,12 @@ class Wrong(Exception):
 class Task:
     """One command on the archive. It depends on nothing but its fields and the archive's files."""
     name: str               # The key of its result. No two tasks of a campaign have one name.
-    argv: tuple             # The first word is a file of the tree. {scratch}: an empty folder; {tree}: the
-                            # tree; {jobs}: how many processes it may begin.
+    argv: tuple             # The first word is a file of the tree, unless there is a root. {scratch}: an empty folder;
+                            # {tree}: the tree; {jobs}: 1, the processes that it may begin.
     weight: float = 1       # The share of the campaign's work, in the plan's unit.
-    good: tuple = (0,)      # Exit statuses with which the output is a result.
+    good: tuple = (0,)      # Exit statuses with which the output is a result; empty: any.
     env: tuple = ()         # (name, value) of variables that are set for it.
-    collect: tuple = ()     # Patterns of files in the scratch folder that are sent back.
+    collect: tuple = ()     # Patterns of files that are sent back: in the scratch folder, or in the tree at the root.
     root: str = ""          # The tree is unpacked anew for the task, and is seen at this path; empty: it is shared.
     again: tuple = ()       # The command that repeats it in the source tree; empty: argv.
 
@@ -48,9 +48,10 @@ class Plan:
     read: object
     total: object
     probes: tuple = ()      # Commands that must end with status 0 on a worker before it gets tasks.
-    kept: object = None     # kept(task, result): called after a result has been written.
+    kept: object = None     # kept(task, result, files): called after a result has been written.
     found: object = None    # found(result) -> int: how many differences a result has, for stop_after.
     stop_after: int = 0     # No task is begun after so many differences; 0: all are.
+    shared: bool = True     # The tasks of a machine share one unpacked tree: none has a root.
     coverage: bool = False  # Files coverage/* of a task are counts of coverage.
 
 

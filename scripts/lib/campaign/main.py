@@ -11,11 +11,11 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
-from campaign import cover, mutants, node, report, results, tree, verify  # noqa: E402
+from campaign import cover, mutants, nightly, node, report, results, tree, verify  # noqa: E402
 from campaign.kinds import Cannot, Usage  # noqa: E402
 from testing.steps import BUILD, ROOT  # noqa: E402
 
-KINDS = {"verify": verify, "mutants": mutants}
+KINDS = {"verify": verify, "mutants": mutants, "nightly": nightly}
 CANNOT, INTERRUPTED = 3, 130
 EPILOG = """exit status:
   0 all of it passed; 1 something differs, was not caught or failed; 2 wrong usage; 3 it could not be run, or a task has
@@ -124,7 +124,7 @@ class Campaign:
         return not self.plan.stop_after or self.found < self.plan.stop_after
 
     def took(self, task, result, files, about):
-        if files:
+        if files and self.plan.shared:
             self.store.keep_files(task.name, files)
         self.store.add({"task": task.name, "result": result, "about": about})
         if self.plan.kept:

@@ -23,7 +23,7 @@ import tempfile
 import time
 
 OLD = 14 * 86400   # Seconds after its last use when a tree, or an archive, is removed from the cache.
-KEPT = 1 << 20     # Characters of an output that are sent back at most.
+KEPT = 16 << 20    # Characters of an output that are sent back at most.
 
 
 class Unfit(Exception):
@@ -142,8 +142,8 @@ class Tree:
     """The archive on one worker. Dask calls setup() on each worker that there is or will be; a worker that has no room,
     or whose programs do not start, says so when it gets a task."""
 
-    def __init__(self, key, blob, probes):
-        self.key, self.blob, self.probes = key, blob, probes
+    def __init__(self, key, blob, probes, shared):
+        self.key, self.blob, self.probes, self.shared = key, blob, probes, shared
         self.problem, self.tree, self.archive = None, None, None
 
     def setup(self, worker=None):
@@ -151,9 +151,12 @@ class Tree:
         try:
             cache = default_cache()
             self.archive = keep_archive(self.blob, cache, self.key)
-            self.tree = unpack_shared(self.archive, cache, self.key)
-            check(self.tree, self.key)
-            probe(self.tree, self.probes)
+            if self.shared:
+                self.tree = unpack_shared(self.archive, cache, self.key)
+                check(self.tree, self.key)
+                probe(self.tree, self.probes)
+            else:
+                probe_view()
         except Unfit as e:
             self.problem = str(e)
         self.blob = b""
@@ -175,7 +178,7 @@ class Tree:
             return {**where, "unfit": self.problem}
         try:
             with tempfile.TemporaryDirectory(prefix="tern-campaign-", ignore_cleanup_errors=True) as scratch:
-                return {**where, **execute(self, task, pathlib.Path(scratch), worker.state.nthreads, wanted)}
+                return {**where, **execute(self, task, pathlib.Path(scratch), wanted)}
         except Unfit as e:
             return {**where, "unfit": str(e)}
         except OSError as e:
@@ -184,11 +187,27 @@ class Tree:
             raise
 
 
+def spaces():
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return ["unshare", *user, "--mount"]
+
+
 def view(tree, root, words):
     """Returns the command that sees the tree at the path `root`, in name spaces of its own."""
     script = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    return ["unshare", *user, "--mount", "sh", "-c", script, "sh", str(tree), root, *words]
+    return [*spaces(), "sh", "-c", script, "sh", str(tree), root, *words]
+
+
+def probe_view():
+    """Raises Unfit if view() cannot work on this machine."""
+    try:
+        done = subprocess.run([*spaces(), "true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    except OSError as e:
+        raise Unfit(f"unshare cannot be started: {e.strerror}") from e
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise Unfit(f"no file system can be shown at another path there, which the nightly tier needs: {said}")
 
 
 def end(child):
@@ -207,17 +226,21 @@ def tail(path):
     return text if len(text) <= KEPT else f"... {len(text) - KEPT} characters are left out\n" + text[-KEPT:]
 
 
-def execute(place, task, scratch, jobs, wanted):
+def execute(place, task, scratch, wanted):
     """Runs the command of a task until it ends, or is not wanted any more. Returns what it left."""
     tree = place.tree
     if task["root"]:
         tree = scratch / "tree"
         tree.mkdir()
         unpack(place.archive, tree)
-        os.makedirs(task["root"], exist_ok=True)
+        check(tree, place.key)
+        try:
+            os.makedirs(task["root"], exist_ok=True)
+        except OSError as e:
+            raise Unfit(f"{task['root']} cannot be made, where the tree must be: {e.strerror}") from e
     out = scratch / "out"
     out.mkdir()
-    words = [w.replace("{scratch}", str(out)).replace("{tree}", str(tree)).replace("{jobs}", str(jobs))
+    words = [w.replace("{scratch}", str(out)).replace("{tree}", str(tree)).replace("{jobs}", "1")
              for w in task["argv"]]
     # The kernel ends the command when the worker dies.
     guard = ["setpriv", "--pdeathsig", "TERM" if task["root"] else "KILL"] if shutil.which("setpriv") else []
@@ -261,11 +284,11 @@ def runner():
     return run
 
 
-def plugin(key, blob, probes):
+def plugin(key, blob, probes, shared):
     """Returns the Tree as Dask's plug-in."""
     from distributed.diagnostics.plugin import WorkerPlugin  # pylint: disable=import-outside-toplevel
 
     class Plugin(Tree, WorkerPlugin):
         pass
 
-    return Plugin(key, blob, probes)
+    return Plugin(key, blob, probes, shared)

@@ -57,7 +57,7 @@ def verification(night):
     yield Step("mutate-auto", f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
                ["tests/verify/mutate-auto", "run", "--night", night, "--count", "75", "--seeds", "500", "--preempt",
                 "61", "--jobs", "{jobs}", "--least", "60"],
-               last_lines(whole, 1), READY, cost=1800)
+               last_lines(whole, 1), READY, cost=1800, here=True)
 
 
 def campaigns():
@@ -79,13 +79,13 @@ def tools():
     yield Step("float-rtl", "20 million vectors of each floating-point operation in the RTL",
                ["tests/rtl/run", "-j", "{jobs}", "--timeout", "7200", "fp_fma", "fp_misc", "div_unit",
                 "+count=20000000"], lines, cost=900)
-    yield ctest("float-model", "20 million vectors of each floating-point instruction in the model",
-                BUILD / "tests/sim", ["-R", r"^sim\.float\.model_default"], env={"TERN_TEST_VECTORS": "20000000"},
-                needs=READY, cost=300)
 
 
 def programs(night):
     opencl = BUILD / "tests/opencl"
+    yield ctest("float-model", "20 million vectors of each floating-point instruction in the model",
+                BUILD / "tests/sim", ["-R", r"^sim\.float\.model_default"], env={"TERN_TEST_VECTORS": "20000000"},
+                needs=READY, cost=300)
     yield ctest("sweep", "built-in functions: 20,000 random arguments each, all vector widths", opencl / "sweep",
                 ["-R", r"^sweep\."], env={**MODEL, "TERN_SWEEP": "20000"}, needs=READY, cost=1500)
     for piece in range(4):  # These are parts of this night's 64th of all arguments.
@@ -134,10 +134,11 @@ def cards():
 
 def steps(night):
     """Returns all steps of a night. night: its number as text, from which random choices follow."""
-    found = []
-    for some in (soaks(), fuzzers(), verification(night), campaigns(), tools(), programs(night), clients(), cluster(),
-                 cards(), ports(True, 4)):
-        found += some
+    anywhere = [*soaks(), *verification(night), *programs(night), *ports(True, 4)]
+    here = [*fuzzers(), *campaigns(), *tools(), *clients(), *cluster(), *cards()]
+    for s in here:
+        s.here = True
+    found = anywhere + here
     for s in found:
         s.suite = s.suite or "nightly"
     return found

@@ -80,18 +80,23 @@ def table(all_steps, n, kept):
     return out
 
 
+def with_builders(steps, all_steps):
+    """Returns these steps, by name, and all that build what they need: steps of all_steps, or of the suites."""
+    builders = {s.name: s for s in all_steps if not is_test(s)}
+    wanted, more = dict(steps), list(steps.values())
+    while more:
+        found = {x: builders[x] for x in more.pop().needs if x in builders and x not in wanted}
+        wanted |= found
+        more += found.values()
+    return with_needs(wanted, True) if wanted else []
+
+
 def chosen(all_steps, part, n, kept):
     """Returns the steps to run now, with those that build what they need, and the Counted of those that passed
     before."""
     mine = parts(all_steps, n)[part - 1] if part else [s for p in parts(all_steps, n) for s in p]
     wanted = {s.name: s for s in mine if not kept.passed(s.name)}
-    builders = {s.name: s for s in all_steps if not is_test(s)}
-    more = list(wanted.values())
-    while more:
-        step = more.pop()
+    for step in wanted.values():
         step.needs = tuple(x for x in step.needs if x not in {m.name for m in mine} or x in wanted)
-        found = {x: builders[x] for x in step.needs if x in builders and x not in wanted}
-        wanted |= found
-        more += found.values()
     before = [Counted(kept.get(s.name)["passed"]) for s in mine if s.name not in wanted]
-    return with_needs(wanted, True) if wanted else [], before
+    return with_builders(wanted, all_steps), before

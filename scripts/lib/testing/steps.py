@@ -39,6 +39,7 @@ class Step:
     cost: float = 10
     env: dict = dataclasses.field(default_factory=dict)
     suite: str = ""
+    here: bool = False  # It builds something, or needs tools of this machine: campaigns leave it out.
 
     @property
     def log(self):

@@ -83,7 +83,7 @@ def c(full):
                                                       "tests/ternd_move_client"))], whole_or_skipped,
                           ("build-software",), cost=20))
         steps.append(Step("campaign", "campaigns: workers and clients that die, other versions, full disks",
-                          ["/usr/bin/python3", "tests/scripts/test_campaign.py", str(BUILD)], whole_or_skipped,
+                          ["/usr/bin/python3", "tests/scripts/test_campaign_dask.py", str(BUILD)], whole_or_skipped,
                           ("build-software",), cost=15))
     return steps
 

@@ -244,7 +244,9 @@ def attacks(_):
 
 def bare(_):
     return [Step("bare", "a bare Debian builds Tern and runs a kernel", ["tests/scripts/bare-root"], whole_or_skipped,
-                 cost=180)]
+                 cost=180),
+            Step("packages", "Debian packages are made, install, work and go without a trace",
+                 ["tests/package/in-bare-root"], whole_or_skipped, holds=("build/package",), cost=400)]
 
 
 def cocotb(_):

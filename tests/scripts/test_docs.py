@@ -19,7 +19,7 @@ import readme  # noqa: E402
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = {p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith(".")} - {"build"}
 # Files that do not exist: names with a variable part, and those that scripts/new-executor writes.
-INVENTED = re.compile(r"X|NAME|mask(?=[./]|$)|CARD")
+INVENTED = re.compile(r"X|NAME|(mask|limit)(?=[./]|$)|CARD")
 PLACES = [ROOT / f for f in ("docs", "docs/decisions", "docs/hardware")]  # of pages that are named without a folder
 INVENTORS = ("tests/fuzz/corpus/", "tests/docs/", "scripts/lib/docsite/")  # Sources that name pages of other trees.
 INSIDE = {"ip/", "link/"}  # Folders of build/vitis/CARD (docs/card.md).
@@ -31,6 +31,7 @@ def shown(page):
 
 def prose(text):
     """The text without tables, examples, headings and comments of HTML."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     return re.sub(r"^(    |\||#|<!--|\[[^]]*\]:).*$", "\n", text, flags=re.M)
 
 
@@ -112,9 +113,9 @@ def twice(text):
 def beginning(text):
     """Faults of the part before the second heading."""
     head = re.split(r"^## ", text, flags=re.M)[0]
-    if not re.search(r"\b[Tt]his (page|index)\b|\bUse this page\b", " ".join(head.split())):
+    if not re.search(r"\b[Tt]his (page|index|tutorial)\b|\bUse this page\b", " ".join(head.split())):
         yield "does not begin with its purpose: This page ..."
-    if not re.search(r"^    \S", head, re.M):
+    if not re.search(r"^    \S|^```console$", head, re.M):
         yield "does not begin with a line to type"
 
 

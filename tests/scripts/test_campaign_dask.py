@@ -305,11 +305,45 @@ class OnProcesses(Case):
         self.assertIn(f"{len(before)} of 6 tasks have a result", done.stderr)
         self.check_all()
 
+    def test_slurm(self):
+        """Workers are jobs: sbatch is asked first whether it would run one, and jobs end with the campaign. Programs
+        that stand for Slurm's begin and end processes."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        (programs / "sbatch").write_text(f"""#!/bin/bash
+            if [ "$1" = --test-only ]; then
+              grep -q "^#SBATCH -p nowhere" "$2" || exit 0
+              echo "allocation failure: Invalid partition name specified" >&2; exit 1
+            fi
+            cp "$1" {self.control}/job
+            setsid bash {self.control}/job >/dev/null 2>&1 & echo $! >>{self.control}/jobs
+            echo "Submitted batch job $!" """)
+        (programs / "scancel").write_text(f"""#!/bin/bash
+            kill -- -"$1"; echo "$1" >>{self.control}/ended""")
+        for program in programs.iterdir():
+            program.chmod(0o755)
+        env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+        done = subprocess.run(self.command("--slurm", "1", "--queue", "nowhere"), capture_output=True, text=True,
+                              check=False, env=env)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertEqual(done.stderr, "campaign: --slurm: no job can be submitted: allocation failure: Invalid "
+                         "partition name specified; see --queue, --account, --walltime and --memory\n")
+        done = subprocess.run(self.command("--slurm", "2", "--walltime", "00:10:00", "--queue", "long"),
+                              capture_output=True, text=True, check=False, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_all()
+        job = (self.control / "job").read_text()
+        self.assertRegex(job, r"(?m)^#SBATCH -p long\n(.*\n)*#SBATCH -t 00:10:00\n")
+        self.assertNotIn("--mem=", job)
+        jobs, ended = ((self.control / n).read_text().split() for n in ("jobs", "ended"))
+        self.assertEqual((len(jobs), sorted(jobs)), (2, sorted(ended)))
+        self.assertEqual([j for j in jobs if pathlib.Path("/proc", j).exists()], [])
+
     def test_no_scheduler(self):
         start = time.monotonic()
         done = subprocess.run(self.command("--scheduler", "tcp://127.0.0.1:9", "--wait", "1"), capture_output=True,
                               text=True, check=False)
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertRegex(done.stderr,
                          "^campaign: tcp://127.0.0.1:9: no scheduler of Dask answers within 1 s; [^\n]*\n$")
         self.assertLess(time.monotonic() - start, 30)

@@ -16,8 +16,10 @@ import dataclasses
 import logging
 import queue
 import shutil
+import subprocess
 import tempfile
 import time
+import warnings
 
 import cloudpickle
 import dask
@@ -41,6 +43,7 @@ def configure(wait):
                      "distributed.worker.profile.enabled": False,
                      "distributed.comm.timeouts.connect": min(wait, 30),
                      "distributed.admin.low-level-log-length": 0})
+    warnings.filterwarnings("ignore", module="distributed")  # Such as about hosts without a network.
     for name in ["distributed", *logging.root.manager.loggerDict]:
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -56,23 +59,47 @@ def local(workers):
         yield cluster.scheduler_address
 
 
+def try_job(script):
+    """Asks Slurm whether it would run a job. Raises Cannot if not."""
+    try:
+        with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
+            file.write(script)
+            file.flush()
+            done = subprocess.run(["sbatch", "--test-only", file.name], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, errors="replace", timeout=60, check=False)
+    except subprocess.TimeoutExpired as e:
+        raise Cannot("--slurm: sbatch does not answer within 60 s") from e
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["no reason given"]
+        raise Cannot(f"--slurm: no job can be submitted: {said[-1]}; see --queue, --account, --walltime and --memory")
+
+
 @contextlib.contextmanager
-def slurm(jobs, options):
-    """Yields the address of a scheduler of this process, whose workers are jobs of Slurm of one core each."""
+def slurm(jobs, options, logs):
+    """Yields the address of a scheduler of this process, whose workers are jobs of Slurm of one core each. logs: folder
+    of the jobs' output."""
     missing = [p for p in ("sbatch", "scancel") if not shutil.which(p)]
     if missing:
         raise Cannot(f"--slurm: {' and '.join(missing)} cannot be found: run the campaign on a machine that submits "
                      "jobs to Slurm")
     import dask_jobqueue  # pylint: disable=import-outside-toplevel
+    cluster = None
     try:
-        with dask_jobqueue.SLURMCluster(cores=1, processes=1, memory=options.memory, queue=options.queue,
-                                        account=options.account, walltime=options.walltime,
-                                        scheduler_options={"dashboard_address": None},
-                                        worker_extra_args=["--no-dashboard"], silence_logs="critical") as cluster:
-            cluster.scale(jobs=jobs)
-            yield cluster.scheduler_address
-    except (OSError, RuntimeError) as e:
-        raise Cannot(f"--slurm: the jobs cannot be submitted: {str(e).strip().splitlines()[-1]}") from e
+        logs.mkdir(parents=True, exist_ok=True)
+        cluster = dask_jobqueue.SLURMCluster(
+            cores=1, processes=1, memory=options.memory or "2GB", queue=options.queue, account=options.account,
+            walltime=options.walltime, job_directives_skip=[] if options.memory else ["--mem"],
+            scheduler_options={"dashboard_address": None}, worker_extra_args=["--no-dashboard"],
+            log_directory=str(logs), silence_logs="critical")
+        try_job(cluster.job_script())
+        cluster.scale(jobs=jobs)
+        yield cluster.scheduler_address
+    except (OSError, ValueError) as e:
+        raise Cannot(f"--slurm: the jobs cannot be submitted: {(str(e).splitlines() or ['no reason given'])[-1]}") from e
+    finally:
+        with contextlib.suppress(Exception):  # A job that has not begun is no reason to lose a report.
+            if cluster:
+                cluster.close(timeout=20)
 
 
 @contextlib.contextmanager

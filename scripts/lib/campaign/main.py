@@ -53,7 +53,7 @@ def add_common(parser):
     group.add_argument("--queue", metavar="NAME", help="of Slurm: the partition")
     group.add_argument("--account", metavar="NAME", help="of Slurm: the account")
     group.add_argument("--walltime", default="04:00:00", metavar="H:M:S", help="of Slurm: time of a job (04:00:00)")
-    group.add_argument("--memory", default="2GB", metavar="SIZE", help="of Slurm: memory of a job (2GB)")
+    group.add_argument("--memory", metavar="SIZE", help="of Slurm: memory of a job, such as 2GB (what Slurm gives)")
     group.add_argument("--wait", type=at_least(1, float), metavar="S", help="seconds to wait for a scheduler, and "
                        "without any worker (30; with --slurm 3600)")
     group = parser.add_argument_group("on what, and where to")
@@ -73,8 +73,8 @@ def parse(argv):
         add_common(one)
     opts = parser.parse_args(argv)
     opts.wait = opts.wait or (3600 if opts.slurm else 30)
-    if not opts.slurm and (opts.queue or opts.account):
-        parser.error("--queue and --account go with --slurm")
+    if not opts.slurm and (opts.queue or opts.account or opts.memory):
+        parser.error("--queue, --account and --memory go with --slurm")
     opts.build = opts.build.resolve()
     return opts
 
@@ -172,7 +172,7 @@ def run(opts, plan, archive, store):
     try:
         if left and it.more():
             crew.configure(opts.wait)
-            with (crew.slurm(opts.slurm, opts) if opts.slurm else crew.outside(opts.scheduler) if opts.scheduler
+            with (crew.slurm(opts.slurm, opts, store.folder / "slurm") if opts.slurm else crew.outside(opts.scheduler) if opts.scheduler
                   else crew.local(min(opts.jobs, len(left)))) as address, crew.connect(address, opts.wait) as client:
                 team = crew.Crew(client, plan, archive, it.progress.say, opts.wait)
                 it.progress.begin = time.monotonic()
@@ -189,6 +189,8 @@ def run(opts, plan, archive, store):
     except Cannot as e:
         it.progress.say(f"campaign: {e}")
         status = CANNOT
+    if status == CANNOT and not store.results and not store.failed:
+        return status
     try:
         ended = it.end()
     except (Cannot, OSError) as e:

@@ -149,10 +149,23 @@ def a_job_whose_partition_cannot_be_made_does_not_run():
     check("partition" not in node.output(number), "the job has not run")
 
 
+def workers_of_a_campaign_are_jobs():
+    """docs/campaigns.md: all cases have a result, and the jobs end with the campaign."""
+    out = pathlib.Path("/run/campaign")
+    call(machine.ROOT / "scripts/campaign", "verify", "--cases", "400", "--chunk", "50", "--rtl", "model_small",
+         "--build", BUILD, "--no-build", "--output", out, "--slurm", "2", "--wait", str(machine.PATIENCE),
+         env={**node.environment, "TERN_CACHE_DIR": "/run/cache"})
+    lines = [json.loads(x) for x in (out / "results.jsonl").read_text().splitlines()]
+    check(len({x["task"] for x in lines}) == len(lines) == 8, f"8 tasks have a result each: {lines}")
+    check(sum(x["result"]["cases"] for x in lines) == 400, "all cases are there")
+    until(lambda: not call("squeue", "-h", env=node.environment).strip(), "the jobs have ended")
+    clean()
+
+
 # The last two end a ternd and drain the node; the others leave the machine as it was.
 TESTS = [two_jobs_share_a_device_and_one_moves, a_job_without_units_has_no_partition, a_cancelled_job_leaves_nothing,
-         the_command_of_the_pod_runs_in_namespaces, a_move_that_fails_leaves_the_job_where_it_is,
-         a_job_whose_partition_cannot_be_made_does_not_run]
+         the_command_of_the_pod_runs_in_namespaces, workers_of_a_campaign_are_jobs,
+         a_move_that_fails_leaves_the_job_where_it_is, a_job_whose_partition_cannot_be_made_does_not_run]
 
 
 def main():
@@ -162,6 +175,9 @@ def main():
     except NodeFailed as e:
         print(f"FAIL begin\n    {e}\n  logs {LOGS}", flush=True)
         return 1
+    if not (machine.ROOT / "build/campaign/tools/bin/dask").exists():
+        TESTS.remove(workers_of_a_campaign_are_jobs)
+        print("SKIP workers_of_a_campaign_are_jobs: scripts/campaign has not installed Dask yet", flush=True)
     for test in TESTS:
         begin = time.monotonic()
         try:

@@ -95,17 +95,12 @@ def slurm(jobs, options, logs):
         cluster.scale(jobs=jobs)
         yield cluster.scheduler_address
     except (OSError, ValueError) as e:
-        raise Cannot(f"--slurm: the jobs cannot be submitted: {(str(e).splitlines() or ['no reason given'])[-1]}") from e
+        said = str(e).splitlines() or ["no reason given"]
+        raise Cannot(f"--slurm: the jobs cannot be submitted: {said[-1]}") from e
     finally:
         with contextlib.suppress(Exception):  # A job that has not begun is no reason to lose a report.
             if cluster:
                 cluster.close(timeout=20)
-
-
-@contextlib.contextmanager
-def outside(address):
-    """Yields the address of a scheduler that others have begun."""
-    yield address
 
 
 @contextlib.contextmanager

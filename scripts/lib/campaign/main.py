@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of scripts/campaign, which docs/campaigns.md describes."""
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -162,6 +163,16 @@ class Campaign:
         return CANNOT if self.store.failed else total.status
 
 
+def cluster_of(opts, store, tasks):
+    """Returns the context whose value is the address of the scheduler that was asked for."""
+    from campaign import crew  # pylint: disable=import-outside-toplevel
+    if opts.scheduler:
+        return contextlib.nullcontext(opts.scheduler)
+    if opts.slurm:
+        return crew.slurm(opts.slurm, opts, store.folder / "slurm")
+    return crew.local(min(opts.jobs, tasks))
+
+
 def run(opts, plan, archive, store):
     """Runs what has no result yet. Returns the exit status."""
     from campaign import crew  # pylint: disable=import-outside-toplevel
@@ -172,8 +183,7 @@ def run(opts, plan, archive, store):
     try:
         if left and it.more():
             crew.configure(opts.wait)
-            with (crew.slurm(opts.slurm, opts, store.folder / "slurm") if opts.slurm else crew.outside(opts.scheduler) if opts.scheduler
-                  else crew.local(min(opts.jobs, len(left)))) as address, crew.connect(address, opts.wait) as client:
+            with cluster_of(opts, store, len(left)) as address, crew.connect(address, opts.wait) as client:
                 team = crew.Crew(client, plan, archive, it.progress.say, opts.wait)
                 it.progress.begin = time.monotonic()
                 try:

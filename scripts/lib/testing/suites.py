@@ -69,7 +69,8 @@ def c(full):
     left_out = f"^(rtl.*|xrt{'' if full else '|full'})$"
     needs = ("build-software", *DEVICES, "build-board") if full else ("build-software",)  # cli.install has all of it
     steps = [ctest(f"c-{folder}", f"C tests on the functional model: {folder}", BUILD / "tests" / folder,
-                   ["-LE", left_out], env=MODEL, needs=needs, cost=cost)
+                   ["-LE", left_out], env=MODEL,
+                   needs=(*needs, "site") if full and folder == "docs" else needs, cost=cost)
              for folder, cost in ON_MODEL.items()]
     steps = [beside(s, 3) if s.name == "c-ternd" else s for s in steps]  # some wait for the end of a silent link
     if full:

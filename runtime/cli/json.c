@@ -17,6 +17,16 @@ void json_add_config(cJSON *object, const cl_tern_counters *c)
     cJSON_AddNumberToObject(config, "clock_hz", (double)c->clock_hz);
 }
 
+void json_add_counters(cJSON *object, const cl_tern_counters *between)
+{
+    cJSON *k = cJSON_AddObjectToObject(object, "counters");
+#define PUT(field) cJSON_AddNumberToObject(k, #field, (double)between->field);
+    PUT(busy) PUT(issue) PUT(lanes_active) PUT(stall_use) PUT(stall_unit) PUT(stall_idle) PUT(fma) PUT(l1_hit)
+        PUT(l1_miss)
+    PUT(ic_miss) PUT(tlb_hit) PUT(tlb_miss) PUT(rd_lines) PUT(wr_lines) PUT(buffers)
+#undef PUT
+}
+
 int json_print(const char *command, cJSON *object)
 {
     char *text = cJSON_Print(object);

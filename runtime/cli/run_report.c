@@ -164,18 +164,14 @@ static void print_statistics(const struct run *r)
 static cJSON *time_json(const struct run_time *t)
 {
     const cl_tern_counters *c = &t->counters;
-    cJSON *o = cJSON_CreateObject(), *k;
+    cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "cycles", round(t->cycles));
     cJSON_AddNumberToObject(o, "ns", t->ns);
     cJSON_AddNumberToObject(o, "seconds", t->seconds);
     cJSON_AddNumberToObject(o, "thread_instructions", (double)c->lanes_active);
     cJSON_AddNumberToObject(o, "thread_instructions_per_second",
                             round(t->seconds > 0 ? (double)c->lanes_active / t->seconds : 0));
-    k = cJSON_AddObjectToObject(o, "counters");
-#define PUT(field) cJSON_AddNumberToObject(k, #field, (double)c->field);
-    PUT(busy) PUT(issue) PUT(lanes_active) PUT(stall_use) PUT(stall_unit) PUT(stall_idle) PUT(fma) PUT(l1_hit)
-        PUT(l1_miss)
-    PUT(ic_miss) PUT(tlb_hit) PUT(tlb_miss) PUT(rd_lines) PUT(wr_lines) PUT(buffers)
+    json_add_counters(o, c);
     return o;
 }
 

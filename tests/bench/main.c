@@ -41,6 +41,7 @@ struct result {
     double limit_percent; /* 0 if the bench has no limit or the result is wrong. */
     bool kernel;          /* The work is a kernel's, not the mover's. */
     double instructions, instructions_per_second; /* Instructions of work-items; their rate by the host's clock. */
+    cl_tern_counters counters; /* Events of the device during the measured command. All 0 if the result is wrong. */
 };
 
 /** The measurement of one bench, on its own device. */
@@ -77,6 +78,7 @@ static struct result run(struct measurement *m, const struct bench *b)
     if (r.ok && r.cycles > 0) {
         r.limit_percent = r.limit.cycles / r.cycles * 100.0;
         const cl_tern_counters d = counters_between(&m->before, &m->after);
+        r.counters = d;
         r.bytes_per_cycle = (double)(d.rd_lines + d.wr_lines) * PORT_BYTES / r.cycles;
         r.port_percent = r.bytes_per_cycle / PORT_BYTES * 100.0;
         r.fma_percent = (double)d.fma / r.cycles / config->lanes * 100.0;
@@ -133,6 +135,7 @@ static int print_json(const cl_tern_counters *c, const struct result *r, unsigne
         cJSON_AddNumberToObject(e, "thread_instructions", r[i].instructions);
         cJSON_AddNumberToObject(e, "thread_instructions_per_second",
                                 (double)(long)(r[i].instructions_per_second + 0.5));
+        json_add_counters(e, &r[i].counters);
         cJSON_AddBoolToObject(e, "correct", r[i].ok);
         cJSON_AddStringToObject(e, "group", bench_group_name(r[i].group));
         cJSON_AddItemToArray(list, e);

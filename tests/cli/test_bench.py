@@ -41,6 +41,8 @@ class Benches(Case):
         self.assertGreater(sgemm["thread_instructions"], 128 ** 3)
         self.assertGreater(sgemm["thread_instructions_per_second"], 0)
         self.assertEqual((copy["thread_instructions"], copy["thread_instructions_per_second"]), (0, 0))
+        self.assertEqual(sgemm["counters"]["lanes_active"], sgemm["thread_instructions"])
+        self.assertEqual((sgemm["counters"]["fma"], copy["counters"]["fma"]), (128 ** 3, 0))
         again = json.loads(self.tern("bench", "--json", "sgemm-128").stdout)["results"][0]
         self.assertEqual(again["thread_instructions"], sgemm["thread_instructions"])
 

@@ -150,7 +150,9 @@ struct tc_kernel {
     int groups;               /**< The kernel sees its groups: their ids, sizes, barriers, sub-groups or local memory.
                                    If it does not, the launcher divides its range as it likes. */
     enum tc_merges merges;    /**< Tells what tc_specialise does with groups. */
-    uint32_t merged;          /**< In an object of tc_specialise: work-items that one of the hardware runs; else 0. */
+    /** In an object of tc_specialise: work-items of a group that one of the hardware runs; else 0. */
+    uint32_t merged;
+    uint32_t joined;          /**< Groups of which it runs them, if there are several; else 0. */
     int arg_info;             /**< The application may query the arguments: -cl-kernel-arg-info. */
     /** Accesses of the entry, and of the coarse entry, to their frames, with 8 rounds for each loop; 0: none, or the
      *  frames must be in private memory. */
@@ -217,6 +219,10 @@ void tc_kernels_free(struct tc_kernels *kernels);
  * and are local[axis] / n apart. The launcher divides the global and the local size of this dimension by
  * tc_kernel.merged. Example: with a local size of (64, 1, 1), n = 4 and axis = 0, hardware work-item 3 of a group runs
  * the local ids 3, 19, 35 and 51.
+ *
+ * Neighbouring groups of this dimension may be joined: a hardware work-item runs these local ids of each of them. The
+ * launcher also divides the global size by tc_kernel.joined, and gives the hardware's group as many times `apart` bytes
+ * of local memory. Addresses in arguments are those of the first group.
  */
 struct tc_special {
     const char *kernel;
@@ -224,6 +230,8 @@ struct tc_special {
     uint32_t n;        /**< A divisor of local[axis], at most 16; 1 for TC_MERGES_BY_IDS. */
     unsigned axis;
     int must;          /**< False: tc_kernel.merged is n, a fraction of it or 1, whichever needs fewest instructions. */
+    uint32_t joined;   /**< Groups that may be joined, a power of two, of which the range has a multiple; 1: none. */
+    uint32_t apart;    /**< joined > 1: bytes of local memory of a group, a multiple of 64. */
 };
 
 /** Compiles a kernel of an object for one local size, to an object with this kernel only. Errors of tc_link; -EINVAL:

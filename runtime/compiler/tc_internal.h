@@ -140,7 +140,7 @@ struct tc_module_header {
 
 /** Versions of the stored formats, which change with every change of the format. */
 #define TC_MODULE_VERSION 3u
-#define TC_OBJECT_VERSION 9
+#define TC_OBJECT_VERSION 10
 /** Suffix of the entry for several work-items (ternc/cc1.h). */
 #define TC_COARSE_SUFFIX ".coarse"
 

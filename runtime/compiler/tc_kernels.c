@@ -58,7 +58,7 @@ static int get_spills(const cJSON *object, struct tc_kernel *k)
                : 0;
 }
 
-/** Reads `groups`, `merges` and `merged`, each of which an object has only where it is not 0. */
+/** Reads `groups`, `merges`, `merged` and `joined`, each of which an object has only where it is not 0. */
 static int get_groups(const cJSON *object, struct tc_kernel *k)
 {
     uint32_t merges = TC_MERGES_NEVER;
@@ -66,7 +66,8 @@ static int get_groups(const cJSON *object, struct tc_kernel *k)
     k->merges = wrong ? TC_MERGES_NEVER : (enum tc_merges)merges;
     return wrong || (has(object, "groups") && get_bool(object, "groups", &k->groups)) ||
                    (has(object, "sub_bytes") && get_u32(object, "sub_bytes", &k->sub_bytes)) ||
-                   (has(object, "merged") && (get_u32(object, "merged", &k->merged) || k->merged == 0))
+                   (has(object, "merged") && (get_u32(object, "merged", &k->merged) || k->merged == 0)) ||
+                   (has(object, "joined") && (get_u32(object, "joined", &k->joined) || k->joined < 2))
                ? -EINVAL
                : 0;
 }
@@ -213,6 +214,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     int n = cJSON_GetArraySize(args);
     if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
         k->stack > INT32_MAX || k->coarse > MAX_COARSE || k->tile > MAX_COARSE || k->merged > MAX_COARSE ||
+        k->joined > MAX_COARSE || (k->joined && k->merged < 2) ||
         k->sub_bytes > MAX_SUB_BYTES || k->sub_bytes % 4 ||
         !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;

@@ -303,7 +303,7 @@ static void take_engine(struct dispatch *d, const struct tern_device_info *info)
     for (int i = 0; i < 3; i++) {
         groups *= rt_group_count(r->global[i], r->local[i]);
     }
-    d->use = rt_use_of(info, items, d->use.local_bytes);
+    d->use = rt_use_of(info, items, d->use.local_bytes * (d->special.program != NULL ? d->special.joined : 1));
     d->in_local = d->program->image.frames_entry != 0 && d->block == NULL &&
         d->loaded->args_size + sizeof d->frames <= TERN_DATA_MAX &&
         rt_frames_choose(info, d->coarse ? d->loaded->coarse_spills : d->loaded->spills, d->loaded->stack, items,

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "runtime/core/fault.h"
+#include "runtime/core/frames.h"
 
 #define MERGED_MAX 16u /* work-items that are merged at most */
 #define FEWER 4u /* the part of a kernel's accesses of its frame that a known local size must save, to gain */
 #define LEAST 4u /* work-items that are merged to gain, at least */
+#define BUSY 2u /* times that a range must fill an engine with joined groups, so that few warps wait for the last one */
 
 /** Finds the dimension in which n work-items of a group can be merged: the last one, so that neighbours in x stay
  *  neighbours. 0: there is none. */
@@ -56,6 +58,23 @@ static bool plan_small(const struct tern_device_info *info, uint32_t items, cons
         }
     }
     return false;
+}
+
+/** Plans how many groups may be joined: their number in the dimension is a multiple, they fill the engine several
+ *  times, and as many warps find local memory as without. */
+static void plan_joined(cl_kernel k, const struct tern_device_info *info, const struct rt_range *r,
+                        struct tc_special *s)
+{
+    const uint32_t items = r->local[0] * r->local[1] * r->local[2];
+    const uint32_t groups = r->global[s->axis] / r->local[s->axis];
+    s->apart = (uint32_t)rt_kernel_local(k, items, NULL);
+    const uint32_t slots = rt_use_of(info, items / s->n, s->apart).slots;
+    s->joined = 1;
+    while (2 * s->joined * s->n <= MERGED_MAX && groups % (2 * s->joined) == 0 &&
+           fills(info, r, 2 * s->joined * s->n * BUSY) && 2ull * s->joined * s->apart <= info->local_bytes &&
+           rt_use_of(info, items / s->n, 2 * s->joined * s->apart).slots == slots) {
+        s->joined *= 2;
+    }
 }
 
 unsigned rt_special_group_max(cl_kernel k)
@@ -108,6 +127,7 @@ static cl_int take(cl_kernel k, const struct tc_special *s, struct rt_special *o
         error = rt_binary_load(b, ctx, &out->program);
         out->n = b->kernels.kernels[0].merged;
         out->axis = s->axis;
+        out->joined = b->kernels.kernels[0].joined > 1 ? b->kernels.kernels[0].joined : 1;
     }
     rt_object_drop(b);
     return error;
@@ -117,7 +137,7 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
 {
     const cl_device_id d = k->program->context->device;
     const uint32_t items = range->local[0] * range->local[1] * range->local[2];
-    struct tc_special s = {.kernel = k->code->name};
+    struct tc_special s = {.kernel = k->code->name, .joined = 1};
     bool whole = true;
     memcpy(s.local, range->local, sizeof s.local);
     *hardware = *range;
@@ -143,9 +163,12 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
     } else if (k->code->merges != TC_MERGES_TO_GAIN || !whole || !plan_small(&d->info, items, range, &s)) {
         return CL_SUCCESS;
     }
+    if (s.n > 1 && !s.must) {
+        plan_joined(k, &d->info, range, &s);
+    }
     const cl_int error = take(k, &s, out);
     if (error == CL_SUCCESS && out->program != NULL) {
-        hardware->global[out->axis] /= out->n;
+        hardware->global[out->axis] /= out->n * out->joined;
         hardware->local[out->axis] /= out->n;
     }
     return error;
@@ -167,12 +190,17 @@ void rt_special_regroup(const struct rt_range *range, struct tern_fault *fault)
 void rt_special_explain(const struct rt_special *s, const struct rt_range *range, struct tern_fault *fault)
 {
     uint32_t id[3];
-    char who[160];
+    char who[240];
     memcpy(id, fault->item, sizeof id);
     const uint32_t apart = range->local[s->axis] / s->n;
     const uint32_t number = id[s->axis] - range->offset[s->axis];
-    id[s->axis] += number / apart * (range->local[s->axis] - apart);
+    id[s->axis] += number / apart * (range->local[s->axis] * s->joined - apart);
     snprintf(who, sizeof who, "one of %u work-items that are %u apart in %c, the first of them (%u, %u, %u)", s->n,
              apart, "xyz"[s->axis], id[0], id[1], id[2]);
+    if (s->joined > 1) {
+        const size_t length = strlen(who);
+        snprintf(who + length, sizeof who - length, ", and those in the same places of the next %u group%s in %c",
+                 s->joined - 1, s->joined > 2 ? "s" : "", "xyz"[s->axis]);
+    }
     rt_fault_name_items(fault, who);
 }

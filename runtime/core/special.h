@@ -18,6 +18,7 @@ struct rt_special {
     struct rt_loaded *program;
     uint32_t n;    /**< Work-items that a hardware work-item runs; 1: the kernel does not see its groups. */
     unsigned axis; /**< Dimension in which they differ. */
+    uint32_t joined; /**< Groups of which it runs n work-items each, neighbours in this dimension. */
 };
 
 /** Largest number of work-items of a group of a kernel. */

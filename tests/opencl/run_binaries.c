@@ -213,6 +213,9 @@ static void test_refused(void **state)
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"sub_bytes\":8192"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"sub_bytes\":true"},
         {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":0"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":4,\"joined\":1"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"merged\":4,\"joined\":257"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"joined\":2"},
         {"\"first\"", "\"groups\":true", "\"groups\":1"},
         {"\"first\"", "\"merges\":1", "\"merges\":4"},
         {"\"first\"", "\"merges\":1", "\"merges\":true"},
@@ -220,7 +223,7 @@ static void test_refused(void **state)
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* Two kernels of one name. */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":9", "\"version\":8"},
+        {"{", "\"version\":10", "\"version\":9"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

@@ -3,7 +3,8 @@
  * Groups whose work-items are merged (runtime/compiler/ternc/merge.c): of up to 1,024 work-items, more than an engine
  * holds, and smaller ones that gain by it. The kernels of merged_kernels.inc are compiled for the device and, as C, for
  * the host, where each work-item is a context of its own that runs until it meets a barrier. Shapes of groups are
- * random, in one to three dimensions, with offsets. The test also runs preempted (run_merged_preempted).
+ * random, in one to three dimensions, with offsets. Small groups of ranges that fill an engine several times are also
+ * joined. The test also runs preempted (run_merged_preempted).
  *
  * The seed is printed. TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
@@ -92,8 +93,30 @@ static void run_device(cl_kernel k, const struct merged_range *r, cl_mem in, uin
     OK(clReleaseMemObject(out));
 }
 
-/** Runs a kernel over a random range on the device and on the host. */
-static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data)
+/** Returns a random range of small groups, whose number is even, of about `items` work-items in all. */
+static struct merged_range small_groups(size_t items)
+{
+    struct merged_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    size_t left = room >> below(3);
+    size_t groups = items / left;
+    for (cl_uint d = 0; d < r.dims; d++) {
+        const size_t part = (size_t)1 << below(4);
+        r.local[d] = d + 1 == r.dims ? left : part < left ? part : 1;
+        left /= r.local[d];
+    }
+    for (cl_uint d = 0; d < r.dims; d++) { /* the last dimension of the groups has an even number */
+        const size_t n = d + 1 == r.dims ? groups & ~(size_t)1 : below(3) + 1;
+        groups /= n;
+        r.global[d] = r.local[d] * n;
+        r.offset[d] = below(2) == 0 ? 0 : below(1000);
+    }
+    r.n = (cl_uint)below(1u << 31);
+    r.m = (cl_uint)below(1u << 31);
+    return r;
+}
+
+/** Runs a kernel over a random range on the device and on the host. small: of small groups. */
+static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data, bool small)
 {
     static uint32_t device[MERGED_ITEMS], expected[MERGED_ITEMS];
     for (size_t i = 0; i < MERGED_ITEMS; i++) {
@@ -101,7 +124,7 @@ static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data)
     }
     cl_kernel k = clCreateKernel(p, merged_kernels[which].name, &clt_error);
     MADE(k);
-    const struct merged_range range = any_range(size_of(k)), *r = &range;
+    const struct merged_range range = small ? small_groups(items_max) : any_range(size_of(k)), *r = &range;
     run_device(k, r, in, device);
     merged_run_host(&merged_kernels[which], r, data, expected);
     for (size_t i = 0; i < MERGED_ITEMS; i++) {
@@ -115,9 +138,8 @@ static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data)
     OK(clReleaseKernel(k));
 }
 
-static void test_random(void **state)
+static void run_random(uint32_t first, bool small)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* the thread sanitizer does not follow contexts; the other tests compile and run merged groups, too */
 #endif
@@ -125,8 +147,8 @@ static void test_random(void **state)
     /* The RTL is simulated cycle by cycle, so one short range for each kernel runs there. */
     const bool slow = clt_on_rtl();
     unsigned long steps;
-    items_max = slow ? 2 * most_items : MERGED_ITEMS;
-    seed = clt_seed(20261127, slow ? 1 : 3, &steps);
+    items_max = slow && !small ? 2 * most_items : slow ? 32 * room : MERGED_ITEMS;
+    seed = clt_seed(first, slow || small ? 1 : 3, &steps);
     for (size_t i = 0; i < MERGED_WORDS; i++) {
         data[i] = clt_random(&seed);
     }
@@ -134,11 +156,23 @@ static void test_random(void **state)
     cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
     for (unsigned long s = 0; s < steps; s++) {
         for (size_t i = 0; i < merged_n_kernels; i++) {
-            compare(p, i, in, data);
+            compare(p, i, in, data, small);
         }
     }
     OK(clReleaseProgram(p));
     OK(clReleaseMemObject(in));
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    run_random(20261127, false);
+}
+
+static void test_random_joined(void **state)
+{
+    (void)state;
+    run_random(20261128, true);
 }
 
 /** Fails unless groups of a kernel of this body have at most so many work-items. */
@@ -198,12 +232,13 @@ static void test_sizes(void **state)
     }
 }
 
-/** Instructions that a kernel executes in groups of 64 work-items, or less if an engine has less. */
-static cl_ulong cost(const char *name, const char *options)
+/** Instructions that a kernel executes in groups of 64 work-items, or less if an engine has less, over `items`
+ *  work-items. */
+static cl_ulong cost(const char *name, const char *options, size_t items)
 {
     static uint32_t result[MERGED_ITEMS];
     static const uint32_t zeros[MERGED_WORDS];
-    struct merged_range r = {.dims = 1, .global = {MERGED_ITEMS, 1, 1}, .n = 100, .m = 100,
+    struct merged_range r = {.dims = 1, .global = {items, 1, 1}, .n = 100, .m = 100,
                       .local = {room < 64 ? room : 64, 1, 1}};
     cl_program p = clt_build(merged_source, options);
     cl_kernel k = clCreateKernel(p, name, &clt_error);
@@ -224,12 +259,25 @@ static void test_saves(void **state)
     (void)state;
     static const char *const names[] = {"halves", "scan", "turned", "sum"};
     for (size_t i = 0; i < LENGTH(names); i++) {
-        const cl_ulong merged = cost(names[i], "-cl-std=CL3.0");
-        const cl_ulong plain = cost(names[i], "-cl-std=CL3.0 -tern-no-coarsen");
+        const cl_ulong merged = cost(names[i], "-cl-std=CL3.0", MERGED_ITEMS);
+        const cl_ulong plain = cost(names[i], "-cl-std=CL3.0 -tern-no-coarsen", MERGED_ITEMS);
         if (merged * 4 > plain * 3) {
             fail_msg("%s: %llu thread instructions merged, %llu not", names[i], (unsigned long long)merged,
                      (unsigned long long)plain);
         }
+    }
+}
+
+/** Joined groups save instructions where their number is even. */
+static void test_joined(void **state)
+{
+    (void)state;
+    const size_t group = room < 64 ? room : 64, odd = MERGED_ITEMS - group;
+    const cl_ulong joined = cost("turned", "-cl-std=CL3.0", MERGED_ITEMS);
+    const cl_ulong single = cost("turned", "-cl-std=CL3.0", odd);
+    if (joined * odd * 20 > single * MERGED_ITEMS * 19) {
+        fail_msg("%llu thread instructions for %d work-items in an even number of groups, %llu for %zu in an odd one",
+                 (unsigned long long)joined, MERGED_ITEMS, (unsigned long long)single, odd);
     }
 }
 
@@ -269,6 +317,26 @@ static void test_faults(void **state)
     if (strstr(report, exact) == NULL) {
         fail_msg("reported \"%s\"", report);
     }
+}
+
+/** The report of joined groups names those of which a work-item faulted. */
+static void test_faults_joined(void **state)
+{
+    (void)state;
+    static const char text[] = "kernel void f(global uint *a, local uint *t, uint bad) {"
+        "    uint l = get_local_id(0); t[l] = l; barrier(CLK_LOCAL_MEM_FENCE);"
+        "    a[(t[l ^ 1] & 1023) + ((get_global_id(0) == bad) << 28)] = l; }";
+    const size_t local = room < 64 ? room : 64, global = 64 * room, offset = 7;
+    const cl_uint id = (cl_uint)(offset + global - local - 2);
+    unsigned n = 0, apart = 0, first = 0, next = 0;
+    const char *report = clt_fault(text, "", 1, &offset, &global, &local, local * 4, id);
+    const char *who = strstr(report, "kernel f: one of ");
+    assert_non_null(who);
+    assert_int_equal(sscanf(who, "kernel f: one of %u work-items that are %u apart in x, the first of them (%u, 0, 0), "
+                            "and those in the same places of the next %u group", &n, &apart, &first, &next), 4);
+    assert_int_equal(apart * n, local);
+    assert_int_equal((first - offset) / local % (next + 1), 0);
+    assert_true(id >= first && (id - first) / local <= next && (id - first) % local % apart == 0);
 }
 
 static char told[2048]; /* what the runtime last reported */
@@ -374,9 +442,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_random_joined),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_saves),
+        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults_joined),
         cmocka_unit_test(test_many_sizes),
         cmocka_unit_test(test_refusals),
     };

@@ -29,7 +29,7 @@
 #define CC1_LESS 2u     /* it is less optimized, for -cl-opt-disable */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Version of the JSON in .tern.kernels, raised with each change that a loader must know. */
-#define CC1_OBJECT_VERSION 9
+#define CC1_OBJECT_VERSION 10
 
 /** As enum tc_merges of compiler.h. */
 enum cc1_merges { CC1_NEVER, CC1_IF_NEEDED, CC1_TO_GAIN, CC1_BY_IDS };
@@ -60,7 +60,9 @@ struct cc1_kernel {
     int groups;          /**< The kernel sees its groups: their ids, sizes, barriers, sub-groups or local memory. */
     int sub_groups;      /**< The kernel has memory for functions of sub-groups, cc1.sub_bytes for each lane. */
     enum cc1_merges merges; /**< When work-items of its groups are merged. */
-    uint32_t merged;     /**< Work-items that a hardware work-item of this object runs; 0: it is not specialised. */
+    uint32_t merged;     /**< Work-items of a group that a hardware work-item of this object runs; 0: it is not
+                          *   specialised. */
+    uint32_t joined;     /**< Groups of which it runs them; 0: one. */
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
@@ -172,6 +174,8 @@ struct cc1_special {
     /** Work-items that are merged, a divisor of local[axis]; 1: none, and ids of groups come from global ids. */
     uint32_t n;
     int must;          /**< The group does not fit an engine otherwise, so merging is no matter of gain. */
+    uint32_t joined;   /**< Groups that may be joined, at most. */
+    uint32_t apart;    /**< Distance of their local memory, in bytes. */
 };
 
 /** True: function f, or one that it calls, has an instruction that `is` is true for, or calls by a pointer. */

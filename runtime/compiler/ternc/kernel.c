@@ -358,6 +358,9 @@ void cc1_kernels_emit(struct cc1 *cc)
         if (cc->kernels[i].merged) {
             cJSON_AddNumberToObject(json, "merged", cc->kernels[i].merged);
         }
+        if (cc->kernels[i].joined > 1) {
+            cJSON_AddNumberToObject(json, "joined", cc->kernels[i].joined);
+        }
         if (cc->kernels[i].rows) {
             cJSON_AddTrueToObject(json, "coarse_rows");
         }

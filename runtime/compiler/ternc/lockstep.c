@@ -127,7 +127,7 @@ static int find_guard(struct loop *l)
 static int read_loop(struct loop *l)
 {
     LLVMValueRef end = end_of(l->latch);
-    if (!LLVMIsABranchInst(end) || LLVMGetNumSuccessors(end) != 2 || !(tile_find(l->t, end)->depends & TILE_X)) {
+    if (!LLVMIsABranchInst(end) || LLVMGetNumSuccessors(end) != 2 || !(tile_find(l->t, end)->depends & TILE_BOTH)) {
         return 0;
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -434,7 +434,7 @@ static const struct tile_value *growing(const struct tile *t, LLVMValueRef v, LL
 {
     const struct tile_value *x = tile_find(t, v), *limit = tile_find(t, other);
     if (!x || x->growth != TILE_GROWS || x->times || LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMIntegerTypeKind ||
-        (limit && limit->depends & TILE_X)) {
+        x->depends & TILE_Y || (limit && limit->depends & TILE_BOTH)) {
         return NULL;
     }
     const int64_t by = (int64_t)(int32_t)x->by * t->stride * (t->x - 1);
@@ -472,11 +472,11 @@ void lockstep_vote(struct tile *t, struct tile_value *v)
     const int all = v->kind == TILE_ALL;
     LLVMValueRef c = LLVMGetOperand(v->of, 0), by_one = vote_by_one(t, c, all);
     LLVMValueRef made = by_one ? by_one : tile_get(t, c, 0);
-    for (unsigned k = 1; k < t->x && !by_one; k++) {
+    for (unsigned k = 1; k < t->x * t->y && !by_one; k++) {
         LLVMValueRef one = tile_get(t, c, k);
         made = all ? LLVMBuildAnd(t->b, made, one, "") : LLVMBuildOr(t->b, made, one, "");
     }
-    for (unsigned k = 0; k < t->x; k++) {
+    for (unsigned k = 0; k < t->x * t->y; k++) {
         v->copy[k] = made;
     }
 }

@@ -200,13 +200,14 @@ static void make_runtime(struct cc1 *cc, const char *input, const char *stack_pa
 static struct cc1_special read_special(int argc, char **argv)
 {
     struct cc1_special s = {0};
-    if (argc < 5 || sscanf(argv[2], "%u,%u,%u", &s.local[0], &s.local[1], &s.local[2]) != 3 ||
+    if (argc < 7 || sscanf(argv[2], "%u,%u,%u", &s.local[0], &s.local[1], &s.local[2]) != 3 ||
         sscanf(argv[3], "%u", &s.n) != 1 || sscanf(argv[4], "%u", &s.axis) != 1 || s.axis > 2 || s.n == 0 ||
+        sscanf(argv[5], "%u", &s.joined) != 1 || sscanf(argv[6], "%u", &s.apart) != 1 ||
         s.n > TILE_COPIES || s.local[0] == 0 || s.local[1] == 0 || s.local[2] == 0 || s.local[s.axis] % s.n) {
         cc1_die(CC1_INTERNAL, "bad arguments of -special");
     }
     s.name = argv[1];
-    s.must = argc > 5 && !strcmp(argv[5], "-must");
+    s.must = argc > 7 && !strcmp(argv[7], "-must");
     return s;
 }
 

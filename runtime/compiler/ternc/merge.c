@@ -13,6 +13,10 @@
  *   global id k = OFFSET + GROUP_ID * n * H + local id k
  *   global size = GLOBAL_SIZE * n
  *
+ * Groups may be joined: each hardware work-item runs its n work-items of y neighbouring groups of the axis. Group l of
+ * them is GROUP_ID * y + l. Copy (k, l) of an instruction has index l * n + k, as in tiles. All groups pass a barrier
+ * together. Each has its own local memory, t->apart bytes behind that of the group before it.
+ *
  * An instruction has a copy for each k if its value depends on one of these ids, else one for all. A barrier is
  * executed once. Regions (merge_read.c) are copied as a whole, one work-item after the other:
  *
@@ -31,6 +35,12 @@ struct copy_of_region {
     unsigned number, k;
     LLVMBasicBlockRef from, join;
 };
+
+/** Number of the copies of an instruction that depends on all ids. */
+static unsigned count_copies(const struct tile *t)
+{
+    return t->x * t->y;
+}
 
 static unsigned region_of(const struct tile *t, LLVMBasicBlockRef block)
 {
@@ -65,6 +75,14 @@ static void make_branch(struct tile *t, const struct copy_of_region *c, LLVMValu
     }
 }
 
+/** Builds copy k of an address in local memory. */
+static LLVMValueRef local_address(struct tile *t, LLVMValueRef i, unsigned k)
+{
+    LLVMValueRef first = LLVMIsALoadInst(i) ? tile_clone(t, i, k) : LLVMGetOperand(i, 0);
+    LLVMValueRef by = cc1_u32(t->cc, k / t->side * t->apart);
+    return k / t->side ? LLVMBuildGEP2(t->b, LLVMInt8TypeInContext(t->cc->context), first, &by, 1, "") : first;
+}
+
 /** Builds copy k of a block of the region. complete_block completes the phis. */
 static void make_block(struct tile *t, const struct copy_of_region *c, LLVMBasicBlockRef block)
 {
@@ -77,6 +95,8 @@ static void make_block(struct tile *t, const struct copy_of_region *c, LLVMBasic
             v->copy[c->k] = LLVMBuildPhi(t->b, LLVMTypeOf(i), "");
         } else if (v->kind == TILE_PLAIN) {
             v->copy[c->k] = tile_clone(t, i, c->k);
+        } else if (v->kind == TILE_LOCAL) {
+            v->copy[c->k] = local_address(t, i, c->k);
         }
     }
 }
@@ -136,7 +156,7 @@ static void skip_region(struct tile *t, struct tile_region *r)
     LLVMValueRef phi = LLVMGetFirstInstruction(r->join);
     for (size_t p = 0; LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi), p++) {
         for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-            for (unsigned k = 0; k < t->x && LLVMGetIncomingBlock(phi, i) == r->from; k++) {
+            for (unsigned k = 0; k < count_copies(t) && LLVMGetIncomingBlock(phi, i) == r->from; k++) {
                 r->joined[p * TILE_COPIES + k] = tile_get(t, LLVMGetIncomingValue(phi, i), k);
             }
         }
@@ -155,7 +175,7 @@ static void make_region(struct tile *t, unsigned number)
         skip_region(t, r);
         return;
     }
-    for (c.k = 0; c.k < t->x; c.k++) {
+    for (c.k = 0; c.k < count_copies(t); c.k++) {
         c.join = tile_add_block(t);
         for (unsigned n = 0; n < t->n_blocks; n++) {
             if (region_of(t, t->blocks[n]) == number) {
@@ -209,6 +229,10 @@ static void make_uniform(struct tile *t, LLVMBasicBlockRef block)
             LLVMInsertIntoBuilder(t->b, LLVMInstructionClone(i));
         } else if (v->kind == TILE_ALL || v->kind == TILE_ANY) {
             lockstep_vote(t, v);
+        } else if (v->kind == TILE_LOCAL) {
+            for (unsigned k = 0; k < count_copies(t); k++) {
+                v->copy[k] = k % t->side ? v->copy[k - 1] : local_address(t, i, k);
+            }
         } else if (v->kind == TILE_PLAIN) {
             tile_make_copies(t, v, 0);
             tile_make_copies(t, v, 1);
@@ -247,7 +271,7 @@ static void complete_phis(struct tile *t)
     for (size_t n = 0; n < t->n; n++) {
         struct tile_value *v = &t->values[n];
         const int outside = LLVMIsAPHINode(v->of) && !region_of(t, LLVMGetInstructionParent(v->of));
-        for (unsigned k = 0; k < t->x && outside; k++) {
+        for (unsigned k = 0; k < count_copies(t) && outside; k++) {
             if (LLVMIsAPHINode(v->copy[k]) && LLVMCountIncoming(v->copy[k]) == 0) {
                 complete_phi(t, v, k);
             }
@@ -263,23 +287,31 @@ static void make_ids(struct tile *t)
     cc1_set_range(t->cc, local, 0, t->stride);
     LLVMValueRef offset = cc1_read_csr(t->cc, t->b, TERN_CSR_OFFSET_X + a);
     LLVMValueRef group = cc1_read_csr(t->cc, t->b, TERN_CSR_GROUP_ID_X + a);
-    LLVMValueRef before = LLVMBuildMul(t->b, group, cc1_u32(t->cc, t->x * t->stride), "");
+    LLVMValueRef before = LLVMBuildMul(t->b, group, cc1_u32(t->cc, count_copies(t) * t->stride), "");
     LLVMValueRef global = LLVMBuildAdd(t->b, LLVMBuildAdd(t->b, offset, before, ""), local, "");
     LLVMValueRef hardware = cc1_read_csr(t->cc, t->b, TERN_CSR_GLOBAL_SIZE_X + a);
-    LLVMValueRef size = LLVMBuildMul(t->b, hardware, cc1_u32(t->cc, t->x), "");
+    LLVMValueRef size = LLVMBuildMul(t->b, hardware, cc1_u32(t->cc, count_copies(t)), "");
+    LLVMValueRef groups = LLVMBuildMul(t->b, cc1_read_csr(t->cc, t->b, TERN_CSR_NUM_GROUPS_X + a),
+                                       cc1_u32(t->cc, t->y), "");
+    LLVMValueRef first = LLVMBuildMul(t->b, group, cc1_u32(t->cc, t->y), "");
     for (size_t n = 0; n < t->n; n++) {
         struct tile_value *v = &t->values[n];
         const int is_local = v->kind == TILE_ID_X && cc1_csr(v->of) == TERN_CSR_LOCAL_ID_X + a;
-        for (unsigned k = 0; k < t->x; k++) {
-            LLVMValueRef by = cc1_u32(t->cc, k * t->stride), id = is_local ? local : global;
+        for (unsigned k = 0; k < count_copies(t); k++) {
+            const uint32_t number = is_local ? k % t->side : k; /* work-items that are joined follow each other */
+            LLVMValueRef by = cc1_u32(t->cc, number * t->stride), id = is_local ? local : global;
             if (v->kind == TILE_ID_X) {
-                v->copy[k] = k == 0 ? id : LLVMBuildAdd(t->b, id, by, "");
-                if (k && is_local) {
+                v->copy[k] = number == 0 ? id : LLVMBuildAdd(t->b, id, by, "");
+                if (number && is_local) {
                     LLVMSetNUW(v->copy[k], 1);
                     LLVMSetNSW(v->copy[k], 1);
                 }
             } else if (v->kind == TILE_SIZE_X) {
                 v->copy[k] = size;
+            } else if (v->kind == TILE_GROUPS) {
+                v->copy[k] = groups;
+            } else if (v->kind == TILE_GROUP) {
+                v->copy[k] = LLVMBuildAdd(t->b, first, cc1_u32(t->cc, k / t->side), "");
             } else if (v->kind == TILE_PRIVATE) {
                 v->copy[k] = tile_clone(t, v->of, k);
             }

@@ -35,7 +35,13 @@ static int is_own_id(const struct tile *t, LLVMValueRef call)
 {
     const unsigned csr = cc1_csr(call);
     return csr == TERN_CSR_LOCAL_ID_X + t->axis || csr == TERN_CSR_GLOBAL_ID_X + t->axis ||
-        csr == TERN_CSR_GLOBAL_SIZE_X + t->axis || csr == TERN_CSR_THREAD;
+        csr == TERN_CSR_GLOBAL_SIZE_X + t->axis || csr == TERN_CSR_THREAD ||
+        (t->y > 1 && (csr == TERN_CSR_GROUP_ID_X + t->axis || csr == TERN_CSR_NUM_GROUPS_X + t->axis));
+}
+
+unsigned merge_depends(const struct tile *t)
+{
+    return t->y > 1 ? TILE_BOTH : TILE_X;
 }
 
 /** True: merged work-items may call the function one after the other, also in a loop. */
@@ -82,14 +88,19 @@ static int read_call(struct tile *t, struct tile_value *v)
         t->barriers = 1;
     } else if (csr == TERN_CSR_LOCAL_ID_X + t->axis || csr == TERN_CSR_GLOBAL_ID_X + t->axis) {
         v->kind = TILE_ID_X;
-        v->depends = TILE_X;
+        v->depends = csr == TERN_CSR_LOCAL_ID_X + t->axis ? TILE_X : merge_depends(t);
+    } else if (csr == TERN_CSR_GROUP_ID_X + t->axis && t->y > 1) {
+        v->kind = TILE_GROUP;
+        v->depends = TILE_Y;
+    } else if (csr == TERN_CSR_NUM_GROUPS_X + t->axis && t->y > 1) {
+        v->kind = TILE_GROUPS;
     } else if (csr == TERN_CSR_GLOBAL_SIZE_X + t->axis) {
         v->kind = TILE_SIZE_X;
     } else if (csr == TERN_CSR_THREAD) {
         return cc1_refuse(&t->why, v->of, "it reads the number of its hardware work-item");
     } else if (!csr && !coarse_is_pure_call(v->of)) {
         LLVMValueRef f = LLVMGetCalledValue(v->of);
-        v->depends = TILE_X;
+        v->depends = merge_depends(t);
         if (!LLVMIsAInlineAsm(f) && !LLVMIsAFunction(f)) {
             return cc1_refuse(&t->why, v->of, "it calls a function by a pointer");
         }
@@ -101,6 +112,19 @@ static int read_call(struct tile *t, struct tile_value *v)
     return 1;
 }
 
+/** Finds an address in local memory: of an argument, or of a variable (merge_find_local). */
+static void read_local(struct tile *t, struct tile_value *v)
+{
+    const LLVMTypeRef type = LLVMTypeOf(v->of);
+    if (t->y > 1 && LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
+        LLVMGetPointerAddressSpace(type) == CC1_LOCAL_SPACE &&
+        (LLVMIsALoadInst(v->of) ? coarse_is_argument(t->plain, LLVMGetOperand(v->of, 0)) != 0
+                                : LLVMIsAGlobalVariable(LLVMGetOperand(v->of, 0)) != NULL)) {
+        v->kind = TILE_LOCAL;
+        v->depends = TILE_Y;
+    }
+}
+
 /** Sets kind and own dependence of an instruction. 0: the kernel cannot be merged. */
 static int read_instruction(struct tile *t, struct tile_value *v)
 {
@@ -108,14 +132,18 @@ static int read_instruction(struct tile *t, struct tile_value *v)
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAlloca:
         v->kind = TILE_PRIVATE;
-        v->depends = TILE_X;
+        v->depends = merge_depends(t);
         if (LLVMGetInstructionParent(i) != LLVMGetEntryBasicBlock(t->plain) ||
             !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
             return cc1_refuse(&t->why, i, "it has a private array whose size is not constant");
         }
         return 1;
-    case LLVMStore: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: v->depends = TILE_X; return 1;
-    case LLVMLoad: v->depends = coarse_is_ordered(i) ? TILE_X : 0; return 1;
+    case LLVMStore: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: v->depends = merge_depends(t); return 1;
+    case LLVMLoad:
+        v->depends = coarse_is_ordered(i) ? merge_depends(t) : 0;
+        read_local(t, v);
+        return 1;
+    case LLVMFreeze: read_local(t, v); return 1;
     case LLVMVAArg: case LLVMIndirectBr: case LLVMUnreachable:
         return cc1_refuse(&t->why, i, "it has a place that is never reached, or a computed jump");
     case LLVMCall: return read_call(t, v);
@@ -182,7 +210,7 @@ static int add_region(struct tile *t, const struct cc1_set *set, LLVMBasicBlockR
             return 0;
         }
         v->region = number;
-        v->depends |= is_block ? 0u : TILE_X;
+        v->depends |= is_block ? 0u : merge_depends(t);
     }
     t->regions = realloc(t->regions, number * sizeof *t->regions);
     if (!t->regions) {
@@ -231,7 +259,7 @@ static int is_new(const struct tile *t, LLVMBasicBlockRef block)
     for (unsigned i = 0; i < t->n_regions && !known; i++) {
         known = t->regions[i].from == block;
     }
-    return !known && LLVMGetNumSuccessors(end) > 1 && tile_find(t, end)->depends & TILE_X;
+    return !known && LLVMGetNumSuccessors(end) > 1 && tile_find(t, end)->depends & TILE_BOTH;
 }
 
 /** Finds all regions. 0: a divergent branch has none. */
@@ -253,6 +281,57 @@ static int find_regions(struct tile *t, const struct tile_joins *j)
     return all;
 }
 
+/** True: a constant is made of the address of a local variable, or is one. */
+static int names_local(LLVMValueRef v)
+{
+    int names = LLVMIsAGlobalVariable(v) && LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == CC1_LOCAL_SPACE;
+    for (int o = 0; LLVMIsConstant(v) && !LLVMIsAGlobalValue(v) && !names && o < LLVMGetNumOperands(v); o++) {
+        names = names_local(LLVMGetOperand(v, (unsigned)o));
+    }
+    return names;
+}
+
+/** Builds a constant that names a local variable as an instruction. NULL: it is no address at a constant distance from
+ *  the variable. */
+static LLVMValueRef build_local(LLVMBuilderRef b, LLVMValueRef v)
+{
+    if (LLVMIsAGlobalVariable(v)) {
+        return LLVMBuildFreeze(b, v, "");
+    }
+    if (!LLVMIsAConstantExpr(v) || LLVMGetConstOpcode(v) != LLVMGetElementPtr || LLVMGetNumOperands(v) != 2 ||
+        !LLVMIsAGlobalVariable(LLVMGetOperand(v, 0)) || !LLVMIsAConstantInt(LLVMGetOperand(v, 1))) {
+        return NULL;
+    }
+    LLVMValueRef first = LLVMBuildFreeze(b, LLVMGetOperand(v, 0), ""), by = LLVMGetOperand(v, 1);
+    return LLVMBuildGEP2(b, LLVMGetGEPSourceElementType(v), first, &by, 1, "");
+}
+
+int merge_find_local(struct tile *t)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(t->cc->context);
+    int all = 1;
+    for (LLVMValueRef f = LLVMGetFirstFunction(t->cc->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block && all; block = LLVMGetNextBasicBlock(block)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && all; i = LLVMGetNextInstruction(i)) {
+                for (int o = 0; o < LLVMGetNumOperands(i) && all; o++) {
+                    LLVMValueRef v = LLVMGetOperand(i, (unsigned)o), made;
+                    if (!names_local(v) || LLVMIsAFreezeInst(i)) {
+                        continue;
+                    }
+                    LLVMPositionBuilderBefore(b, i);
+                    made = f == t->plain && !LLVMIsAPHINode(i) ? build_local(b, v) : NULL;
+                    all = made != NULL;
+                    if (made) {
+                        LLVMSetOperand(i, (unsigned)o, made);
+                    }
+                }
+            }
+        }
+    }
+    LLVMDisposeBuilder(b);
+    return all;
+}
+
 void merge_free(struct tile *t)
 {
     for (unsigned n = 0; n < t->n_regions; n++) {
@@ -261,6 +340,27 @@ void merge_free(struct tile *t)
     free(t->values);
     free(t->blocks);
     free(t->regions);
+}
+
+/** Finds the addresses outside of regions that move with the local memory of a group: those of TILE_LOCAL, and at
+ *  distances from them that are the same in all groups. */
+static void find_moving(struct tile *t)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t k = 0; k < t->n; k++) {
+            struct tile_value *v = &t->values[k];
+            const struct tile_value *from =
+                LLVMIsAGetElementPtrInst(v->of) ? tile_find(t, LLVMGetOperand(v->of, 0)) : NULL;
+            int moves = from && !v->region && (from->kind == TILE_LOCAL || from->moves);
+            for (int o = 1; moves && o < LLVMGetNumOperands(v->of); o++) {
+                const struct tile_value *index = tile_find(t, LLVMGetOperand(v->of, (unsigned)o));
+                moves = !index || !(index->depends & TILE_Y);
+            }
+            changed |= moves && !v->moves;
+            v->moves |= moves;
+        }
+    }
 }
 
 int merge_read(struct tile *t, size_t most)
@@ -291,5 +391,6 @@ int merge_read(struct tile *t, size_t most)
         return 0;
     }
     tile_find_growth(t);
+    find_moving(t);
     return 1;
 }

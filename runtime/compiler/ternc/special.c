@@ -22,6 +22,8 @@
 #define GAIN 0.95     /* cost that merged work-items may have at most, of the plain entry's for as many */
 #define BETTER 0.95   /* cost that they may have at most with split loops, of that with other ones */
 #define LEAST 4u      /* work-items that are merged at least, to gain */
+#define JOINED 0.93   /* instructions that joined groups may have at most, of those of half as many */
+#define JOINS 4       /* numbers of joined groups that are tried, at most: 2, 4, 8 and 16 */
 #define FRACTION 4u   /* of the work-items asked for, the next number that is tried */
 #define LONGEST 1800u /* instructions of a merged entry that is to gain, most of the instruction cache */
 
@@ -226,28 +228,29 @@ void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s)
 /** A way to merge work-items. */
 struct way {
     struct tile *t; /**< The entry that is merged; NULL: none, it is better not to. */
-    uint32_t n;     /**< Work-items for each of the hardware. */
-    double cost;    /**< For each work-item. */
+    uint32_t n;     /**< Work-items of a group for each of the hardware. */
+    double cost;    /**< For each work-item, as the next. */
+    double instructions;
 };
 
 static void set_number(struct tile *t, const struct cc1_special *s, uint32_t n)
 {
-    t->x = n;
+    t->x = t->side = n;
     t->stride = s->local[s->axis] / n;
 }
 
-/** Reads the entry of the only kernel. lockstep: first splits loops that work-items leave at different rounds. 0: its
- *  work-items cannot be merged, see t->why. */
-static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep, struct tile *t)
+/** Reads the entry of the only kernel. lockstep: first splits loops that work-items leave at different rounds. joined:
+ *  groups that are joined. 0: its work-items cannot be merged, see t->why. */
+static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep, uint32_t joined, struct tile *t)
 {
     size_t length;
     const char *name = LLVMGetValueName2(cc->kernels[0].entry, &length);
     struct cc1_set serial = {0};
     for (;;) {
-        *t = (struct tile){.cc = cc, .plain = LLVMGetNamedFunction(cc->module, name), .side = TILE_COPIES, .y = 1,
-                           .axis = s->axis, .serial = serial};
+        *t = (struct tile){.cc = cc, .plain = LLVMGetNamedFunction(cc->module, name), .y = joined, .axis = s->axis,
+                           .apart = s->apart, .serial = serial};
         set_number(t, s, s->n);
-        if (!merge_read(t, MERGE_VALUES_MAX)) {
+        if ((joined > 1 && !merge_find_local(t)) || !merge_read(t, MERGE_VALUES_MAX)) {
             return 0;
         }
         if (!lockstep || !lockstep_split(t)) {
@@ -282,7 +285,30 @@ static void choose(struct tile *t, const struct cc1_special *s, struct way *best
         const struct tile_estimate e = estimate(t, s->must);
         const double each = tile_cost(&e) / n;
         if (e.words <= LONGEST && each < best->cost) {
-            *best = (struct way){t, n, each};
+            *best = (struct way){t, n, each, e.instructions / n};
+        }
+    }
+}
+
+/** Tries to join 2 groups, and twice as many while that is better. Changes the best way. other, t: JOINS elements, in
+ *  which the ways are kept. A way is better if it needs fewer instructions. It accesses the same memory. */
+static void join(const struct cc1 *cc, const struct cc1_special *s, int lockstep, struct cc1 *other, struct tile *t,
+                 struct way *best)
+{
+    int better = 1;
+    for (uint32_t y = 2; better && y <= s->joined && best->n * y <= TILE_COPIES; y *= 2, other++, t++) {
+        *other = *cc;
+        other->module = LLVMCloneModule(cc->module);
+        if (lockstep) {
+            cc1_module_optimize(other, "function(lcssa)");
+        }
+        better = read_entry(other, s, lockstep, y, t);
+        if (better) {
+            set_number(t, s, best->n);
+            const struct tile_estimate e = estimate(t, 0);
+            const struct way w = {t, best->n, tile_cost(&e) / (best->n * y), e.instructions / (best->n * y)};
+            better = e.words <= LONGEST && w.instructions < best->instructions * JOINED && w.cost <= best->cost;
+            *best = better ? w : *best;
         }
     }
 }
@@ -303,16 +329,17 @@ static void take(struct cc1 *cc, const struct cc1_special *s, const struct way *
     k->entry = made;
     cc1_module_optimize(cc, TILE_PASSES);
     k->merged = w->n;
+    k->joined = w->t->y;
 }
 
 void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
 {
     struct cc1_kernel *k = &cc->kernels[0];
-    struct cc1 other = *cc;
-    struct tile t = {0}, split = {0};
-    struct way best = {NULL, s->n, DBL_MAX};
+    struct cc1 other = *cc, joins[JOINS];
+    struct tile t = {0}, split = {0}, joined[JOINS] = {0};
+    struct way best = {NULL, s->n, DBL_MAX, DBL_MAX};
     cc1_module_optimize(cc, "function(loop-simplify)");
-    const int can = read_entry(cc, s, 0, &t);
+    const int can = read_entry(cc, s, 0, 1, &t);
     if (!can && s->must) {
         cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
     }
@@ -329,13 +356,19 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
     }
     other.module = LLVMCloneModule(cc->module);
     cc1_module_optimize(&other, "function(lcssa)");
-    if (read_entry(&other, s, 1, &split) && split.serial.n) {
+    if (read_entry(&other, s, 1, 1, &split) && split.serial.n) {
         best.cost *= best.t ? BETTER : 1;
         choose(&split, s, &best);
+    }
+    if (best.t && s->joined > 1) {
+        join(cc, s, best.t == &split, joins, joined, &best);
     }
     if (best.t) {
         take(cc, s, &best);
     }
     merge_free(&t);
     merge_free(&split);
+    for (int i = 0; i < JOINS; i++) {
+        merge_free(&joined[i]);
+    }
 }

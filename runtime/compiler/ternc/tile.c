@@ -43,18 +43,23 @@ LLVMValueRef tile_clone(struct tile *t, LLVMValueRef of, unsigned k)
     return i;
 }
 
-/** True: copy k of v is that of its row's first copy plus a constant. */
+/** True: copy k of v is that of its row's first copy plus a constant, or that of the first row plus one. */
 static int is_derived(const struct tile *t, const struct tile_value *v, unsigned k)
 {
+    if (v->moves && k >= t->side) {
+        return 1;
+    }
     return k % t->side > 0 && tile_depends(t, v) & TILE_X && v->growth == TILE_GROWS && !v->times &&
         v->kind == TILE_PLAIN;
 }
 
 static LLVMValueRef derive(struct tile *t, const struct tile_value *v, unsigned k)
 {
-    LLVMValueRef first = v->copy[k / t->side * t->side];
-    LLVMValueRef by = cc1_u32(t->cc, v->by * t->stride * (k % t->side));
-    if (v->by == 0) {
+    const unsigned row = k / t->side;
+    const int moved = v->moves && row > 0;
+    LLVMValueRef first = v->copy[moved ? k % t->side : row * t->side];
+    LLVMValueRef by = cc1_u32(t->cc, moved ? row * t->apart : v->by * t->stride * (k % t->side));
+    if (!moved && v->by == 0) {
         return first;
     }
     return LLVMGetTypeKind(LLVMTypeOf(first)) == LLVMPointerTypeKind

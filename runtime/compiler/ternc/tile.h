@@ -26,6 +26,9 @@ enum tile_kind {
     TILE_ID_Y,
     TILE_SIZE_X,
     TILE_SIZE_Y,
+    TILE_GROUP,  /**< Merged groups that are joined: the id of the group. */
+    TILE_GROUPS, /**< The number of groups. */
+    TILE_LOCAL,  /**< An address in local memory, of which each group has another one. */
     TILE_HINT,
     TILE_EXIT,
     TILE_BARRIER, /**< Of merged groups, as the next ones. */
@@ -47,6 +50,7 @@ struct tile_value {
     LLVMValueRef times;      /**< A value that does not depend on x; NULL: 1. */
     int leaves;              /**< A branch: 1 + index of the successor to which no work-item of a tile goes; 0: none. */
     int votes;               /**< A branch: the work-items of a tile all go its way, or one after the other. */
+    int moves;               /**< Joined groups: an address that is `apart` bytes further in the next group. */
     unsigned region;         /**< Number of the region that has the value, or a phi of whose join it is; 0: none. */
     LLVMValueRef copy[TILE_COPIES + 1]; /**< Of a block: [0] its copy in the tile, [TILE_SLOW] that in the loop. */
     LLVMBasicBlockRef last[2]; /**< A block: last block of its copy in the tile, and of that in the loop. */
@@ -71,7 +75,9 @@ struct tile {
     unsigned side;                 /**< Copy (k, l) has index l * side + k. */
     uint32_t stride;               /**< Distance of the copies in x, in work-items. */
     int barriers;                  /**< Merged groups: there are barriers. */
-    unsigned axis;                 /**< Merged groups: the dimension in which the copies differ, which counts as x. */
+    unsigned axis;                 /**< Merged groups: the dimension in which the copies differ, which counts as x;
+                                    *   groups that are joined, of which there are `y`, count as y. */
+    uint32_t apart;                /**< Distance of the local memory of groups that are joined, in bytes. */
     unsigned n_regions;
     struct tile_region *regions;   /**< Region number n is element n - 1. */
     struct cc1_set serial;         /**< Merged groups: the blocks before the serial copies of loops (lockstep.c). */
@@ -148,7 +154,12 @@ int waits_reads_others(LLVMValueRef i);
  *  than `most` instructions and blocks. The caller calls merge_free. */
 int merge_read(struct tile *t, size_t most);
 void merge_free(struct tile *t);
-/** Makes an entry for merged groups, of which each hardware work-item runs t->x work-items. */
+/** Makes the addresses of local variables instructions of the plain entry, so that groups can be joined. 0: there are
+ *  addresses that are not. */
+int merge_find_local(struct tile *t);
+/** On what a value depends that differs between all copies. */
+unsigned merge_depends(const struct tile *t);
+/** Makes an entry for merged groups, of which each hardware work-item runs t->x work-items of t->y groups. */
 LLVMValueRef merge_make(struct tile *t, const char *name);
 
 /** Calls in a plain entry, from a bit to a bit, which merge_make replaces: TILE_ALL and TILE_ANY. */

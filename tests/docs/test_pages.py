@@ -20,7 +20,7 @@ class Pages(Tree):
         self.assertIn("By [LICENSE](/tree/LICENSE.md).", self.page("contributing.md"))
         self.assertIn("[a.md](/a.md), [why](/why/index.md) |\n\n![x](/pictures/x.svg)", self.page("index.md"))
         self.assertEqual(self.page("a.md"), "# A\n\n## A part\n\nOf `tern_wait` and [tern-info(1)](/man/tern-info.1.md)"
-                         ", [tern_wait(3)](/reference/api/contexts-submission.md).\n\n    [no](link.md)\n\n"
+                         ", [tern_wait(3)](/reference/api/contexts-submission.md).\n\n    [no](link.md) tern-info(1)\n\n"
                          "In `[code](none.md)` too. [tool](/tree/scripts/tool.py.md), [back](/tern.md)\n\n[ref]\n\n"
                          "[ref]: /sub/b.md#b\n")
         self.assertIn("# scripts/tool.py\n\n````python\nprint('```')\n````\n", self.page("tree/scripts/tool.py.md"))
@@ -77,6 +77,10 @@ class Pages(Tree):
         """Each call, struct, field, constant and word of the public headers is on a page of the API."""
         self.works("--until", "pages")
         text = "".join(p.read_text() for p in (self.root / "build/site/source/reference").rglob("*.md"))
+        self.assertIn("\nReturns the number of partitions, which may exceed max.\n", text)
+        devices = self.page("reference/api/devices.md")
+        self.assertLess(devices.index("struct} tern_device_info"), devices.index("tern_device_open("))
+        self.assertLess(devices.index("tern_device_open("), devices.index("tern_device_close("))
         plain = set(re.findall(r"\w+", text.replace("\\_", "_")))
         for name in "tern.h", "tern_checkpoint.h":
             header = (ROOT / "driver/include/tern" / name).read_text()

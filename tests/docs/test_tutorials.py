@@ -43,9 +43,10 @@ three
 A change of `words`:
 
 ```diff
-@@ -1,1 +1,1 @@
+@@ -1,2 +1,2 @@
 -one two
 +one  2
+ three
 ```
 
 ```console
@@ -62,7 +63,9 @@ b
 $ echo some 12 cycles, at 7
 some ... cycles, at 7
 $ seq 5
-
+1
+...
+5
 $ sleep 100 &
 $ p=$!
 $ kill $p; wait $p || echo $?
@@ -93,20 +96,21 @@ class Invented(unittest.TestCase):
 
     def test_output(self):
         self.differs(8, "shown, and not printed: x is 5", "x is 4\n", "x is 5\n")
-        self.differs(36, "shown, and not printed: 5", "...\n4\n", "...\n5\n")
-        self.differs(41, "more is printed than is shown", "EOF\na\nb\n", "EOF\na\n\n")
-        self.differs(43, "shown, and not printed: c", "EOF\na\nb\n", "EOF\na\nb\nc\n")
-        self.differs(44, "some ... cycle, at 7\n$ echo", "some ... cycles", "some ... cycle")
+        self.differs(37, "shown, and not printed: 5", "...\n4\n", "...\n5\n")
+        self.differs(42, "more is printed than is shown", "EOF\na\nb\n", "EOF\na\n\n")
+        self.differs(44, "shown, and not printed: c", "EOF\na\nb\n", "EOF\na\nb\nc\n")
+        self.differs(45, "some ... cycle, at 7\n$ echo", "some ... cycles", "some ... cycle")
 
     def test_commands(self):
         self.differs(7, "ended with status 3", '$ x=4 && echo "x is $x"', "$ (exit 3)")
-        self.differs(45, "did not end within 2 s", "$ seq 5", "$ sleep 30", 2)
-        self.differs(45, "the shell ended", "$ seq 5", "$ exit")
-        self.differs(45, "unexpected end of file", "$ seq 5", "$ if true; then")
+        self.differs(46, "did not end within 2 s", "$ seq 5", "$ sleep 30", 2)
+        self.differs(46, "the shell ended", "$ seq 5", "$ exit")
+        self.differs(46, "unexpected end of file", "$ seq 5", "$ if true; then")
 
     def test_blocks(self):
         self.differs(19, "has no name", "The file is `words`:", "The file is below:")
         self.differs(26, "the change does not fit words", "-one two", "-one three")
+        self.differs(26, "the change does not fit words", "\n three\n", "\n four\n")
         self.differs(6, "begins with a command", "$ cd ..", "cd ..")
         self.differs(3, "without a fence", "Of `$x`.\n", "    $ ls\n")
 

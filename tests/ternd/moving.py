@@ -29,14 +29,14 @@ class Moving(unittest.TestCase):
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
         self.plain["TERND_PATIENCE"] = str(PATIENCE)
 
-    def daemon(self, name, config="small,mem=64M", limits=None):
+    def daemon(self, name, config="small,mem=64M", limits=None, backend="model"):
         home = self.folder / name
         home.mkdir()
         more = []
         if limits:
             (home / "limits").write_text(limits)
             more = ["--limits", str(home / "limits")]
-        d = Ternd(TERND, home / "sock", "--backend", "model", "--config", config, *more,
+        d = Ternd(TERND, home / "sock", "--backend", backend, "--config", config, *more,
                   env={**self.plain, "XDG_RUNTIME_DIR": str(home)})
         d.socket, d.environment = home / "sock", {**self.plain, "XDG_RUNTIME_DIR": str(home)}
         self.addCleanup(d.log.close)

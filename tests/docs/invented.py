@@ -13,7 +13,8 @@ FILES = {
     "LICENSE": "Freely.\n",
     "docs/README.md": "# Index\n\n| you | begin |\n|---|---|\n| a | [a.md](a.md), [why](why) |\n\n"
                       "![x](pictures/x.svg)\n",
-    "docs/a.md": "# A\n\n## A part\n\nOf `tern_wait` and tern-info(1), tern_wait(3).\n\n    [no](link.md) tern-info(1)\n\n"
+    "docs/a.md": "# A\n\n## A part\n\nOf `tern_wait` and tern-info(1), tern_wait(3).\n\n"
+                 "    [no](link.md) tern-info(1)\n\n"
                  "In `[code](none.md)` too. [tool](../scripts/tool.py), [back](../README.md)\n\n[ref]\n\n"
                  "[ref]: sub/b.md#b\n",
     "docs/sub/b.md": "# B\n\n[up](../a.md#a-part)\n",

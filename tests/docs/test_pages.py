@@ -19,8 +19,10 @@ class Pages(Tree):
         self.assertEqual(self.page("tern.md"), "# Of the tree\n\nSee [the page](/a.md), [a part](/a.md#a-part).\n")
         self.assertIn("By [LICENSE](/tree/LICENSE.md).", self.page("contributing.md"))
         self.assertIn("[a.md](/a.md), [why](/why/index.md) |\n\n![x](/pictures/x.svg)", self.page("index.md"))
-        self.assertEqual(self.page("a.md"), "# A\n\n## A part\n\nOf `tern_wait` and [tern-info(1)](/man/tern-info.1.md)"
-                         ", [tern_wait(3)](/reference/api/contexts-submission.md).\n\n    [no](link.md) tern-info(1)\n\n"
+        self.assertEqual(self.page("a.md"), "# A\n\n## A part\n\n"
+                         "Of `tern_wait` and [tern-info(1)](/man/tern-info.1.md), "
+                         "[tern_wait(3)](/reference/api/contexts-submission.md).\n\n"
+                         "    [no](link.md) tern-info(1)\n\n"
                          "In `[code](none.md)` too. [tool](/tree/scripts/tool.py.md), [back](/tern.md)\n\n[ref]\n\n"
                          "[ref]: /sub/b.md#b\n")
         self.assertIn("# scripts/tool.py\n\n````python\nprint('```')\n````\n", self.page("tree/scripts/tool.py.md"))

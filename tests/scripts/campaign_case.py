@@ -27,10 +27,12 @@ def option(name):
 seed, seeds = int(option("--seed")), int(option("--seeds"))
 with (control / "runs").open("a") as runs:
     runs.write(f"{{seed}} {{seeds}}\\n")
+(control / f"process-{{seed}}").write_text(str(os.getpid()))
 def asked(what):
     return (control / f"{{what}}-{{seed}}").exists()
 if asked("kill"):
     (control / f"kill-{{seed}}").unlink()
+    (control / "orphan").write_text(str(os.getpid()))
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(60)
 while asked("wait"):
@@ -100,6 +102,10 @@ class Case(unittest.TestCase):
 
     def ask(self, what, seed):
         (self.control / f"{what}-{seed}").write_text("")
+
+    def alive(self, seed):
+        """Returns whether the latest command of these seeds runs."""
+        return pathlib.Path("/proc", (self.control / f"process-{seed}").read_text()).exists()
 
     def runs(self):
         path = self.control / "runs"

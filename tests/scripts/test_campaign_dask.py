@@ -238,7 +238,25 @@ class OnScheduler(Case):
 
 
 class Ends(Case):
-    """A scheduler that ends."""
+    """Schedulers and clients that end."""
+
+    def cluster(self, stack):
+        """Begins a scheduler and a worker of two threads, which end with the stack. Returns the address."""
+        place = self.folder / "scheduler.json"
+
+        def begin(*words):
+            child = stack.enter_context(subprocess.Popen([PYTHON, "-m", *words, "--no-dashboard"],
+                                                         stderr=subprocess.DEVNULL))
+            stack.callback(child.kill)
+            return child
+
+        self.scheduler = begin("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+                               "--scheduler-file", place)
+        until(lambda: place.exists() and place.read_text().endswith("}"))
+        address = json.loads(place.read_text())["address"]
+        begin("distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "2", "--local-directory",
+              self.folder / "worker")
+        return address
 
     def test_lost_scheduler(self):
         """All that came is kept, and the next scheduler's workers take what is left."""
@@ -247,22 +265,14 @@ class Ends(Case):
         gone, crew.GONE = crew.GONE, 1.0
         self.addCleanup(setattr, crew, "GONE", gone)
         crew.configure(2)
-        place = self.folder / "scheduler.json"
-        with subprocess.Popen([PYTHON, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
-                               "--no-dashboard", "--scheduler-file", place], stderr=subprocess.DEVNULL) as scheduler:
-            until(place.exists)
-            address = json.loads(place.read_text())["address"]
-            with subprocess.Popen([PYTHON, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--no-dashboard",
-                                   "--nthreads", "2", "--local-directory", self.folder / "worker"],
-                                  stderr=subprocess.DEVNULL) as worker:
-                end = threading.Thread(target=lambda: (until(lambda: len(self.runs()) >= 4), scheduler.kill()))
-                end.start()
-                try:
-                    status, said = self.run_main("--scheduler", address, "--wait", "3")
-                finally:
-                    end.join()
-                    worker.kill()
-                    scheduler.kill()
+        with contextlib.ExitStack() as stack:
+            address = self.cluster(stack)
+            end = threading.Thread(target=lambda: (until(lambda: len(self.runs()) >= 4), self.scheduler.kill()))
+            end.start()
+            try:
+                status, said = self.run_main("--scheduler", address, "--wait", "3")
+            finally:
+                end.join()
         self.assertEqual(status, 3, said)
         self.assertEqual(len(re.findall(r"^campaign: .*the scheduler does not answer any more; all results that came "
                                         "are kept", said, re.M)), 1, said)
@@ -275,6 +285,22 @@ class Ends(Case):
             status, said = self.run_main("--scheduler", other.scheduler_address)
         self.assertEqual(status, 0, said)
         self.assertEqual(self.lines()[:len(before)], before)
+        self.check_all()
+
+
+    def test_client_that_has_gone(self):
+        """A command that nobody waits for any more is ended by its worker, which is there for the next client."""
+        self.ask("wait", 1)
+        with contextlib.ExitStack() as stack:
+            address = self.cluster(stack)
+            with subprocess.Popen([ROOT / "scripts/campaign", *self.words("--scheduler", address)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+                until(lambda: (1, 2) in self.runs() and self.alive(1))
+                client.kill()
+            until(lambda: not self.alive(1))
+            (self.control / "wait-1").unlink()
+            status, said = self.run_main("--scheduler", address)
+        self.assertEqual(status, 0, said)
         self.check_all()
 
 
@@ -295,6 +321,8 @@ class OnProcesses(Case):
                       self.runs().count((3, 2)) >= 2 and (9, 2) in self.runs())
             finally:
                 first.kill()
+        # No command outlives its worker.
+        until(lambda: not pathlib.Path("/proc", (self.control / "orphan").read_text()).exists() and not self.alive(9))
         before = self.lines()
         with (self.out / "results.jsonl").open("a") as torn:
             torn.write('{"task":"seeds-11-12","res')

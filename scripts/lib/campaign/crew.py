@@ -272,7 +272,7 @@ class Crew:
                 future = self.ended.get(timeout=0.2)
             except queue.Empty:
                 continue
-            _, given = self.given.pop(future.key)
+            _, given = self.given.pop(future.key)  # A future ends once.
             try:
                 found = self.result(future, given)
             except Wrong as e:

@@ -8,7 +8,7 @@ import math
 from xml.sax.saxutils import escape
 
 WIDE, HIGH = 560, 320
-LEFT, RIGHT, TOP, BOTTOM = 84, 20, 40, 48  # Margins around the axes.
+LEFT, RIGHT, TOP, BOTTOM = 96, 20, 40, 48  # Margins around the axes.
 COLOURS = ("#3a6ea5", "#c8553d", "#4f8a4c", "#8a5fa8", "#b8860b", "#3f8f8f", "#7a4b32", "#666666")
 
 
@@ -50,7 +50,7 @@ class Axes:
 
     def __init__(self, title, across, up, xs, ys, marks=None):
         self.logarithmic = marks is not None and min(xs) > 0 and max(xs) >= 8 * min(xs)
-        self.marks = marks or ticks(min(0, *xs) if len(xs) > 1 else 0, max(xs))
+        self.marks = marks or ticks(0, max(xs))
         self.rows = ticks(0, max(ys))
         ends = [self.at(x) for x in self.marks]
         pad = 0.06 * (max(ends) - min(ends)) or 1

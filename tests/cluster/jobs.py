@@ -14,7 +14,7 @@ import node as machine
 from node import NodeFailed, call, until
 
 BUILD, LOGS = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-FIRST, SECOND = "/run/tern/ternd.sock", "/run/tern/second.sock"
+FIRST, SECOND, OTHER = "/run/tern/ternd.sock", "/run/tern/second.sock", "/run/tern/other.sock"
 # A job that computes and checks until its user makes a file: ternd_soak_client compares each result with the host's.
 JOB = f"""#!/bin/sh
 export OCL_ICD_VENDORS={BUILD}/tern.icd TERN_CACHE_DIR=$HOME/cache
@@ -134,10 +134,13 @@ def a_move_that_fails_leaves_the_job_where_it_is():
     number = node.submit("alice", JOB, "--gres=tern")
     computes(number)
     node.stop("second")
-    for job, to, told in (number, SECOND, "."), (number + 1, SECOND, "no unit of tern"):
+    node.ternd("other", OTHER, "default,mem=256M")  # of another geometry
+    for job, to, told in ((number, OTHER, "lanes|warps"), (number, SECOND, "."),
+                          (number + 1, SECOND, "no unit of tern")):
         r = subprocess.run(["/etc/slurm/tern/move-job", str(job), to], capture_output=True, text=True, check=False,
                            env=node.environment)
         check(r.returncode == 1 and re.search(told, r.stderr), f"move-job says what is wrong: {r}")
+    check(not partitions(OTHER), "the target of a move that fails keeps no partition")
     finish(number, "alice")
     check(not partitions(FIRST), "no partition is left")
 

@@ -96,13 +96,16 @@ class Node:
             self.daemons[name] = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=log,
                                                   stderr=log, env=self.environment, cwd="/")
 
+    def ternd(self, name, path, config=CONFIG):
+        self.start(name, "ternd", "--socket", path, "--backend", "model", "--config", config, "--limits",
+                   "/etc/slurm/tern/limits")
+        until(lambda: pathlib.Path(path).exists(), f"{name} listens")
+
     def begin(self):
         self.start("munged", "runuser", "-u", "munge", "--", "munged", "--foreground")
         until(lambda: pathlib.Path("/run/munge/munge.socket.2").exists(), "munged listens")
         for name, path in ("ternd", "/run/tern/ternd.sock"), ("second", "/run/tern/second.sock"):
-            self.start(name, "ternd", "--socket", path, "--backend", "model", "--config", CONFIG, "--limits",
-                       "/etc/slurm/tern/limits")
-            until(lambda p=path: pathlib.Path(p).exists(), f"{name} listens")
+            self.ternd(name, path)
         self.start("slurmctld", "slurmctld", "-D")
         self.start("slurmd", "slurmd", "-D")
         until(lambda: self.state() == "idle" or self.ended(), "the node is idle")
@@ -152,5 +155,5 @@ class Node:
             daemon.kill()
 
     def end(self):
-        for name in [n for n in ("slurmd", "slurmctld", "second", "ternd", "munged") if n in self.daemons]:
+        for name in reversed(list(self.daemons)):
             self.stop(name)

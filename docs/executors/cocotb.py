@@ -7,8 +7,10 @@ import struct
 
 import cocotb
 
+import cases
+from cases import count
 from description import FAULTS, Description
-from executor import READ, WRITE, Bench, Limits, count
+from executor import READ, WRITE, Bench, Limits
 
 EXECUTOR = Description("NAME")
 WORDS = 1 << 10  # of memory
@@ -48,6 +50,14 @@ class Work:
         assert done == self.n or (done % 16 == 0 and done < self.n), f"no stop saves done = {done}: {self}"
         return self.bytes_after(done)
 
+    def states(self, random):
+        """Returns a state that another implementation may have saved."""
+        return EXECUTOR.state(done=random.choice([*range(0, self.n, 16), self.n]))
+
+    def line(self, random):
+        """Returns the number of a line that the call reads or writes, or of one behind these."""
+        return random.choice([self.src, self.dst]) // 16 + random.randint(0, self.n // 12)
+
     def fault(self, bad, state):
         """Returns the fault of a run from this state when the line `bad` of memory answers with an error, or None."""
         first = EXECUTOR.values(state)["done"] if state else 0
@@ -61,55 +71,31 @@ class Work:
 @cocotb.test()
 async def results(dut):
     """Packets of all lengths end with the right results."""
-    bench = await Bench.begin(dut, LIMITS)
-    for k in range(count(40)):
-        await bench.run(Work(bench.random, 200 if k % 4 == 0 else 40))
+    await cases.results(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def stopped(dut):
     """A packet that is stopped up to six times ends as it does when it is not stopped, bit by bit."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(25)):
-        work = Work(bench.random, 120)
-        cycles = await bench.run(work)
-        await bench.change()
-        await bench.run(work, [bench.random.randrange(cycles) for _ in range(bench.random.randint(1, 6))])
-    assert bench.stops >= count(25) // 2, f"only {bench.stops} stops"
+    await cases.stopped(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def stopped_everywhere(dut):
     """A packet is stopped once at each of its cycles, until a stop comes too late."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(2)):
-        work, at, before = Work(bench.random, 40), 0, -1
-        while bench.stops != before:
-            before = bench.stops
-            await bench.run(work, [at], at_once=True)
-            at += 1
-    assert bench.stops >= count(2), "no stop"
+    await cases.stopped_everywhere(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def resumed(dut):
     """A packet goes on from each state that another implementation may have saved."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(25)):
-        work = Work(bench.random, 120)
-        await bench.run(work, state=EXECUTOR.state(done=bench.random.choice([*range(0, work.n, 16), work.n])))
-        await bench.change()
+    await cases.resumed(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def faults(dut):
     """A line of memory answers with an error: the packet reports the first access that touches it, or none."""
-    bench = await Bench.begin(dut, LIMITS)
-    for k in range(count(40)):
-        work = Work(bench.random, 120)
-        bad = bench.random.choice([work.src, work.dst]) // 16 + bench.random.randint(0, work.n // 12)
-        await bench.run(work, [bench.random.randrange(300)] if k % 2 else [], bad=bad)
-    assert bench.memory.lines.errors >= count(40) // 4, "hardly an error"
+    await cases.faults(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()

@@ -238,8 +238,3 @@ class Bench:
         assert (lines.reads, lines.writes) == before, f"refused, but memory was accessed: {work}"
         self.compare(work, work.memory, "refused")
         await self.change()
-
-
-def count(most):
-    """The number of cases of a test: `most`, or the share of it that tests/cocotb/run --percent gives."""
-    return max(1, most * int(os.environ.get("TERN_PERCENT", "100")) // 100)

@@ -7,8 +7,10 @@ import struct
 
 import cocotb
 
+import cases
+from cases import count
 from description import FAULTS, Description
-from executor import READ, Bench, Limits, count
+from executor import READ, Bench, Limits
 
 SAXPY = Description("saxpy")
 WORDS = 1 << 10  # of memory
@@ -44,6 +46,14 @@ class Work:
         assert done <= self.n, f"no stop saves done = {done}: {self}"
         return self.bytes_after(done)
 
+    def states(self, random):
+        """Returns a state that another implementation may have saved."""
+        return SAXPY.state(done=random.randint(0, self.n))
+
+    def line(self, random):
+        """Returns the number of a line that the call reads or writes, or of one behind these."""
+        return random.choice([self.x, self.y]) // 16 + random.randint(0, self.n // 12)
+
     def fault(self, bad, state):
         """Returns the fault of a run from this state when the line `bad` of memory answers with an error, or None. y is
         read before it is written, so every fault is that of a read."""
@@ -58,55 +68,31 @@ class Work:
 @cocotb.test()
 async def results(dut):
     """Packets of all lengths end with the right results."""
-    bench = await Bench.begin(dut, LIMITS)
-    for k in range(count(40)):
-        await bench.run(Work(bench.random, 300 if k % 4 == 0 else 40))
+    await cases.results(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def stopped(dut):
     """A packet that is stopped up to six times ends as it does when it is not stopped, bit by bit."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(25)):
-        work = Work(bench.random, 200)
-        cycles = await bench.run(work)
-        await bench.change()
-        await bench.run(work, [bench.random.randrange(cycles) for _ in range(bench.random.randint(1, 6))])
-    assert bench.stops >= count(25) // 2, f"only {bench.stops} stops"
+    await cases.stopped(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def stopped_everywhere(dut):
     """A packet is stopped once at each of its cycles, until a stop comes too late."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(2)):
-        work, at, before = Work(bench.random, 40), 0, -1
-        while bench.stops != before:
-            before = bench.stops
-            await bench.run(work, [at], at_once=True)
-            at += 1
-    assert bench.stops >= count(2), "no stop"
+    await cases.stopped_everywhere(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def resumed(dut):
     """A packet goes on from each state that another implementation may have saved."""
-    bench = await Bench.begin(dut, LIMITS)
-    for _ in range(count(25)):
-        work = Work(bench.random, 120)
-        await bench.run(work, state=SAXPY.state(done=bench.random.randint(0, work.n)))
-        await bench.change()
+    await cases.resumed(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()
 async def faults(dut):
     """A line of memory answers with an error: the packet reports the first access that touches it, or none."""
-    bench = await Bench.begin(dut, LIMITS)
-    for k in range(count(40)):
-        work = Work(bench.random, 120)
-        bad = bench.random.choice([work.x, work.y]) // 16 + bench.random.randint(0, work.n // 12)
-        await bench.run(work, [bench.random.randrange(300)] if k % 2 else [], bad=bad)
-    assert bench.memory.lines.errors >= count(40) // 4, "hardly an error"
+    await cases.faults(await Bench.begin(dut, LIMITS), Work)
 
 
 @cocotb.test()

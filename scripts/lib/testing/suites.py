@@ -60,7 +60,7 @@ def static(full):
 
 # Folders of tests that ctest runs on the model, beside each other: processor seconds of each.
 ON_MODEL = {"driver": 120, "opencl": 90, "ternd": 110, "compiler": 20, "sim": 20, "verify": 15, "cli": 15,
-            "scripts": 20, "docs": 20, "isa": 2, "bench": 30}
+            "scripts": 20, "isa": 2, "bench": 30}
 DEVICES = ("build-small", "build-default", "build-tiny", "build-shell")
 BOARD = ("build-software", "build-board", "build-tiny")
 
@@ -69,10 +69,12 @@ def c(full):
     left_out = f"^(rtl.*|xrt{'' if full else '|full'})$"
     needs = ("build-software", *DEVICES, "build-board") if full else ("build-software",)  # cli.install has all of it
     steps = [ctest(f"c-{folder}", f"C tests on the functional model: {folder}", BUILD / "tests" / folder,
-                   ["-LE", left_out], env=MODEL,
-                   needs=(*needs, "site") if full and folder == "docs" else needs, cost=cost)
+                   ["-LE", left_out], env=MODEL, needs=needs, cost=cost)
              for folder, cost in ON_MODEL.items()]
     steps = [beside(s, 3) if s.name == "c-ternd" else s for s in steps]  # some wait for the end of a silent link
+    steps.append(ctest("c-docs", "the documents: links and site" + (", commands of tutorials" if full else ""),
+                       BUILD / "tests/docs", ["-LE", left_out], needs=(*needs, "site") if full else needs,
+                       cost=120 if full else 15))
     if full:
         steps.append(ctest("c-board", "the backend of boards on simulated ones", BUILD / "tests/board",
                            ["-LE", left_out], env=MODEL, needs=BOARD, cost=20))

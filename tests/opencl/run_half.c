@@ -45,6 +45,12 @@ static unsigned nearest(integer x, unsigned unit, unsigned zero)
     return (x < 0 ? 0x8000u : 0u) | (bits > 0x7c00 ? 0x7c00u : (unsigned)bits);
 }
 
+/** Returns the finite value of a half in units of 2^-24, which is exact; 0 for others. */
+static integer scaled(double x)
+{
+    return isfinite(x) ? (integer)(x * 0x1p24) : 0;
+}
+
 /** The operations of `arithmetic`, in the order of their results. */
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, FMA, CHAIN, SQUARE, LESS, OPERATIONS };
 
@@ -54,7 +60,7 @@ static unsigned expected(int operation, unsigned a, unsigned b, unsigned c)
     const double x = value(a), y = value(b), z = value(c);
     const double near[OPERATIONS] = {x + y, x - y, x * y, x / y, x * y + z, x * y + z, x * x, x < y ? x : z};
     const double r = near[operation];
-    const integer i = (integer)(x * 0x1p24), j = (integer)(y * 0x1p24), k = (integer)(z * 0x1p24);
+    const integer i = scaled(x), j = scaled(y), k = scaled(z);
     const unsigned third = operation == FMA ? c : 0;
     if (operation == LESS) {
         return x < y ? a : c;

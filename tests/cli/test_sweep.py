@@ -40,7 +40,8 @@ class Sweeps(Case):
         self.file("s.yaml", "title: Two devices\nbackend: model\ngeometry: [small, default]\n"
                   "benches: [vecadd-16384, empty-64-warm]\n"
                   "kernels: {name: mine, file: k.cl, run: -D N=9 --global 64 zeros:64}\n")
-        r = self.sweep("s.yaml", "--json", "--html", "page.html", TERN_BACKEND="none", TERN_CONFIG="none")
+        r = self.sweep("s.yaml", "--json", "--html", "page.html", TERN_BACKEND="none", TERN_CONFIG="none",
+                       TERND_SOCKET=str(self.folder / "none"), TERN_LIMIT_CYCLES="1000")
         self.assertEqual(r.returncode, 0, r.stderr)
         out = json.loads(r.stdout)
         self.assertEqual(out["title"], "Two devices")

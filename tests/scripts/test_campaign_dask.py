@@ -237,6 +237,58 @@ class OnScheduler(Case):
         self.assertEqual(len(self.lines()), 3)
 
 
+    def test_sweep(self):
+        """Each point runs on its device, with the kernel's files from the archive, and has a row."""
+        (self.build / "bin").mkdir()
+        tern = self.build / "bin/tern"
+        tern.write_text(f"""#!/usr/bin/python3
+import json, os, pathlib, sys
+if "--version" in sys.argv or "--list" in sys.argv:
+    print(json.dumps({{"benches": ["b1"]}}))
+    sys.exit()
+if (pathlib.Path({str(self.control)!r}) / "fail").exists() and "latency=9" in os.environ["TERN_CONFIG"]:
+    sys.exit("out of luck")
+cycles = int(os.environ["TERN_CONFIG"].partition("latency=")[2])
+figures = dict(cycles=cycles, counters={{}}, limit_cycles=1, limit_by="issue", limit_percent=1.0)
+device = pathlib.Path(os.environ["TERN_LIB_DIR"], "libtern_sim_rtl_default.so").read_text()
+if sys.argv[1] == "run":
+    figures["cycles"] += len(pathlib.Path(sys.argv[2]).read_text()) + len(pathlib.Path("data.bin").read_text())
+    assert sys.argv[2].startswith({str(self.folder / "cache")!r}), sys.argv
+assert device == "rtl_small", device
+print(json.dumps({{"results": [dict(figures, name="b1", correct=True)], "runs": [figures]}}))
+""")
+        tern.chmod(0o755)
+        (self.build / "lib/libtern_opencl.so").write_text("")
+        for name, text in (("k.cl", "1234567"), ("data.bin", "12345")):
+            (self.folder / name).write_text(text)
+        file = self.folder / "s.yaml"
+        file.write_text("title: T\ngeometry: small\nmemory: {latency: [9, 50]}\nbenches: [b1]\n"
+                        "kernels: [{name: k, file: k.cl, run: --global 4 @data.bin}]\n")
+
+        def run(*more):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                status = main.main(["sweep", str(file), "--no-build", "--build", str(self.build), "--output",
+                                    str(self.out), "--scheduler", self.address, *more])
+            return status, said.getvalue()
+
+        (self.control / "fail").write_text("")
+        status, said = run()
+        self.assertEqual(status, 3, said)
+        self.assertRegex(said, r"point-1 failed twice: exit status 1 at \S+: out of luck; this repeats it here: "
+                               r"build/bin/tern sweep --lanes 8 .* --latency 9 --bench b1 --backend rtl")
+        (self.control / "fail").unlink()
+        status, said = run()
+        self.assertEqual(status, 0, said)
+        self.assertEqual(sorted(x["result"]["cycles"] for x in self.lines() if "result" in x), [9, 21, 50, 62])
+        self.assertIn("<svg", (self.out / "sweep.html").read_text())
+        self.assertIn("sweep.html", (self.out / "index.html").read_text())
+        file.write_text("geometry: small\nbenches: [b2]\n")
+        status, said = run()
+        self.assertEqual(status, 2)
+        self.assertRegex(said, f"^campaign: {file}:2:11: .*b2.*; see scripts/campaign sweep --help\n$")
+
+
 class Ends(Case):
     """Schedulers and clients that end."""
 

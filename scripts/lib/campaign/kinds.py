@@ -52,6 +52,7 @@ class Plan:
     found: object = None    # found(result) -> int: how many differences a result has, for stop_after.
     stop_after: int = 0     # No task is begun after so many differences; 0: all are.
     shared: bool = True     # The tasks of a machine share one unpacked tree: none has a root.
+    page: object = None     # page(results) -> HTML: a page of the kind's own, or None.
     coverage: bool = False  # Files coverage/* of a task are counts of coverage.
 
 

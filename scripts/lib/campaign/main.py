@@ -12,11 +12,11 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
-from campaign import cover, mutants, nightly, node, report, results, tree, verify  # noqa: E402
+from campaign import cover, mutants, nightly, node, report, results, sweeps, tree, verify  # noqa: E402
 from campaign.kinds import Cannot, Usage  # noqa: E402
 from testing.steps import BUILD, ROOT  # noqa: E402
 
-KINDS = {"verify": verify, "mutants": mutants, "nightly": nightly}
+KINDS = {"verify": verify, "mutants": mutants, "nightly": nightly, "sweep": sweeps}
 CANNOT, INTERRUPTED = 3, 130
 EPILOG = """exit status:
   0 all of it passed; 1 something differs, was not caught or failed; 2 wrong usage; 3 it could not be run, or a task has
@@ -155,7 +155,9 @@ class Campaign:
             print(line)
         for name, f in sorted(self.store.failed.items()):
             print(f"no result: {name}: {f['failed']}; again: {f['again']}")
-        page = report.write(self.store.folder, report.page(self.plan, self.store, total, lines))
+        page = report.write(self.store.folder, "index", report.page(self.plan, self.store, total, lines))
+        if self.plan.page and self.store.results:
+            report.write(self.store.folder, self.plan.kind, self.plan.page(self.store.results))
         left = len(self.left()) - len(self.store.failed)
         if left:
             print(f"{len(self.store.results)} of {len(self.plan.tasks)} tasks have a result; the same command goes on")

@@ -57,6 +57,8 @@ def page(plan, store, total, coverage):
     out.append(table("Tasks that failed twice", ("task", "why", "command that repeats it here"),
                      [(n, f["failed"], f["again"]) for n, f in sorted(store.failed.items())]))
     out += [table(*t) for t in total.tables]
+    if plan.page:
+        out.append(f"<p><a href='{plan.kind}.html'>Charts</a>")
     if coverage:
         out.append("<h2>Coverage</h2>" + "".join(f"<p>{html.escape(line)}" for line in coverage) +
                    "<p><a href='coverage/index.html'>All of it</a>")
@@ -65,9 +67,9 @@ def page(plan, store, total, coverage):
     return "\n".join(out) + "\n"
 
 
-def write(folder, text):
-    """Replaces the page."""
-    part = folder / "index.html.part"
+def write(folder, name, text):
+    """Replaces a page. Returns its path."""
+    path, part = folder / f"{name}.html", folder / f"{name}.html.part"
     part.write_text(text)
-    os.replace(part, folder / "index.html")
-    return folder / "index.html"
+    os.replace(part, path)
+    return path

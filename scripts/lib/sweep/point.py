@@ -38,8 +38,11 @@ def run_point(point, cache):
 def identity(work):
     """Returns all that makes a work what it is: of a kernel the arguments and the contents of the files that they name.
     """
-    if "bench" in work:
-        return work["bench"]
+    return work["bench"] if "bench" in work else [work["arguments"], sorted(files_of(work).values())]
+
+
+def files_of(work):
+    """Returns {path: digest} of the files that a kernel's `tern run` reads. Raises Gap if one cannot be read."""
     folder = pathlib.Path(work["folder"])
     found, todo = {}, [pathlib.Path(work["file"]), *(folder / x for x in data_files(work["arguments"]))]
     search = [folder / x for x in include_folders(work["arguments"])]
@@ -55,7 +58,7 @@ def identity(work):
         if file.suffix not in (".bin", ".spv"):
             for name in INCLUDE.findall(data.decode(errors="replace")):
                 todo += [at / name for at in (file.parent, *search) if (at / name).is_file()][:1]
-    return [work["arguments"], sorted(found.values())]
+    return found
 
 
 def data_files(arguments):
@@ -88,6 +91,11 @@ def measure(point, device, cache):
         raise Gap(f"{tern}: cannot be run: {e.strerror}; build Tern, or name its folder by --prefix") from e
     if done.interrupted:
         raise Gap("interrupted")
+    return figures(work, done)
+
+
+def figures(work, done):
+    """Returns what the program of a work has measured. done: how it ended. Raises Gap if it measured nothing."""
     try:
         out = json.loads(done.stdout)
     except ValueError:

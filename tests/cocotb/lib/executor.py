@@ -66,11 +66,11 @@ class Bench:
         self = cls()
         self.dut, self.limits = dut, limits
         self.random = random.Random(f"{cocotb.RANDOM_SEED} {os.environ['TESTCASE']}")
-        self.sel = self.cycle = self.late = self.quiet = self.stops = self.compared = 0
+        self.sel = self.hold = self.cycle = self.late = self.quiet = self.stops = self.compared = 0
         self.flying, self.busy, self.stopping, self.now = set(), False, False, Seen(0)
         cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
-        for name in ("executor_rst", "sel", "start_valid", "packet", "resume", "stop_req", "stop_gran", "save_ready",
-                     "restore_valid", "restore_data", "m_axi_rvalid", "m_axi_bvalid"):
+        for name in ("executor_rst", "sel", "hold", "start_valid", "packet", "resume", "stop_req", "stop_gran",
+                     "save_ready", "restore_valid", "restore_data", "m_axi_rvalid", "m_axi_bvalid"):
             getattr(dut, name).value = 0
         dut.mem_pages.value = -(-limits.lines * LINE // 4096)
         dut.axi_base.value = AXI_BASE
@@ -91,6 +91,9 @@ class Bench:
         await RisingEdge(self.dut.clk)
         bits = self.dut.watch.value.integer
         self.cycle += 1
+        if self.random.random() < 0.3:
+            self.hold = 1 - self.hold
+            self.dut.hold.value = self.hold
         now, other = Seen(bits >> 64 * self.sel & (1 << 64) - 1), Seen(bits >> 64 * (1 - self.sel) & (1 << 64) - 1)
         self.now = now
         assert not (other.req_valid or other.save_valid or other.done or other.faulted or other.stopped), \

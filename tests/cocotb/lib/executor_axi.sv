@@ -11,6 +11,7 @@ module executor_axi (
     input  logic          rst,
     input  logic [   1:0] executor_rst,
     input  logic          sel,
+    input  logic          hold,          // No request passes to the fabric that does not wait there already.
     input  logic [  22:0] mem_pages,     // Device memory in pages of 4 KiB.
     input  logic [  63:0] axi_base,      // Added to every address.
     // The executor interface.
@@ -63,6 +64,7 @@ module executor_axi (
   assign start = '{packet: packet, scrub: 1'b0, resume: resume};
 
   logic [1:0] start_ready, save_valid, restore_ready, req_valid, req_ready, rsp_valid;
+  logic [1:0] passes, pass_valid, pass_ready, waits_q;  // Requests between the executors and the fabric.
   logic [2*tern_pkg::MEM_REQ_W-1:0] req;
   logic [2*tern_pkg::MEM_RSP_W-1:0] rsp;
   logic [2*TAG_W-1:0] req_tag, rsp_tag;
@@ -71,6 +73,11 @@ module executor_axi (
   logic [63:0] seen[2];  // `watch` of each instance; lib/executor.py has the same order.
 
   for (genvar d = 0; d < 2; d++) begin : g_dut
+    assign passes[d] = !hold || waits_q[d];
+    assign pass_valid[d] = req_valid[d] && passes[d];
+    assign req_ready[d] = pass_ready[d] && passes[d];
+    always_ff @(posedge clk) waits_q[d] <= pass_valid[d] && !pass_ready[d] && !rst;
+
     tern_pkg::mem_req_t asks;
     assign asks = req[tern_pkg::MEM_REQ_W*d+:tern_pkg::MEM_REQ_W];
     assign seen[d] = {
@@ -144,8 +151,8 @@ module executor_axi (
       .rst_i(rst),
       .mem_pages_i(mem_pages),
       .axi_base_i(axi_base),
-      .req_valid_i(req_valid),
-      .req_ready_o(req_ready),
+      .req_valid_i(pass_valid),
+      .req_ready_o(pass_ready),
       .req_i(req),
       .req_tag_i(req_tag),
       .rsp_valid_o(rsp_valid),

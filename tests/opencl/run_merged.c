@@ -50,7 +50,8 @@ static bool fits(const size_t local[3])
 /** Returns a random range. Groups have at most `most` work-items, and mostly nearly as many. */
 static struct merged_range any_range(size_t most)
 {
-    struct merged_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    const cl_uint dims = below(2) == 0 ? 1 : (cl_uint)below(3) + 1;
+    struct merged_range r = {.dims = dims, .global = {1, 1, 1}, .local = {1, 1, 1}};
     do {
         size_t items = below(3) == 0 ? below(most) + 1 : most >> below(3);
         for (cl_uint d = 0; d < r.dims; d++) { /* the last dimension takes what is left */
@@ -96,7 +97,8 @@ static void run_device(cl_kernel k, const struct merged_range *r, cl_mem in, uin
 /** Returns a random range of small groups, whose number is even, of about `items` work-items in all. */
 static struct merged_range small_groups(size_t items)
 {
-    struct merged_range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+    const cl_uint dims = below(2) == 0 ? 1 : (cl_uint)below(3) + 1;
+    struct merged_range r = {.dims = dims, .global = {1, 1, 1}, .local = {1, 1, 1}};
     size_t left = room >> below(3);
     size_t groups = items / left;
     for (cl_uint d = 0; d < r.dims; d++) {
@@ -115,8 +117,8 @@ static struct merged_range small_groups(size_t items)
     return r;
 }
 
-/** Runs a kernel over a random range on the device and on the host. small: of small groups. */
-static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data, bool small)
+/** Runs a kernel over a range on the device and on the host. */
+static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data, const struct merged_range *r)
 {
     static uint32_t device[MERGED_ITEMS], expected[MERGED_ITEMS];
     for (size_t i = 0; i < MERGED_ITEMS; i++) {
@@ -124,7 +126,6 @@ static void compare(cl_program p, size_t which, cl_mem in, const uint32_t *data,
     }
     cl_kernel k = clCreateKernel(p, merged_kernels[which].name, &clt_error);
     MADE(k);
-    const struct merged_range range = small ? small_groups(items_max) : any_range(size_of(k)), *r = &range;
     run_device(k, r, in, device);
     merged_run_host(&merged_kernels[which], r, data, expected);
     for (size_t i = 0; i < MERGED_ITEMS; i++) {
@@ -156,7 +157,42 @@ static void run_random(uint32_t first, bool small)
     cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
     for (unsigned long s = 0; s < steps; s++) {
         for (size_t i = 0; i < merged_n_kernels; i++) {
-            compare(p, i, in, data, small);
+            cl_kernel k = clCreateKernel(p, merged_kernels[i].name, &clt_error);
+            MADE(k);
+            const struct merged_range r = small ? small_groups(items_max) : any_range(size_of(k));
+            OK(clReleaseKernel(k));
+            compare(p, i, in, data, &r);
+        }
+    }
+    OK(clReleaseProgram(p));
+    OK(clReleaseMemObject(in));
+}
+
+/** Words of local memory that one work-item writes, or several, in small groups and in groups larger than an engine. */
+static void test_writers(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* as in run_random */
+#endif
+    static const char *const names[] = {"shifts", "either", "pairs", "few", "edges", "single", "taken", "halves"};
+    static uint32_t data[MERGED_WORDS];
+    const size_t local[2] = {room < 64 ? room : 64, most_items};
+    seed = 1;
+    for (size_t i = 0; i < MERGED_WORDS; i++) {
+        data[i] = clt_random(&seed);
+    }
+    cl_mem in = clt_buffer(sizeof data, data);
+    cl_program p = clt_build(merged_source, "-cl-std=CL3.0");
+    for (size_t i = 0; i < merged_n_kernels; i++) {
+        bool named = false;
+        for (size_t n = 0; n < LENGTH(names); n++) {
+            named |= strcmp(merged_kernels[i].name, names[n]) == 0;
+        }
+        for (int l = 0; l < 2 && named; l++) {
+            const struct merged_range r = {.dims = 1, .global = {8 * most_items, 1, 1}, .local = {local[l], 1, 1},
+                                           .n = 13, .m = 29};
+            compare(p, i, in, data, &r);
         }
     }
     OK(clReleaseProgram(p));
@@ -272,12 +308,15 @@ static void test_saves(void **state)
 static void test_joined(void **state)
 {
     (void)state;
+    static const char *const names[] = {"turned", "placed"};
     const size_t group = room < 64 ? room : 64, odd = MERGED_ITEMS - group;
-    const cl_ulong joined = cost("turned", "-cl-std=CL3.0", MERGED_ITEMS);
-    const cl_ulong single = cost("turned", "-cl-std=CL3.0", odd);
-    if (joined * odd * 20 > single * MERGED_ITEMS * 19) {
-        fail_msg("%llu thread instructions for %d work-items in an even number of groups, %llu for %zu in an odd one",
-                 (unsigned long long)joined, MERGED_ITEMS, (unsigned long long)single, odd);
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        const cl_ulong joined = cost(names[i], "-cl-std=CL3.0", MERGED_ITEMS);
+        const cl_ulong single = cost(names[i], "-cl-std=CL3.0", odd);
+        if (joined * odd * 20 > single * MERGED_ITEMS * 19) {
+            fail_msg("%s: %llu thread instructions for %d work-items in an even number of groups, %llu for %zu in an "
+                     "odd one", names[i], (unsigned long long)joined, MERGED_ITEMS, (unsigned long long)single, odd);
+        }
     }
 }
 
@@ -441,6 +480,7 @@ static int open_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_writers),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_random_joined),
         cmocka_unit_test(test_sizes),

@@ -195,6 +195,11 @@ void cc1_special_groups(struct cc1 *cc);
 /** Merges work-items if that is needed or pays. After optimization. */
 void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s);
 
+/* slots.c: keeps words of local memory that only their own work-item writes in registers, as variables, in an entry
+ * whose groups are one hardware work-item wide in all dimensions but `axis`, and have `items` of them. 0: there are
+ * none. */
+int cc1_slots(struct cc1 *cc, LLVMValueRef f, unsigned axis, uint32_t items);
+
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);
 

@@ -328,6 +328,10 @@ static void take(struct cc1 *cc, const struct cc1_special *s, const struct way *
     LLVMSetValueName2(made, name, strlen(name));
     k->entry = made;
     cc1_module_optimize(cc, TILE_PASSES);
+    if (s->local[0] * s->local[1] * s->local[2] == s->local[s->axis] && cc1_slots(cc, made, s->axis, w->t->stride)) {
+        cc1_module_optimize(cc, "function(mem2reg)");
+        cc1_module_optimize(cc, TILE_PASSES);
+    }
     k->merged = w->n;
     k->joined = w->t->y;
 }

@@ -105,7 +105,8 @@ class Case(unittest.TestCase):
 
     def alive(self, seed):
         """Returns whether the latest command of these seeds runs."""
-        return pathlib.Path("/proc", (self.control / f"process-{seed}").read_text()).exists()
+        file = self.control / f"process-{seed}"
+        return file.exists() and bool(number := file.read_text()) and pathlib.Path("/proc", number).exists()
 
     def runs(self):
         path = self.control / "runs"

@@ -347,8 +347,10 @@ class Ends(Case):
             address = self.cluster(stack)
             with subprocess.Popen([ROOT / "scripts/campaign", *self.words("--scheduler", address)],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
-                until(lambda: (1, 2) in self.runs() and self.alive(1))
-                client.kill()
+                try:
+                    until(lambda: self.alive(1))
+                finally:
+                    client.kill()
             until(lambda: not self.alive(1))
             (self.control / "wait-1").unlink()
             status, said = self.run_main("--scheduler", address)

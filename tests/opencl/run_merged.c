@@ -168,14 +168,16 @@ static void run_random(uint32_t first, bool small)
     OK(clReleaseMemObject(in));
 }
 
-/** Words of local memory that one work-item writes, or several, in small groups and in groups larger than an engine. */
+/** Words of local memory that one work-item writes, or several, and ids of groups, in small groups and in groups larger
+ *  than an engine. */
 static void test_writers(void **state)
 {
     (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* as in run_random */
 #endif
-    static const char *const names[] = {"shifts", "either", "pairs", "few", "edges", "single", "taken", "halves"};
+    static const char *const names[] = {"shifts", "either", "pairs", "few", "edges", "single", "taken", "halves",
+                                        "placed"};
     static uint32_t data[MERGED_WORDS];
     const size_t local[2] = {room < 64 ? room : 64, most_items};
     seed = 1;

@@ -333,6 +333,14 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
     reweight_groups(s, c, groups);
 }
 
+void tern_fair_settle(struct tern_sched *s, struct tern_sched_context *c)
+{
+    const bool live = c->state == TERN_SCHED_READY || c->inflight;
+    if (live || tern_list_empty(&c->update)) {
+        set_live(s, c, live);
+    }
+}
+
 static void list_movable(struct tern_sched_context *c)
 {
     const bool goes = c->affinity == TERN_ENGINE_ANY && !c->process->cap;
@@ -372,7 +380,7 @@ void tern_fair_dequeue(struct tern_sched *s, struct tern_sched_context *c)
 void tern_fair_enqueue(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    set_live(s, c, c->state == TERN_SCHED_READY || c->inflight);
+    tern_fair_settle(s, c);
     if (c->state == TERN_SCHED_READY) {
         insert(&g->queue, &c->entity);
         list_movable(c);
@@ -457,7 +465,7 @@ void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, in
 void tern_fair_returned(struct tern_sched *s, struct tern_sched_context *c)
 {
     c->inflight--;
-    set_live(s, c, c->state == TERN_SCHED_READY || c->inflight);
+    tern_fair_settle(s, c);
     list_movable(c);
 }
 

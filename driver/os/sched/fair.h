@@ -108,6 +108,11 @@ void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_
  *  context is picked, and when it keeps the engine at the end of a quantum. */
 void tern_fair_raise_min(struct tern_sched *s, const struct tern_sched_context *c);
 
+/** Makes the context live if it is ready or has a chunk in flight, else not live. One whose state is about to be
+ *  updated stays live until then: its only chunk may have come back unfinished, and it keeps the service that it is
+ *  owed. */
+void tern_fair_settle(struct tern_sched *s, struct tern_sched_context *c);
+
 /** Take the context out of the trees and put it back, around a change of c->state or c->requeued. tern_fair_enqueue
  *  places a context that was not live (section 4). */
 void tern_fair_dequeue(struct tern_sched *s, struct tern_sched_context *c);

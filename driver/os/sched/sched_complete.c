@@ -21,6 +21,7 @@ static void withdraw(struct tern_sched *s, struct tern_sched_context *c)
     if (c->state != TERN_SCHED_EMPTY) {
         tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
     }
+    tern_fair_settle(s, c);
 }
 
 /** Sets the result of a job. The first result that is not COMPLETED is kept. */
@@ -157,6 +158,14 @@ static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint6
     return chunk;
 }
 
+/** Takes the front, which comes back unfinished, out of the HW queue. Its context stays live, and keeps the service
+ *  that it is owed. */
+static struct tern_chunk take_back(struct tern_sched *s, uint32_t engine, uint64_t begin, uint64_t end)
+{
+    tern_sched_update_later(s, s->engine[engine].inflight[0].context);
+    return take_front(s, engine, begin, end);
+}
+
 static bool in_flight(const struct tern_sched_engine *e, const struct tern_job *job)
 {
     return (e->n > 0 && e->inflight[0].job == job) || (e->n > 1 && e->inflight[1].job == job);
@@ -281,7 +290,7 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     const bool forced = e->forced;
     end_preemption(e);
     for (bool began = ind->preempted.began; e->n; began = false) {
-        struct tern_chunk chunk = take_front(s, engine, began ? ind->begin : 0, began ? ind->end : 0);
+        struct tern_chunk chunk = take_back(s, engine, began ? ind->begin : 0, began ? ind->end : 0);
         if (began) {
             ran = chunk.context;
             chunk.preemptions++;
@@ -303,7 +312,7 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
 static int returned(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
 {
     struct tern_indication in_job = ind->fault;
-    struct tern_chunk chunk = take_front(s, engine, ind->begin, ind->end);
+    struct tern_chunk chunk = take_back(s, engine, ind->begin, ind->end);
     struct tern_sched_context *c = chunk.context;
     const bool asks = ind->preempted.began && s->ops->page && !c->process->system;
     if (ind->preempted.began) {
@@ -372,7 +381,7 @@ static int lost(struct tern_sched *s, uint32_t engine, uint64_t guilty)
     end_preemption(e);
     while (e->n) {
         const bool is_guilty = e->inflight[0].id == guilty;
-        struct tern_chunk chunk = take_front(s, engine, is_guilty ? e->front_since : 0, is_guilty ? s->now : 0);
+        struct tern_chunk chunk = take_back(s, engine, is_guilty ? e->front_since : 0, is_guilty ? s->now : 0);
         chunk.id = 0;
         if (is_guilty && !chunk.context->process->system) {
             blame(s, engine, &chunk, NULL);

@@ -131,7 +131,7 @@ void tern_sched_set_state(struct tern_sched *s, struct tern_sched_context *c, en
         tern_sched_emit_job(s, TERN_EV_WAKE, c->engine, c, tern_sched_next_job(c), s->now);
     }
     const bool placed = c->state == TERN_SCHED_READY || c->state == TERN_SCHED_CAPPED;
-    if (state == TERN_SCHED_READY && !placed && !c->inflight) {
+    if (state == TERN_SCHED_READY && !placed && !c->live) { /* live: it comes back to its engine, or moves on */
         tern_fair_migrate(s, c, tern_sched_select_engine(s, c));
     }
     state = state == TERN_SCHED_READY && tern_cap_holds(c) ? TERN_SCHED_CAPPED : state;
@@ -212,6 +212,7 @@ int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
     if (state != c->state || (state == TERN_SCHED_READY && tern_cap_holds(c))) {
         tern_sched_set_state(s, c, state);
     }
+    tern_fair_settle(s, c);
     return 0;
 }
 

@@ -57,6 +57,42 @@ static void test_shares(void **state)
     }
 }
 
+/** Two partitions with one job each, which does not end, keep their shares. The job of one is in the HW queue behind
+ *  that of the other, and comes back without having run whenever the other is preempted. */
+static void test_shares_of_single_jobs(void **state)
+{
+    static const uint32_t shares[][2] = {{100, 100}, {100, 300}, {300, 100}, {100, 700}};
+    (void)state;
+    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+        backlogs_restart(1);
+        share_out(2, shares[k]);
+        for (int i = 0; i < 2; i++) {
+            belong(i, 1, i);
+            client_init(&clients[i], &procs[i], 0, TERN_BAND_NORMAL, 100, 2000 * QUANTUM);
+            client_submit(&clients[i], 1);
+        }
+        run(1000 * QUANTUM);
+        expect_ratio(cycles_got(1), cycles_got(0), (double)shares[k][1] / shares[k][0], 0.02);
+        drain();
+    }
+}
+
+/** The same for two contexts of a process, and for two processes of a partition, with these weights. */
+static void test_weights_of_single_jobs(void **state)
+{
+    (void)state;
+    for (int processes = 1; processes <= 2; processes++) {
+        backlogs_restart(1);
+        for (int i = 0; i < 2; i++) {
+            client_init(&clients[i], &procs[i % processes], 0, TERN_BAND_NORMAL, i ? 400 : 100, 2000 * QUANTUM);
+            client_submit(&clients[i], 1);
+        }
+        run(1000 * QUANTUM);
+        expect_ratio(cycles_got(1), cycles_got(0), processes == 1 ? 4 : 1, 0.02);
+        drain();
+    }
+}
+
 /** FOCUS and REALTIME of a partition take nothing of another partition's share. Both run first in their own one. */
 static void test_bands(void **state)
 {
@@ -226,7 +262,10 @@ static void test_the_example(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_shares, backlogs_setup), cmocka_unit_test_setup(test_bands, backlogs_setup),
+        cmocka_unit_test_setup(test_shares, backlogs_setup),
+        cmocka_unit_test_setup(test_shares_of_single_jobs, backlogs_setup),
+        cmocka_unit_test_setup(test_weights_of_single_jobs, backlogs_setup),
+        cmocka_unit_test_setup(test_bands, backlogs_setup),
         cmocka_unit_test_setup(test_normal_keeps_a_tenth, backlogs_setup),
         cmocka_unit_test_setup(test_sleep, backlogs_setup),
         cmocka_unit_test_setup(test_latency, backlogs_setup), cmocka_unit_test_setup(test_changes, backlogs_setup),

@@ -158,8 +158,8 @@ static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint6
     return chunk;
 }
 
-/** Takes the front, which comes back unfinished, out of the HW queue. Its context stays live, and keeps the service
- *  that it is owed. */
+/** Takes the front, which comes back unfinished, out of the HW queue. The chunk's context stays live, and keeps the
+ *  service that it is owed. */
 static struct tern_chunk take_back(struct tern_sched *s, uint32_t engine, uint64_t begin, uint64_t end)
 {
     tern_sched_update_later(s, s->engine[engine].inflight[0].context);

@@ -4,7 +4,7 @@
  *
  * A loop waits if it reads what others write, by a volatile load or an atomic operation, and how often it runs depends
  * on what it has read. `while (!*flag);` waits; `for (k = n; k; k /= 2) m = max(m, shared[i + k]);` does not, although
- * `shared` is volatile. What depends on a value is found from it on, for each such read:
+ * `shared` is volatile. The analysis follows, for each such read, all that depends on it:
  *
  * - each instruction that has it as an operand, and so on;
  * - a phi where the paths of a branch meet again whose condition depends on it, and the phis between;
@@ -74,7 +74,7 @@ static struct loops find_loops(const struct tile *t)
     return l;
 }
 
-/** What depends on a read. */
+/** The instructions and places that depend on a read. */
 struct taint {
     const struct tile *t;
     const struct tile_joins *joins;

@@ -57,8 +57,8 @@ INCLUDES = (".", "driver", "driver/include", "sim/include", "docs/spec/c", "runt
 
 def analyse(name):
     """Warnings of clang's analysis (tests/lib/thread_safety.h) for a C file."""
-    args = ["clang-19", "-std=c17", "-D_GNU_SOURCE", '-DTERN_VERSION=""', '-DTERN_BUILD_LIB_DIR=""', "-fsyntax-only",
-            "-include", "tests/lib/thread_safety.h", "-Wno-everything", "-Wthread-safety",
+    args = ["clang-19", "-std=c17", "-D_GNU_SOURCE", '-DTERN_VERSION=""', '-DTERN_BUILD_LIB_DIR=""', '-DTERN_LIBDIR=""',
+            "-fsyntax-only", "-include", "tests/lib/thread_safety.h", "-Wno-everything", "-Wthread-safety",
             *(f"-I{folder}" for folder in INCLUDES), str(name)]
     return subprocess.run(args, cwd=ROOT, capture_output=True, text=True).stderr
 

@@ -64,7 +64,7 @@ def sift_aligns_a_moved_picture():
 @test
 def tests_of_sift():
     """The tests of SIFT that need no photograph from a network."""
-    pytest("--pyargs", f"{BRING}.sift", least=7, expression="gaussian or algebra or reductions or keypoints "
+    pytest("--pyargs", f"{BRING}.sift", least=11, expression="gaussian or algebra or reductions or keypoints "
            "and not TestCpu and not orientation and not descriptor")
 
 

@@ -36,7 +36,8 @@ class Tree(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
-        for part in "scripts/site", "scripts/lib/docsite", "scripts/lib/headers.py", "driver/include/tern":
+        for part in ("scripts/site", "scripts/lib/docsite", "scripts/lib/headers.py", "scripts/lib/pypi.py",
+                     "driver/include/tern"):
             (self.root / part).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, self.root / part)
         for header in (self.root / "driver/include/tern").glob("*.h"):

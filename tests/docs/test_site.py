@@ -7,7 +7,6 @@ the network. Pages of an invented tree have each fault, which is told with page 
 Where Sphinx is not installed in the versions of scripts/lib/docsite/requirements.txt, this tree's test ends as skipped,
 with 77, and that of the faults fails; scripts/site installs it.
 """
-import hashlib
 import json
 import pathlib
 import re
@@ -18,15 +17,15 @@ import unittest
 
 from invented import ROOT, Tree
 
-sys.path.insert(0, str(ROOT / "scripts/lib/docsite"))
+sys.path[:0] = [str(ROOT / "scripts/lib"), str(ROOT / "scripts/lib/docsite")]
 import built  # noqa: E402
+import pypi  # noqa: E402
 
 TOOLS = ROOT / "build/site/tools"
 
 
 def installed():
-    mark, needed = TOOLS / "versions.sha256", ROOT / "scripts/lib/docsite/requirements.txt"
-    return mark.exists() and mark.read_text() == hashlib.sha256(needed.read_bytes()).hexdigest()
+    return pypi.present(TOOLS, pypi.pinned(ROOT / "scripts/lib/docsite/requirements.txt"))
 
 
 class Site(unittest.TestCase):

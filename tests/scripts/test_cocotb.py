@@ -106,9 +106,9 @@ class Installation(unittest.TestCase):
             (place / "versions.json").write_text('{"a": "1"}')
             self.assertTrue(pypi.present(place, {"a": "1"}))
             self.assertFalse(pypi.present(place, {"a": "2"}))
-            self.assertEqual(pypi.install(place, {"a": "1"}), place / "bin")
+            self.assertEqual(pypi.install(place, {"a": "1"}, "cocotb"), place / "bin")
             with self.assertRaisesRegex(pypi.Failed, "(?s)pip failed with status 1.*tools.log.*ERROR.*network"):
-                pypi.install(place, {str(place / "nothing"): "1"})
+                pypi.install(place, {str(place / "nothing"): "1"}, "cocotb")
             self.assertFalse(pypi.present(place, {"a": "1"}))
 
 

@@ -291,7 +291,7 @@ static void choose(struct tile *t, const struct cc1_special *s, struct way *best
 }
 
 /** Tries to join 2 groups, and twice as many while that is better. Changes the best way. other, t: JOINS elements, in
- *  which the ways are kept. A way is better if it needs fewer instructions. It accesses the same memory. */
+ *  which the ways are kept. A way is better if it needs fewer instructions: all ways access the same memory. */
 static void join(const struct cc1 *cc, const struct cc1_special *s, int lockstep, struct cc1 *other, struct tile *t,
                  struct way *best)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all kinds of campaigns share: tasks, plans, and errors."""
+"""Common parts of all kinds of campaigns: tasks, plans, and errors."""
 import dataclasses
 import shlex
 
@@ -18,7 +18,7 @@ class Wrong(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One command on the archive. It depends on nothing but its fields and the archive's files."""
+    """One command on the archive. The result depends on nothing but these fields and the archive's files."""
     name: str               # The key of its result. No two tasks of a campaign have one name.
     argv: tuple             # The first word is a file of the tree, unless there is a root. {scratch}: an empty folder;
                             # {tree}: the tree; {jobs}: 1, the processes that it may begin.

@@ -198,12 +198,13 @@ WATCHED = {**MODEL, "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_st
 # The driver's and the runtime's own tests, on a model at rest: driver.X, and neither driver.X.async nor driver.X.tiny.
 OWN = {"driver": (r"^driver\.[a-z_]+$", 300), "compiler": (".", 40), "opencl": (r"^opencl\.(unit|api)_", 20),
        "ternd": (r"^ternd\.(hostile|partitions)$", 20)}
+OWN_TARGETS = ["tests/driver/all", "tests/compiler/all", "opencl_own", "tests/ternd/all"]
 
 
 def sanitize(full):
     """Address and undefined-behaviour sanitizers; the same tree has the fuzzers."""
     steps = sanitizer_tree(SANITIZE, [*SOFTWARE, "fuzz"] if full else
-                           [*LIBRARIES, "fuzz", *(f"tests/{folder}/all" for folder in OWN)], 250)
+                           [*LIBRARIES, "fuzz", *OWN_TARGETS], 250)
     if full:
         chosen = {folder: (["-LE", "^rtl"], 2 * cost) for folder, cost in {**ON_MODEL, "xrt": 20}.items()}
     else:

@@ -93,8 +93,7 @@ static cl_int refuse(cl_kernel k, const struct rt_range *r, const char *why)
 }
 
 /** True: a kernel whose work-items are not merged gains by its known local size. Values that follow from the size are
- *  constants then, and more of the others are in registers. Fewer instructions alone need not be a gain: bitonic-4096
- *  takes 0.7 % fewer, and 1.8 % more cycles. */
+ *  constants then, and more of the others are in registers. Fewer instructions alone need not be a gain. */
 static bool has_fewer_spills(const struct tc_kernel *plain, const struct tc_kernel *made)
 {
     return made->merged == 1 && made->spills != 0 && made->spills < plain->spills - plain->spills / FEWER;

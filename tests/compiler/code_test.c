@@ -50,6 +50,27 @@ static unsigned count(const char *source, uint32_t mask, uint32_t value)
     return count_in("__entry_k", source, mask, value);
 }
 
+#define BRANCHES 0x0000007fu, 0x00000063u /* Conditional branches. */
+#define MOVES 0xfff0707fu, 0x00000013u    /* The instruction mv. */
+
+/** Values that one condition selects are stored by one branch, without moves. */
+static void test_selected_stores(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "p[i] = n > 0 ? a : b; q[i] = n > 0 ? b : a;",
+        "p[i] = a < b ? a : b; p[i + m] = a < b ? b : a;",
+        "p[i] = n > 0 ? a : b; p[i + m] = n > 0 ? b : n; q[i] = n > 0 ? n : a;",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char source[400];
+        snprintf(source, sizeof source, "kernel void k(global float *p, global float *q, float n, int m) {"
+                 "    int i = get_local_id(0) * m; float a = p[i] * n, b = q[i] + n; %s }", bodies[i]);
+        assert_int_equal(count(source, BRANCHES), 1);
+        assert_int_equal(count(source, MOVES), 0);
+    }
+}
+
 #define ARITHMETIC_SHIFTS 0xfe00707fu, 0x40005013u /* The instruction srai. */
 
 /** A signed quotient of a local id or size by a power of two needs no sign correction. */
@@ -254,8 +275,6 @@ static void test_strides(void **state)
     }
 }
 
-#define BRANCHES 0x0000007fu, 0x00000063u
-
 /** Limits and exponentials take the same instructions for all work-items. */
 static void test_no_branches(void **state)
 {
@@ -286,7 +305,8 @@ static void test_no_branches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
+        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_selected_stores),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
         cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
         cmocka_unit_test(test_stencils), cmocka_unit_test(test_strides),
         cmocka_unit_test(test_no_branches),

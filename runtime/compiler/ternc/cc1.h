@@ -203,6 +203,13 @@ int cc1_slots(struct cc1 *cc, LLVMValueRef f, unsigned axis, uint32_t items);
 /* address.c: makes addresses that differ by constants share a base. After optimization and cc1_coarsen. */
 void cc1_addresses(struct cc1 *cc);
 
+/* split_block.c: moves an instruction and all that follow it in its block to a new block, to which nothing leads yet.
+ * Phis of the blocks to which this one leads are replaced. */
+LLVMBasicBlockRef cc1_split_block(struct cc1 *cc, LLVMValueRef first);
+
+/* arms.c: makes stores of selected values of an entry stores behind branches. Returns the number of branches. */
+int cc1_arms(struct cc1 *cc, LLVMValueRef f);
+
 /* coarse_read.c: number of the CSR that a call reads; 0: it reads none. */
 unsigned cc1_csr(LLVMValueRef call);
 /** Builds the read of a CSR. */

@@ -325,8 +325,10 @@ void cc1_entry_end(struct cc1 *cc, LLVMValueRef entry)
 void cc1_kernels_end(struct cc1 *cc)
 {
     for (size_t i = 0; i < cc->n_kernels; i++) {
+        cc1_arms(cc, cc->kernels[i].entry);
         cc1_entry_end(cc, cc->kernels[i].entry);
         if (cc->kernels[i].coarse) {
+            cc1_arms(cc, cc->kernels[i].coarse);
             cc1_entry_end(cc, cc->kernels[i].coarse);
         }
     }

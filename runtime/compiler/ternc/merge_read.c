@@ -245,6 +245,9 @@ static int find_region(struct tile *t, const struct tile_joins *j, unsigned k)
     int found = 0;
     if (join) {
         tile_fill(t->blocks[k], join, &set);
+        if (has(&t->whole, t->blocks[k])) {
+            cc1_set_add(&set, LLVMBasicBlockAsValue(t->blocks[k]));
+        }
         found = is_nested(t, &set) && add_region(t, &set, join, LLVMGetBasicBlockTerminator(t->blocks[k]));
     }
     free(set.at);

@@ -23,6 +23,7 @@
 #define BETTER 0.95   /* cost that they may have at most with split loops, of that with other ones */
 #define LEAST 4u      /* work-items that are merged at least, to gain */
 #define JOINED 0.93   /* instructions that joined groups may have at most, of those of half as many */
+#define CHANGES 2     /* changed entries that are tried */
 #define JOINS 4       /* numbers of joined groups that are tried, at most: 2, 4, 8 and 16 */
 #define FRACTION 4u   /* of the work-items asked for, the next number that is tried */
 #define LONGEST 1800u /* instructions of a merged entry that is to gain, most of the instruction cache */
@@ -225,9 +226,16 @@ void cc1_special_sizes(struct cc1 *cc, const struct cc1_special *s)
     }
 }
 
+/** How the plain entry is changed before it is merged. */
+enum how {
+    LOCKSTEP = 1, /**< Loops that work-items leave at different rounds are split. */
+    GROWN = 2     /**< Regions begin earlier. */
+};
+
 /** A way to merge work-items. */
 struct way {
     struct tile *t; /**< The entry that is merged; NULL: none, it is better not to. */
+    unsigned how;   /**< Bits of enum how. */
     uint32_t n;     /**< Work-items of a group for each of the hardware. */
     double cost;    /**< For each work-item, as the next. */
     double instructions;
@@ -239,24 +247,25 @@ static void set_number(struct tile *t, const struct cc1_special *s, uint32_t n)
     t->stride = s->local[s->axis] / n;
 }
 
-/** Reads the entry of the only kernel. lockstep: first splits loops that work-items leave at different rounds. joined:
- *  groups that are joined. 0: its work-items cannot be merged, see t->why. */
-static int read_entry(struct cc1 *cc, const struct cc1_special *s, int lockstep, uint32_t joined, struct tile *t)
+/** Reads the entry of the only kernel, and changes it as `how` says. joined: groups that are joined. 0: its work-items
+ *  cannot be merged, see t->why. */
+static int read_entry(struct cc1 *cc, const struct cc1_special *s, unsigned how, uint32_t joined, struct tile *t)
 {
     size_t length;
     const char *name = LLVMGetValueName2(cc->kernels[0].entry, &length);
-    struct cc1_set serial = {0};
+    struct cc1_set serial = {0}, whole = {0};
     for (;;) {
         *t = (struct tile){.cc = cc, .plain = LLVMGetNamedFunction(cc->module, name), .y = joined, .axis = s->axis,
-                           .apart = s->apart, .serial = serial};
+                           .apart = s->apart, .serial = serial, .whole = whole};
         set_number(t, s, s->n);
         if ((joined > 1 && !merge_find_local(t)) || !merge_read(t, MERGE_VALUES_MAX)) {
             return 0;
         }
-        if (!lockstep || !lockstep_split(t)) {
+        if (!(how & LOCKSTEP && lockstep_split(t)) && !(how & GROWN && !whole.n && merge_grow(t))) {
             return 1;
         }
         serial = t->serial;
+        whole = t->whole;
         merge_free(t);
     }
 }
@@ -277,36 +286,45 @@ static struct tile_estimate estimate(struct tile *t, int only_room)
 }
 
 /** Tries to merge the number of work-items that is asked for, and fractions of it unless the group needs that number.
- *  Changes the best way if one is better. */
-static void choose(struct tile *t, const struct cc1_special *s, struct way *best)
+ *  Changes the best way if one is better. Returns whether any of them has not enough registers in loops. */
+static int choose(struct tile *t, const struct cc1_special *s, unsigned how, struct way *best)
 {
+    int spills = 0;
     for (uint32_t n = s->n; n == s->n || (n >= LEAST && !s->must); n /= FRACTION) {
         set_number(t, s, n);
         const struct tile_estimate e = estimate(t, s->must);
         const double each = tile_cost(&e) / n;
+        spills |= e.spills != 0;
         if (e.words <= LONGEST && each < best->cost) {
-            *best = (struct way){t, n, each, e.instructions / n};
+            *best = (struct way){t, how, n, each, e.instructions / n};
         }
+    }
+    return spills;
+}
+
+/** Copies the module, for a way that changes it. */
+static void clone(const struct cc1 *cc, unsigned how, struct cc1 *other)
+{
+    *other = *cc;
+    other->module = LLVMCloneModule(cc->module);
+    if (how & LOCKSTEP) {
+        cc1_module_optimize(other, "function(lcssa)");
     }
 }
 
 /** Tries to join 2 groups, and twice as many while that is better. Changes the best way. other, t: JOINS elements, in
  *  which the ways are kept. A way is better if it needs fewer instructions: all ways access the same memory. */
-static void join(const struct cc1 *cc, const struct cc1_special *s, int lockstep, struct cc1 *other, struct tile *t,
-                 struct way *best)
+static void join(const struct cc1 *cc, const struct cc1_special *s, struct cc1 *other, struct tile *t, struct way *best)
 {
+    const unsigned how = best->how;
     int better = 1;
     for (uint32_t y = 2; better && y <= s->joined && best->n * y <= TILE_COPIES; y *= 2, other++, t++) {
-        *other = *cc;
-        other->module = LLVMCloneModule(cc->module);
-        if (lockstep) {
-            cc1_module_optimize(other, "function(lcssa)");
-        }
-        better = read_entry(other, s, lockstep, y, t);
+        clone(cc, how, other);
+        better = read_entry(other, s, how, y, t);
         if (better) {
             set_number(t, s, best->n);
             const struct tile_estimate e = estimate(t, 0);
-            const struct way w = {t, best->n, tile_cost(&e) / (best->n * y), e.instructions / (best->n * y)};
+            const struct way w = {t, how, best->n, tile_cost(&e) / (best->n * y), e.instructions / (best->n * y)};
             better = e.words <= LONGEST && w.instructions < best->instructions * JOINED && w.cost <= best->cost;
             *best = better ? w : *best;
         }
@@ -336,13 +354,36 @@ static void take(struct cc1 *cc, const struct cc1_special *s, const struct way *
     k->joined = w->t->y;
 }
 
+/** Tries the ways to merge work-items whose entry is changed. spills: merged as it is, the entry has not enough
+ *  registers in loops. other, changed: CHANGES elements, in which the ways are kept. */
+static void change(struct cc1 *cc, const struct cc1_special *s, int spills, struct cc1 *other, struct tile *changed,
+                   struct way *best)
+{
+    unsigned how = LOCKSTEP;
+    clone(cc, how, other);
+    const int split = read_entry(other, s, how, 1, changed) && changed->serial.n;
+    if (split) {
+        best->cost *= best->t ? BETTER : 1;
+        spills |= choose(changed, s, how, best);
+    } else if (s->must) {
+        spills = choose(best->t, s, 0, best);
+    }
+    how = GROWN | (best->t ? best->how : split ? LOCKSTEP : 0);
+    clone(cc, how, ++other);
+    if (spills && read_entry(other, s, how, 1, ++changed) && changed->whole.n) {
+        choose(changed, s, how, best);
+    }
+}
+
 void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
 {
     struct cc1_kernel *k = &cc->kernels[0];
-    struct cc1 other = *cc, joins[JOINS];
-    struct tile t = {0}, split = {0}, joined[JOINS] = {0};
-    struct way best = {NULL, s->n, DBL_MAX, DBL_MAX};
+    struct cc1 others[CHANGES + JOINS];
+    struct tile t = {0}, changed[CHANGES + JOINS] = {0};
+    struct way best = {NULL, 0, s->n, DBL_MAX, DBL_MAX};
+    int spills = 0;
     cc1_module_optimize(cc, "function(loop-simplify)");
+    cc1_arms(cc, k->entry);
     const int can = read_entry(cc, s, 0, 1, &t);
     if (!can && s->must) {
         cc1_die(CC1_BAD_INPUT, "work-items of kernel '%s' cannot be merged: %s", k->name, t.why.text ? t.why.text : "");
@@ -356,23 +397,17 @@ void cc1_special_merge(struct cc1 *cc, const struct cc1_special *s)
     } else {
         const struct tile_estimate plain = tile_estimate(cc, t.plain, TILE_NO_COPIES);
         best.cost = tile_cost(&plain) * GAIN;
-        choose(&t, s, &best);
+        spills = choose(&t, s, 0, &best);
     }
-    other.module = LLVMCloneModule(cc->module);
-    cc1_module_optimize(&other, "function(lcssa)");
-    if (read_entry(&other, s, 1, 1, &split) && split.serial.n) {
-        best.cost *= best.t ? BETTER : 1;
-        choose(&split, s, &best);
-    }
+    change(cc, s, spills, others, changed, &best);
     if (best.t && s->joined > 1) {
-        join(cc, s, best.t == &split, joins, joined, &best);
+        join(cc, s, others + CHANGES, changed + CHANGES, &best);
     }
     if (best.t) {
         take(cc, s, &best);
     }
     merge_free(&t);
-    merge_free(&split);
-    for (int i = 0; i < JOINS; i++) {
-        merge_free(&joined[i]);
+    for (int i = 0; i < CHANGES + JOINS; i++) {
+        merge_free(&changed[i]);
     }
 }

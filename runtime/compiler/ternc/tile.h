@@ -81,6 +81,8 @@ struct tile {
     unsigned n_regions;
     struct tile_region *regions;   /**< Region number n is element n - 1. */
     struct cc1_set serial;         /**< Merged groups: the blocks before the serial copies of loops (lockstep.c). */
+    struct cc1_set whole;          /**< Merged groups: blocks that are a part of the region behind them
+                                    *   (merge_grow.c). */
     int rows;                      /**< The lanes of a row load words for each other (tile_rows.c). */
     LLVMValueRef row[2];           /**< The ids in x of the first and the last work-item of the row. */
     int draft;                     /**< The entry is made to be counted, without the loop over single work-items, and
@@ -162,6 +164,10 @@ unsigned merge_depends(const struct tile *t);
 /** Makes an entry for merged groups, of which each hardware work-item runs t->x work-items of t->y groups. */
 LLVMValueRef merge_make(struct tile *t, const char *name);
 
+/** Divides blocks of t->plain, after merge_read, and adds to t->whole, so that regions begin earlier. 0: there is none
+ *  to divide; else `t` must be read anew. */
+int merge_grow(struct tile *t);
+
 /** Calls in a plain entry, from a bit to a bit, which merge_make replaces: TILE_ALL and TILE_ANY. */
 #define TILE_ALL_OF "tern.all"
 #define TILE_ANY_OF "tern.any"
@@ -200,6 +206,7 @@ enum tile_entry { TILE_NO_COPIES, TILE_COPIED, TILE_ROWS };
 struct tile_estimate {
     double instructions, lines;
     uint32_t words;
+    uint32_t spills; /**< Instructions that access the stack in loops. */
     unsigned rows; /**< TILE_ROWS: how often lanes load words for each other. */
 };
 

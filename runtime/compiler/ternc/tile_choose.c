@@ -28,13 +28,14 @@
 #define LONGEST 1800u   /* instructions of an entry, most of the instruction cache */
 #define LARGEST 7200u   /* instructions of a tile before common ones are found, for the time of the build */
 
-/** Counts the instructions that the code executes. */
-static double count(const uint8_t *bytes, uint32_t words)
+/** Counts the instructions that the code executes, and those of them that access the stack in loops. */
+static double count(const uint8_t *bytes, uint32_t words, uint32_t *spills)
 {
     double *weight = cc1_code_weights(bytes, words, ROUNDS), sum = 0;
     for (uint32_t i = 0; i < words; i++) {
         const uint32_t word = cc1_code_word(bytes, i);
         const int spilled = weight[i] > 1 && tc_code_is_on_stack(word);
+        *spills += (uint32_t)spilled;
         sum += weight[i] * (tc_code_is_call(word) ? CALL : spilled ? STACK : 1);
     }
     free(weight);
@@ -80,6 +81,7 @@ struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, enum tile
         tile_share_terms(&scratch, LLVMGetNamedFunction(scratch.module, name));
         tile_order(&scratch, LLVMGetNamedFunction(scratch.module, name));
     }
+    cc1_arms(&scratch, LLVMGetNamedFunction(scratch.module, name));
     cc1_entry_end(&scratch, LLVMGetNamedFunction(scratch.module, name));
     cc1_order(&scratch);
     e.lines = tile_lines(&scratch, LLVMGetNamedFunction(scratch.module, name), ROUNDS);
@@ -94,7 +96,7 @@ struct tile_estimate tile_estimate(struct cc1 *cc, LLVMValueRef entry, enum tile
     if (!code) {
         cc1_die(CC1_INTERNAL, "entry '%s' is lost", name);
     }
-    e.instructions = count(code, e.words);
+    e.instructions = count(code, e.words, &e.spills);
     LLVMDisposeMemoryBuffer(object);
     LLVMDisposeModule(scratch.module);
     free(name);

@@ -365,12 +365,14 @@ static void change(struct cc1 *cc, const struct cc1_special *s, int spills, stru
     if (split) {
         best->cost *= best->t ? BETTER : 1;
         spills |= choose(changed, s, how, best);
-    } else if (s->must) {
-        spills = choose(best->t, s, 0, best);
+    }
+    const int counted = split || !s->must; /* the spills are known */
+    if (counted && !spills) {
+        return;
     }
     how = GROWN | (best->t ? best->how : split ? LOCKSTEP : 0);
     clone(cc, how, ++other);
-    if (spills && read_entry(other, s, how, 1, ++changed) && changed->whole.n) {
+    if (read_entry(other, s, how, 1, ++changed) && changed->whole.n && (counted || choose(best->t, s, 0, best))) {
         choose(changed, s, how, best);
     }
 }

@@ -232,6 +232,7 @@ struct tc_special {
     int must;          /**< False: tc_kernel.merged is n, a fraction of it or 1, whichever needs fewest instructions. */
     uint32_t joined;   /**< Groups that may be joined, a power of two, of which the range has a multiple; 1: none. */
     uint32_t apart;    /**< joined > 1: bytes of local memory of a group, a multiple of 64. */
+    uint32_t lanes;    /**< Work-items of a warp. A group of the hardware that is one warp needs fewer barriers. */
 };
 
 /** Compiles a kernel of an object for one local size, to an object with this kernel only. Errors of tc_link; -EINVAL:

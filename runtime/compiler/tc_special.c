@@ -30,7 +30,7 @@ static int find_modules(const struct tc_blob *object, struct tc_blob *modules)
 static int specialise(const struct tc_blob *modules, const struct tc_special *s, struct tc_blob *out,
                       struct tc_text *log)
 {
-    char directory[4096], tool[4200], local[64], n[16], axis[16], joined[16], apart[16];
+    char directory[4096], tool[4200], local[64], n[16], axis[16], joined[16], apart[16], lanes[16];
     struct tc_key key = {0};
     int result = tc_lib_dir(directory, sizeof directory, log);
     if (result) {
@@ -42,8 +42,9 @@ static int specialise(const struct tc_blob *modules, const struct tc_special *s,
     snprintf(axis, sizeof axis, "%u", s->axis);
     snprintf(joined, sizeof joined, "%u", s->joined);
     snprintf(apart, sizeof apart, "%u", s->joined > 1 ? s->apart : 0);
+    snprintf(lanes, sizeof lanes, "%u", s->lanes);
     const char *const argv[] = {tool, "object", directory, "-special", s->kernel, local, n, axis, joined,
-                                apart, s->must ? "-must" : NULL, NULL};
+                                apart, lanes, s->must ? "-must" : NULL, NULL};
     tc_key_init(&key, "special", directory);
     for (int i = 4; argv[i]; i++) {
         tc_key_add(&key, argv[i], strlen(argv[i]));

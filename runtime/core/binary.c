@@ -85,7 +85,8 @@ cl_int rt_binary_load(struct rt_binary *b, cl_context ctx, struct rt_loaded **ou
 static bool is_same(const struct tc_special *a, const struct tc_special *b)
 {
     return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->local, b->local, sizeof a->local) == 0 && a->n == b->n &&
-        a->axis == b->axis && a->must == b->must && a->joined == b->joined && (a->joined == 1 || a->apart == b->apart);
+        a->axis == b->axis && a->must == b->must && a->lanes == b->lanes && a->joined == b->joined &&
+        (a->joined == 1 || a->apart == b->apart);
 }
 
 /** Compiles a kernel for one local size. NULL: the compiler failed. Requires b->lock. */

@@ -136,7 +136,7 @@ cl_int rt_special_choose(cl_kernel k, const struct rt_range *range, struct rt_ra
 {
     const cl_device_id d = k->program->context->device;
     const uint32_t items = range->local[0] * range->local[1] * range->local[2];
-    struct tc_special s = {.kernel = k->code->name, .joined = 1};
+    struct tc_special s = {.kernel = k->code->name, .joined = 1, .lanes = d->info.lanes};
     bool whole = true;
     memcpy(s.local, range->local, sizeof s.local);
     *hardware = *range;

@@ -6,10 +6,9 @@
 #include "support.h"
 #include "tc_elf.h"
 
-/** Returns the instructions of an entry, malloc'ed, and their number in *words. */
-static uint32_t *entry_of(const char *entry, const char *source, unsigned *words)
+/** Returns the instructions of an entry of an object, which it frees, malloc'ed, and their number in *words. */
+static uint32_t *entry_in(struct tc_blob object, const char *entry, unsigned *words)
 {
-    struct tc_blob object = object_of(source, "");
     struct tc_elf elf;
     Elf32_Shdr table, section;
     size_t symbols;
@@ -33,16 +32,26 @@ static uint32_t *entry_of(const char *entry, const char *source, unsigned *words
     return code;
 }
 
-/** Returns how many words of an entry are `value` under `mask`. */
-static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
+static uint32_t *entry_of(const char *entry, const char *source, unsigned *words)
+{
+    return entry_in(object_of(source, ""), entry, words);
+}
+
+/** Returns how many words of an entry of an object, which it frees, are `value` under `mask`. */
+static unsigned count_object(struct tc_blob object, const char *entry, uint32_t mask, uint32_t value)
 {
     unsigned n = 0, words = 0;
-    uint32_t *code = entry_of(entry, source, &words);
+    uint32_t *code = entry_in(object, entry, &words);
     for (unsigned i = 0; i < words; i++) {
         n += (code[i] & mask) == value;
     }
     free(code);
     return n;
+}
+
+static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
+{
+    return count_object(object_of(source, ""), entry, mask, value);
 }
 
 static unsigned count(const char *source, uint32_t mask, uint32_t value)
@@ -68,6 +77,48 @@ static void test_selected_stores(void **state)
                  "    int i = get_local_id(0) * m; float a = p[i] * n, b = q[i] + n; %s }", bodies[i]);
         assert_int_equal(count(source, BRANCHES), 1);
         assert_int_equal(count(source, MOVES), 0);
+    }
+}
+
+#define ALL_BITS 0xffffffffu
+#define BARRIER 0x0000000bu /* The instruction barrier. */
+
+/** Returns the barriers of a kernel that is compiled for groups of 64 work-items, of which a hardware work-item runs
+ *  four, for warps of `lanes`. */
+static unsigned barriers(const char *body, uint32_t lanes)
+{
+    char source[500];
+    snprintf(source, sizeof source, "kernel void k(global int *a, global long *b, local int *t, int n) {"
+             "    int l = get_local_id(0), s = a[l]; %s a[get_global_id(0)] = s; }", body);
+    struct tc_blob object = object_of(source, ""), made;
+    const struct tc_special s = {.kernel = "k", .local = {64, 1, 1}, .n = 4, .must = 1, .joined = 1, .lanes = lanes};
+    char *log = NULL;
+    if (tc_specialise(&object, &s, &made, &log)) {
+        fail_msg("%s: %s", body, log);
+    }
+    free(log);
+    free(object.data);
+    return count_object(made, "__entry_k", ALL_BITS, BARRIER);
+}
+
+/** In groups of a single warp, a barrier remains where lanes may have gone ahead since the one before it. */
+static void test_barriers(void **state)
+{
+    (void)state;
+#define MEET "barrier(CLK_LOCAL_MEM_FENCE); "
+    static const struct {
+        const char *body;
+        unsigned written, left;
+    } cases[] = {
+        {"t[l] = s; " MEET "s = t[l ^ 1]; " MEET "t[l] = max(s, n) * 3; " MEET "s += t[63 - l];", 3, 1},
+        {"t[l] = s; " MEET "if (l < n) s = t[l ^ 1] * n; " MEET "t[l] = s;", 2, 2},
+        {"t[l] = s; " MEET "for (int k = 0; k < l; k++) s += t[k] * s; " MEET "t[l] = s;", 2, 2},
+        {"t[l] = s; " MEET "s = t[l ^ 1]; b[l] = b[l] / s; " MEET "t[l] = s;", 2, 2}, /* a division of long is a call */
+        {"for (int k = 0; k < n; k++) { t[l] = s; " MEET "s = t[l ^ 1]; " MEET "}", 2, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(barriers(cases[i].body, 8), cases[i].written);
+        assert_int_equal(barriers(cases[i].body, 16), cases[i].left);
     }
 }
 
@@ -305,7 +356,7 @@ static void test_no_branches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_selected_stores),
+        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_selected_stores), cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_vectors), cmocka_unit_test(test_no_saves),
         cmocka_unit_test(test_frames), cmocka_unit_test(test_one_base),
         cmocka_unit_test(test_stencils), cmocka_unit_test(test_strides),

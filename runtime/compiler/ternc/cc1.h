@@ -176,6 +176,7 @@ struct cc1_special {
     int must;          /**< The group does not fit an engine otherwise, so merging is no matter of gain. */
     uint32_t joined;   /**< Groups that may be joined, at most. */
     uint32_t apart;    /**< Distance of their local memory, in bytes. */
+    uint32_t lanes;    /**< Work-items of a warp. */
 };
 
 /** True: function f, or one that it calls, has an instruction that `is` is true for, or calls by a pointer. */
@@ -206,6 +207,9 @@ void cc1_addresses(struct cc1 *cc);
 /* split_block.c: moves an instruction and all that follow it in its block to a new block, to which nothing leads yet.
  * Phis of the blocks to which this one leads are replaced. */
 LLVMBasicBlockRef cc1_split_block(struct cc1 *cc, LLVMValueRef first);
+
+/* barriers.c: removes barriers of an entry whose groups are a single warp. */
+void cc1_barriers(struct cc1 *cc, LLVMValueRef f);
 
 /* arms.c: makes stores of selected values of an entry stores behind branches. Returns the number of branches. */
 int cc1_arms(struct cc1 *cc, LLVMValueRef f);

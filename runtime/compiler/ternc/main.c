@@ -5,7 +5,7 @@
  *   tern-cc1 object <lib dir> [-O1 | -plain] [-explain] [-lines]
  *                                         modules on standard input -> relocatable object on standard output; -lines:
  *                                         with -explain, keep the line tables
- *   tern-cc1 object <lib dir> -special <kernel> <local size> <n> <axis> [-must]
+ *   tern-cc1 object <lib dir> -special <kernel> <local size> <n> <axis> <joined> <apart> <lanes> [-must]
  *                                         the same for one kernel and local size (special.c)
  *   tern-cc1 library                      modules on standard input -> one module on standard output
  *   tern-cc1 runtime <in.bc> <out.stack>  the run-time library -> object on standard output, and its stack bounds
@@ -200,14 +200,15 @@ static void make_runtime(struct cc1 *cc, const char *input, const char *stack_pa
 static struct cc1_special read_special(int argc, char **argv)
 {
     struct cc1_special s = {0};
-    if (argc < 7 || sscanf(argv[2], "%u,%u,%u", &s.local[0], &s.local[1], &s.local[2]) != 3 ||
+    if (argc < 8 || sscanf(argv[2], "%u,%u,%u", &s.local[0], &s.local[1], &s.local[2]) != 3 ||
         sscanf(argv[3], "%u", &s.n) != 1 || sscanf(argv[4], "%u", &s.axis) != 1 || s.axis > 2 || s.n == 0 ||
         sscanf(argv[5], "%u", &s.joined) != 1 || sscanf(argv[6], "%u", &s.apart) != 1 ||
-        s.n > TILE_COPIES || s.local[0] == 0 || s.local[1] == 0 || s.local[2] == 0 || s.local[s.axis] % s.n) {
+        sscanf(argv[7], "%u", &s.lanes) != 1 || s.n > TILE_COPIES || s.local[0] == 0 || s.local[1] == 0 ||
+        s.local[2] == 0 || s.local[s.axis] % s.n) {
         cc1_die(CC1_INTERNAL, "bad arguments of -special");
     }
     s.name = argv[1];
-    s.must = argc > 7 && !strcmp(argv[7], "-must");
+    s.must = argc > 8 && !strcmp(argv[8], "-must");
     return s;
 }
 

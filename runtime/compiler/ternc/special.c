@@ -350,6 +350,9 @@ static void take(struct cc1 *cc, const struct cc1_special *s, const struct way *
         cc1_module_optimize(cc, "function(mem2reg)");
         cc1_module_optimize(cc, TILE_PASSES);
     }
+    if (s->local[0] * s->local[1] * s->local[2] / w->n <= s->lanes) {
+        cc1_barriers(cc, made);
+    }
     k->merged = w->n;
     k->joined = w->t->y;
 }

@@ -168,8 +168,8 @@ static void run_random(uint32_t first, bool small)
     OK(clReleaseMemObject(in));
 }
 
-/** Words of local memory that one work-item writes, or several, and ids of groups, in small groups and in groups larger
- *  than an engine. */
+/** Words of local memory that one work-item writes, or several, ids of groups, and stores behind divergent branches, in
+ *  small groups and in groups larger than an engine. */
 static void test_writers(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_writers(void **state)
     skip(); /* as in run_random */
 #endif
     static const char *const names[] = {"shifts", "either", "pairs", "few", "edges", "single", "taken", "halves",
-                                        "placed"};
+                                        "placed", "swaps", "takes", "meets"};
     static uint32_t data[MERGED_WORDS];
     const size_t local[2] = {room < 64 ? room : 64, most_items};
     seed = 1;

@@ -83,12 +83,17 @@ static void test_selected_stores(void **state)
 #define ALL_BITS 0xffffffffu
 #define BARRIER 0x0000000bu /* The instruction barrier. */
 
+/** A function `far` that is too long to be inlined. */
+#define FAR "#define STEP v = v * 3 + (v >> 5); v ^= v << 7;\n" \
+    "#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP\n" \
+    "int far(int v) { STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS STEPS return v; }\n"
+
 /** Returns the barriers of a kernel that is compiled for groups of 64 work-items, of which a hardware work-item runs
  *  four, for warps of `lanes`. */
 static unsigned barriers(const char *body, uint32_t lanes)
 {
-    char source[500];
-    snprintf(source, sizeof source, "kernel void k(global int *a, global long *b, local int *t, int n) {"
+    char source[1000];
+    snprintf(source, sizeof source, FAR "kernel void k(global int *a, global long *b, local int *t, int n) {"
              "    int l = get_local_id(0), s = a[l]; %s a[get_global_id(0)] = s; }", body);
     struct tc_blob object = object_of(source, ""), made;
     const struct tc_special s = {.kernel = "k", .local = {64, 1, 1}, .n = 4, .must = 1, .joined = 1, .lanes = lanes};
@@ -114,6 +119,7 @@ static void test_barriers(void **state)
         {"t[l] = s; " MEET "if (l < n) s = t[l ^ 1] * n; " MEET "t[l] = s;", 2, 2},
         {"t[l] = s; " MEET "for (int k = 0; k < l; k++) s += t[k] * s; " MEET "t[l] = s;", 2, 2},
         {"t[l] = s; " MEET "s = t[l ^ 1]; b[l] = b[l] / s; " MEET "t[l] = s;", 2, 2}, /* a division of long is a call */
+        {"t[l] = s; " MEET "s = far(t[l ^ 1]); " MEET "t[l] = far(s);", 2, 2},
         {"for (int k = 0; k < n; k++) { t[l] = s; " MEET "s = t[l ^ 1]; " MEET "}", 2, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -192,9 +192,9 @@ class Design:
             self.add(child, tool)
 
 
-def elaborate(root, configs, work, units=None):
-    """Returns a Design of the configurations, {name: (module, {parameter: value})}, and its roots, {name: key}."""
-    units = units or UNITS
+def read(root, configs, work):
+    """Returns the modules of the configurations, {name: (module, {parameter: value})}, as Yosys elaborates them, and
+    the name that Yosys gives to the module of each, {name: Yosys's name}."""
     packages, files = rtl_files.sources(root)
     packages, folders = [str(p) for p in packages], sorted({str(f.parent) for f in files.values()})
     work.mkdir(parents=True, exist_ok=True)
@@ -206,10 +206,16 @@ def elaborate(root, configs, work, units=None):
     yosys(f"read_verilog -sv {' '.join(packages)} {wrapper}; hierarchy -check -top synth_configs {libs}; "
           f"write_rtlil {out}", root, "elaboration")
     modules = parse(out.read_text())
-    design, tool = Design([m for m in modules if m.name != "synth_configs"], units), version()
     wrap = next(m for m in modules if m.name == "synth_configs")
     kinds = {name: kind for kind, name in wrap.cells}
-    roots = {name: design.module(kinds[f"u_{n}"]).key() for n, name in enumerate(configs)}
+    return [m for m in modules if m is not wrap], {name: kinds[f"u_{n}"] for n, name in enumerate(configs)}
+
+
+def elaborate(root, configs, work, units=None):
+    """Returns a Design of the configurations, {name: (module, {parameter: value})}, and its roots, {name: key}."""
+    modules, kinds = read(root, configs, work)
+    design, tool = Design(modules, units or UNITS), version()
+    roots = {name: design.module(kind).key() for name, kind in kinds.items()}
     for key in roots.values():
         design.add(key, tool)
     return design, roots

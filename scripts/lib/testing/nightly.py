@@ -67,11 +67,13 @@ def campaigns():
 
 def tools():
     yield Step("ecp5", "the bitstream of a board without the device: its size and clock as in the baseline",
-               ["scripts/ecp5", "--check"], whole, cost=600)
+               ["scripts/ecp5", "--check"], whole, holds=("ecp5 tools",), cost=600)
     yield Step("netlist", "the netlist of that board, from pin to pin", ["tests/rtl/netlist"], lines, ("ecp5",),
                cost=200)
     yield Step("synth-all", "size and depth of the RTL, all of it",
                ["scripts/synth", "--check", "--all", "--jobs", "{jobs}"], whole, cost=1200)
+    yield Step("clock", "pieces of the device, placed and routed: clock and size as in the baseline",
+               ["scripts/clock", "--check"], whole, holds=("ecp5 tools",), cost=1800)
     yield Step("formal-slow", "proofs and all their mutants", ["tests/formal/run", "-j", "{jobs}", "--slow"], lines,
                cost=1500)
     yield Step("attacks-all", "all protections, each removed: its test fails", ["tests/attacks/run", "-j", "{jobs}"],

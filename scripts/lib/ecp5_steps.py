@@ -17,6 +17,7 @@ PROGRESS = 30  # Seconds from one line of progress to the next.
 CHIP = ["--85k", "--package", "CABGA381", "--speed", "6"]
 # The lines of a log that tell the progress of a step.
 PLACES = re.compile(r"Executing \w+ pass|(?<=Info: )(Packing|Running|Placing|Routing|Generating|.*iteration #\d+).*")
+LEFT = re.compile(r"Info: +\d+ \|.*\| +(\d+)\|")  # A line of the router's table, with the arcs that remain.
 
 
 class Failed(Exception):
@@ -56,7 +57,8 @@ def run(step, command, log, hint, seconds=None):
                 for line in child.stdout:
                     out.write(line)
                     found = PLACES.search(line)
-                    place = found[0].strip()[:40] if found else place
+                    left = LEFT.match(line)
+                    place = f"{left[1]} arcs left" if left else found[0].strip()[:40] if found else place
                 status = child.wait()
             finally:
                 child.kill()  # It still runs if this is an interruption.

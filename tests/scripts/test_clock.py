@@ -307,9 +307,11 @@ class Figures(unittest.TestCase):
         self.addCleanup(setattr, steps, "PROGRESS", steps.PROGRESS)
         steps.PROGRESS, err = 0.1, io.StringIO()
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(err):
-            steps.run("synth", ["/bin/sh", "-c", "echo 4.1 Executing ABC9 pass.; sleep 1"],
+            steps.run("synth", ["/bin/sh", "-c", "echo 4.1 Executing ABC9 pass.; sleep 1; echo \"$0\"; sleep 1",
+                                "Info:       7000 |      718       6281 |   84   916 |     76209|       0.62       6|"],
                       pathlib.Path(folder, "log"), "")
         self.assertIn("  synth: 0 s, Executing ABC9 pass\n", err.getvalue())
+        self.assertIn(" s, 76209 arcs left\n", err.getvalue())
 
 
 def one(fmax=80.0, cells=2000, key="h", **more):

@@ -284,6 +284,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures.end("wrap/fold/1[2]/ff", MODULE, {}), "the wrapper")
         self.assertEqual(figures.end("wrap/in/u_lane.q_o[12]", MODULE, {}), "input u_lane.q_o")
         self.assertEqual(figures.end("u_mult", MODULE, {}), "u_mult")
+        self.assertEqual(figures.end("ram_DP16KD_DOA", MODULE, {}), "near ram")
+        self.assertEqual(figures.end("u_a", MODULE, {7: "x_q_TRELLIS_FF_Q_4_DI_LUT4_Z"}), "near x_q")
+        names = {"x_q_LUT4_Z_q": {"bits": [1, 2]}, "b": {"bits": [2]}}
+        self.assertEqual(figures.named_bits({"netnames": names}), {1: "x_q_LUT4_Z_q", 2: "b"})
 
     def test_a_design_that_lost_cells_is_refused(self):
         for inside in ({"TRELLIS_FF": 5, "DP16KD": 1}, {"TRELLIS_FF": 4}, {"TRELLIS_FF": 4, "DP16KD": 1,

@@ -20,6 +20,10 @@ KEPT = ("TRELLIS_FF", "DP16KD", "MULT18X18D")
 USE = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "TRELLIS_FF", "DP16KD": "DP16KD", "MULT18X18D": "MULT18X18D"}
 
 
+# What Yosys adds to the name of a net or cell to name one without a name, that leads to it or comes from it.
+DERIVED = re.compile(r"_(TRELLIS_FF|TRELLIS_DPR16X4|LUT4|PFUMX|L6MUX21|CCU2C|DP16KD|MULT18X18D)_.*")
+
+
 def sha(*things):
     return hashlib.sha256(json.dumps(things).encode()).hexdigest()[:20]
 
@@ -76,7 +80,10 @@ def about(source, seed=SEED):
 def named_bits(module):
     """Returns the name that a reader knows of each bit of the netlist, without the index."""
     found = {}
-    for name, net in sorted(module["netnames"].items(), key=lambda n: netlist.plainness(n[0])):
+    def order(item):
+        return not DERIVED.search(item[0]), *netlist.plainness(item[0])
+
+    for name, net in sorted(module["netnames"].items(), key=order):
         found.update((b, name) for b in net["bits"])
     return found
 
@@ -89,7 +96,8 @@ def end(cell, module, bits):
         name = re.sub(r"\[\d+\]$", "", name)
         return f"{where} {name}" if where else "the wrapper"
     pins = module["cells"].get(cell, {"connections": {}})["connections"]
-    return next((bits[b] for p in ("Q", "DI") for b in pins.get(p, []) if b in bits), cell)
+    name = next((bits[b] for p in ("Q", "DI") for b in pins.get(p, []) if b in bits), cell)
+    return "near " + DERIVED.sub("", name) if DERIVED.search(name) else name
 
 
 def read(report, module, inside, added):

@@ -32,7 +32,7 @@ PIECES = {
     "mmu": Piece("mmu"),
     "lsu_coalesce": Piece("lsu_coalesce"),
     "lsu_local": Piece("lsu_local"),
-    "simt_lsu": Piece("simt_lsu", "tiny"),
+    "simt_lsu": Piece("simt_lsu", "small"),
     "mem_fabric": Piece("mem_fabric"),
     "simt_core": Piece("simt_core", cut=("simt_lane", "div_lane")),
 }

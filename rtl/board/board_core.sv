@@ -69,7 +69,8 @@ module board_core #(
         .LMEM_KIB(LMEM_KIB),
         .MEM_PAGES(MEM_PAGES),
         .CLOCK_HZ(CLOCK_HZ),
-        .HASH_W(5)
+        .HASH_W(5),
+        .EXAMPLES(1'b1)
     ) u_device (
         .clk_i,
         .rst_i,

@@ -20,7 +20,8 @@
 // of about 80 cycles for each, but would have to find out whether a packet writes the one behind it.
 module command_processor #(
     parameter int SAVE_LINES = 200,  // Lines of the largest context-save area.
-    parameter bit SIMT = 1'b1        // The engine has a SIMT executor.
+    parameter bit SIMT = 1'b1,       // The engine has a SIMT executor.
+    parameter int USERS = tern_spec_pkg::USER_EXECUTORS  // User executors of the engine, those of the first ids.
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,
@@ -360,7 +361,7 @@ module command_processor #(
       .rsp_data_i(rsp_i.data),
       .rsp_fault_i(rsp_i.fault)
   );
-  cp_check #(.SIMT(SIMT)) u_check (
+  cp_check #(.SIMT(SIMT), .USERS(USERS)) u_check (
       .clk_i,
       .check_i(state_q == S_CHECK),
       .packet_i(packet),

@@ -9,7 +9,8 @@
 // executor of the packet, coded as in the header of a save area; none stands for the command processor itself.
 // Preemption: no state is saved.
 module cp_check #(
-    parameter bit SIMT = 1'b1  // The engine has a SIMT executor; else a dispatch is an unknown opcode.
+    parameter bit SIMT = 1'b1,  // The engine has a SIMT executor; else a dispatch is an unknown opcode.
+    parameter int USERS = tern_spec_pkg::USER_EXECUTORS  // User executors of the engine, those of the first ids.
 ) (
     input  logic          clk_i,
     input  logic          check_i,
@@ -148,7 +149,7 @@ module cp_check #(
       four_q <= |source[1:0];
       eight_q <= |source[2:0];
       address_four_q <= |address[1:0];
-      user_q <= user_call.executor > 8'(tern_spec_pkg::USER_EXECUTORS - 1);
+      user_q <= USERS == 0 || user_call.executor > 8'((USERS == 0 ? 1 : USERS) - 1);
       flush_q <= tlb_flush.all && |{tlb_flush.root, tlb_flush.first, tlb_flush.count};
 
       unknown_q <= !known;

@@ -13,6 +13,7 @@ module engine #(
     parameter int WARPS    = 16,               // Warps of the SIMT executor.
     parameter int LMEM_KIB = 64,               // Local memory in KiB.
     parameter int DIVIDERS = (LANES + 3) / 4,  // Dividers of the SIMT executor; divides LANES.
+    parameter int USERS = tern_spec_pkg::USER_EXECUTORS,  // User executors, those of the first ids.
     parameter int SAVE_LINES = 1729,           // Lines of the largest context-save area.
     parameter int TAG_W    = 11,               // Bits of a tag towards memory.
     parameter bit GATE     = 1'b0              // The clock of an idle SIMT executor stops.
@@ -164,7 +165,7 @@ module engine #(
     save = exec.active[0] ? simt_save : exec.active[1] ? mover_save : user_save;
   end
   assign ind_valid = cp_ind_valid && !queue_rst;  // A reset drops the running buffer even in its last cycle.
-  command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
+  command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0), .USERS(USERS)) u_cp (
       .clk_i,
       .rst_i(queue_rst),
       .time_i,
@@ -300,29 +301,37 @@ module engine #(
       .rsp_tag_i(rsp_tag[7:0]),
       .rsp_i(rsp)
   );
-  user_executors u_user (
-      .clk_i,
-      .rst_i(queue_rst || exec.reset[2]),
-      .start_valid_i(exec.start[2]),
-      .start_ready_o(exec_ready[2]),
-      .start_i(cmd),
-      .stop_req_i(exec.stop[2]),
-      .stop_gran_i(stop_gran),
-      .save_valid_o(save_valid[2]),
-      .save_ready_i(save_ready && exec.active[2]),
-      .save_o(user_save),
-      .restore_valid_i(restore_valid && exec.active[2]),
-      .restore_ready_o(restore_ready[2]),
-      .restore_i(restore),
-      .status_o(user_status),
-      .req_valid_o(x_valid[3]),
-      .req_ready_i(c_ready[3]),
-      .req_o(user_req),
-      .req_tag_o(x_tag[23:16]),
-      .rsp_valid_i(c_rsp_valid[3]),
-      .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_i(rsp)
-  );
+  if (USERS > 0) begin : g_user
+    user_executors #(.N(USERS)) u_user (
+        .clk_i,
+        .rst_i(queue_rst || exec.reset[2]),
+        .start_valid_i(exec.start[2]),
+        .start_ready_o(exec_ready[2]),
+        .start_i(cmd),
+        .stop_req_i(exec.stop[2]),
+        .stop_gran_i(stop_gran),
+        .save_valid_o(save_valid[2]),
+        .save_ready_i(save_ready && exec.active[2]),
+        .save_o(user_save),
+        .restore_valid_i(restore_valid && exec.active[2]),
+        .restore_ready_o(restore_ready[2]),
+        .restore_i(restore),
+        .status_o(user_status),
+        .req_valid_o(x_valid[3]),
+        .req_ready_i(c_ready[3]),
+        .req_o(user_req),
+        .req_tag_o(x_tag[23:16]),
+        .rsp_valid_i(c_rsp_valid[3]),
+        .rsp_tag_i(rsp_tag[7:0]),
+        .rsp_i(rsp)
+    );
+  end else begin : g_no_user  // cp_check refuses every user_call, so none is started.
+    assign {x_valid[3], user_req, x_tag[23:16]} = '0;
+    assign {user_status, user_save, save_valid[2], restore_ready[2]} = '0;
+    assign exec_ready[2] = 1'b1;
+    logic unused_user;
+    assign unused_user = &{1'b0, exec.start[2], exec.reset[2], exec.stop[2], c_ready[3], c_rsp_valid[3]};
+  end
 
   // Memory.
   logic m_valid, m_ready, m_bypass, m_exec, rsp_valid;

@@ -7,7 +7,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'hcb4869d3;
+  localparam logic [31:0] SPEC_HASH = 32'hc2a08e3c;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -639,6 +639,7 @@ package tern_spec_pkg;
 
   // user executors: words of the packet, and of the state
   localparam int USER_EXECUTORS = 1;
+  localparam int USER_EXAMPLES = 1;  // Of these, the last ones.
   localparam int USER_SAXPY_A_LSB = 544;
   localparam int USER_SAXPY_X_LSB = 576;
   localparam int USER_SAXPY_Y_LSB = 608;

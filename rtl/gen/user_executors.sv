@@ -4,7 +4,9 @@
 //
 // Contract: the executor interface. The packet's field `executor` selects one; the command processor refuses an absent
 // one. One executor runs at a time: at_q selects it from its start on.
-module user_executors (
+module user_executors #(
+    parameter int N = tern_spec_pkg::USER_EXECUTORS  // The executors of the first N ids; at least 1.
+) (
     input  logic               clk_i,
     input  logic               rst_i,
     input  logic               start_valid_i,
@@ -27,8 +29,6 @@ module user_executors (
     input  logic [7:0]         rsp_tag_i,
     input  tern_pkg::mem_rsp_t rsp_i
 );
-  localparam int N = tern_spec_pkg::USER_EXECUTORS;
-
   tern_spec_pkg::pkt_user_call_t packet;
   logic unused;
   localparam int STATUS_W = $bits(status_o), LINE_W = $bits(save_o);
@@ -68,27 +68,29 @@ module user_executors (
       end
   end
 
-  user_saxpy u_saxpy (
-      .clk_i,
-      .rst_i,
-      .start_valid_i(start_valid_i && chosen[0]),
-      .start_ready_o(ready[0]),
-      .start_i,
-      .status_o(status[0*STATUS_W+:STATUS_W]),
-      .stop_req_i(stop_req_i && at_q[0]),
-      .stop_gran_i,
-      .save_valid_o(save_valid[0]),
-      .save_ready_i,
-      .save_o(save[0*LINE_W+:LINE_W]),
-      .restore_valid_i(restore_valid_i && at_q[0]),
-      .restore_ready_o(restore_ready[0]),
-      .restore_i,
-      .req_valid_o(req_valid[0]),
-      .req_ready_i,
-      .req_o(req[0*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),
-      .req_tag_o(tag[0*8+:8]),
-      .rsp_valid_i(rsp_valid_i && at_q[0]),
-      .rsp_tag_i,
-      .rsp_i
-  );
+  if (N > 0) begin : g_saxpy
+    user_saxpy u_saxpy (
+        .clk_i,
+        .rst_i,
+        .start_valid_i(start_valid_i && chosen[0]),
+        .start_ready_o(ready[0]),
+        .start_i,
+        .status_o(status[0*STATUS_W+:STATUS_W]),
+        .stop_req_i(stop_req_i && at_q[0]),
+        .stop_gran_i,
+        .save_valid_o(save_valid[0]),
+        .save_ready_i,
+        .save_o(save[0*LINE_W+:LINE_W]),
+        .restore_valid_i(restore_valid_i && at_q[0]),
+        .restore_ready_o(restore_ready[0]),
+        .restore_i,
+        .req_valid_o(req_valid[0]),
+        .req_ready_i,
+        .req_o(req[0*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),
+        .req_tag_o(tag[0*8+:8]),
+        .rsp_valid_i(rsp_valid_i && at_q[0]),
+        .rsp_tag_i,
+        .rsp_i
+    );
+  end
 endmodule

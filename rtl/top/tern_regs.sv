@@ -14,6 +14,7 @@ module tern_regs #(
     parameter int LANES        = 16,         // Lanes of a warp; 0 if there is no SIMT executor.
     parameter int WARPS        = 16,         // Warps of an engine; 0 if there is no SIMT executor.
     parameter int LMEM_KIB     = 64,         // Local memory of an engine in KiB; 0 if there is no SIMT executor.
+    parameter int USERS        = tern_spec_pkg::USER_EXECUTORS,  // User executors of an engine.
     parameter int SAVE_LINES   = 64,         // Lines of the largest context-save area.
     parameter int PAGE_LOG2    = 12,         // log2 of the bytes that one dirty bit covers.
     parameter int CLOCK_HZ     = 250000000,  // Nominal clock frequency in Hz.
@@ -126,7 +127,7 @@ module tern_regs #(
           read[tern_spec_pkg::REG_DEV_CONFIG1_SINGLE_USE_LSB] = SINGLE_USE;
           read[tern_spec_pkg::REG_DEV_CONFIG1_MEM_CLEAR_LSB] = MEM_CLEAR;
           read[tern_spec_pkg::REG_DEV_CONFIG1_PREEMPT_GRAN_LSB+:2] = GRAN;
-          read[tern_spec_pkg::REG_DEV_CONFIG1_EXECUTORS_LSB+:5] = 5'(tern_spec_pkg::USER_EXECUTORS);
+          read[tern_spec_pkg::REG_DEV_CONFIG1_EXECUTORS_LSB+:5] = 5'(USERS);
           read[tern_spec_pkg::REG_DEV_CONFIG1_PAGE_REQUESTS_LSB] = 1'b1;
           read[tern_spec_pkg::REG_DEV_CONFIG1_PORTS_LSB+:3] = 3'(PORTS);
         end

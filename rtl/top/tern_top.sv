@@ -22,7 +22,8 @@ module tern_top #(
     parameter bit MEM_CLEAR  = 1'b0,             // Memory reads zero after power-on.
     parameter bit GATE       = 1'b0,             // The clocks of idle executors stop, for simulation or an ASIC.
     parameter int PORTS      = 1,                // Number of memory ports: 1, 2 or 4.
-    parameter int HASH_W     = 9                 // 2^HASH_W entries in each in-flight table of a memory port.
+    parameter int HASH_W     = 9,                // 2^HASH_W entries in each in-flight table of a memory port.
+    parameter bit EXAMPLES   = 1'b0              // Engines have the user executors that are examples, too.
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
@@ -79,6 +80,7 @@ module tern_top #(
     input  logic [2*PORTS-1:0]    m_axi_bresp_i
 );
   localparam int TAG_W = 11;
+  localparam int USERS = tern_spec_pkg::USER_EXECUTORS - (EXAMPLES ? 0 : tern_spec_pkg::USER_EXAMPLES);
   localparam int VECTOR = (LANES + 15) / 16;  // Lines of a vector, which has one word for each lane.
   // Lines of the header and of the largest executor state (docs/spec/context.yaml). The terms are: header and
   // simt_head, register masks, slots, local memory, warps, unfinished memory instructions.
@@ -152,6 +154,7 @@ module tern_top #(
       .LANES(LANES),
       .WARPS(LANES > 0 ? WARPS : 0),
       .LMEM_KIB(LANES > 0 ? LMEM_KIB : 0),
+      .USERS(USERS),
       .SAVE_LINES(SAVE_LINES),
       .PAGE_LOG2(PAGE_LOG2),
       .CLOCK_HZ(CLOCK_HZ),
@@ -200,6 +203,7 @@ module tern_top #(
         .WARPS(WARPS),
         .LMEM_KIB(LMEM_KIB),
         .DIVIDERS(DIVIDERS),
+        .USERS(USERS),
         .SAVE_LINES(SAVE_LINES),
         .TAG_W(TAG_W),
         .GATE(GATE)

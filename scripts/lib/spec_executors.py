@@ -14,7 +14,7 @@ SCALARS = {"int": 1, "uint": 1, "float": 1, "long": 2, "ulong": 2, "double": 2}
 ELEMENTS = ["char", "uchar", "short", "ushort", "half", *SCALARS]
 POINTER = re.compile(rf"^(const )?((?:{'|'.join(ELEMENTS)})(?:2|3|4|8|16)?)\*$")
 SOURCES = ["global_x", "global_y", "global_z", "offset_x", "offset_y", "offset_z"]
-KEYS = ["id", "name", "version", "doc", "arguments", "range", "state"]
+KEYS = ["id", "name", "version", "doc", "arguments", "range", "state"]  # The key `example` may be absent.
 NAME_MOST = 24  # Longer names exceed the line length of docs/executors.
 EXECUTORS = ["simt", "mover"]  # Every device has these executors.
 
@@ -49,12 +49,15 @@ def _claim(item, words, used, what):
 
 
 def _load(path, packets):
-    x = Item(_compose(path), set(KEYS), KEYS, path.name)
+    x = Item(_compose(path), {*KEYS, "example"}, KEYS, path.name)
     if problem := name_problem(str(x.name), packets):
         raise SpecError(x.node("name"), f"executor: {problem}")
     if x.name != path.stem:
         raise SpecError(x.node("name"), f"{x.name}: the file is to be called {x.name}.yaml")
     _int(x, "id", 0, MOST - 1, x.name)
+    x.example_ = x.get("example")
+    if x.example_ is not None and not isinstance(x.example_, bool):
+        raise SpecError(x.node("example"), f"{x.name}: example must be true or false, not '{x.example_}'")
     if not re.match(r"^\d{1,3}\.\d{1,3}\.\d{1,3}$", str(x.version)):
         raise SpecError(x.node("version"), f"{x.name}: version must be major.minor.patch, not '{x.version}'")
     x.version_ = [int(n) for n in x.version.split(".")]
@@ -108,6 +111,9 @@ def load(directory, packets):
     for i, x in enumerate(out):
         if x.id != i:
             raise SpecError(x.node("id"), f"{x.name}: ids must be 0 to {len(out) - 1}, each once; {i} is missing")
+        if i and out[i - 1].example_ and not x.example_:
+            raise SpecError(x.node("id"), f"{x.name}: its id must be lower than that of {out[i - 1].name}, which is an "
+                            "example: a device without examples has the first ids")
     _macros(out)
     return out
 
@@ -126,9 +132,12 @@ def _limits(x, kind, default):
 def c_public(s):
     o = ["\n/* User executors, which packet user_call runs. Numbers of words: in its payload, and in the state. */",
          f"#define TERN_EXECUTORS {len(s.executors)}u",
+         "/** Of these the last ones are examples, which not every device has. */",
+         f"#define TERN_EXECUTOR_EXAMPLES {sum(bool(x.example_) for x in s.executors)}u",
          "/** X(id, name) for each. */",
          "#define TERN_EXECUTOR_LIST(X) " + " ".join(f"X({x.id}, {x.name})" for x in s.executors)]
     for x in s.executors:
+        o.append("#define " + f"TERN_EXECUTOR_ID_{x.name}".upper() + f" {x.id}u")
         for i in x.args + x.ranges:
             o.append("#define " + f"TERN_USER_{x.name}_{i.name}".upper() + f" {i.word}u")
         for i in x.state_:
@@ -201,7 +210,8 @@ const struct tern_executor *tern_executor_find(uint32_t id)
 
 def sv_constants(s):
     o = ["\n  // user executors: words of the packet, and of the state",
-         f"  localparam int USER_EXECUTORS = {len(s.executors)};"]
+         f"  localparam int USER_EXECUTORS = {len(s.executors)};",
+         f"  localparam int USER_EXAMPLES = {sum(bool(x.example_) for x in s.executors)};  // Of these, the last ones."]
     for x in s.executors:
         for i in x.args + x.ranges:
             o.append("  localparam int " + f"USER_{x.name}_{i.name}_LSB".upper() + f" = {512 + 32 * i.word};")
@@ -217,7 +227,9 @@ _SV = string.Template("""\
 //
 // Contract: the executor interface. The packet's field `executor` selects one; the command processor refuses an absent
 // one. One executor runs at a time: at_q selects it from its start on.
-module user_executors (
+module user_executors #(
+    parameter int N = tern_spec_pkg::USER_EXECUTORS  // The executors of the first N ids; at least 1.
+) (
     input  logic               clk_i,
     input  logic               rst_i,
     input  logic               start_valid_i,
@@ -240,8 +252,6 @@ module user_executors (
     input  logic [7:0]         rsp_tag_i,
     input  tern_pkg::mem_rsp_t rsp_i
 );
-  localparam int N = tern_spec_pkg::USER_EXECUTORS;
-
   tern_spec_pkg::pkt_user_call_t packet;
   logic unused;
   localparam int STATUS_W = $$bits(status_o), LINE_W = $$bits(save_o);
@@ -286,29 +296,31 @@ endmodule
 """)
 
 _INSTANCE = string.Template("""\
-  user_$name u_$name (
-      .clk_i,
-      .rst_i,
-      .start_valid_i(start_valid_i && chosen[$id]),
-      .start_ready_o(ready[$id]),
-      .start_i,
-      .status_o(status[${id}*STATUS_W+:STATUS_W]),
-      .stop_req_i(stop_req_i && at_q[$id]),
-      .stop_gran_i,
-      .save_valid_o(save_valid[$id]),
-      .save_ready_i,
-      .save_o(save[${id}*LINE_W+:LINE_W]),
-      .restore_valid_i(restore_valid_i && at_q[$id]),
-      .restore_ready_o(restore_ready[$id]),
-      .restore_i,
-      .req_valid_o(req_valid[$id]),
-      .req_ready_i,
-      .req_o(req[${id}*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),
-      .req_tag_o(tag[${id}*8+:8]),
-      .rsp_valid_i(rsp_valid_i && at_q[$id]),
-      .rsp_tag_i,
-      .rsp_i
-  );""")
+  if (N > $id) begin : g_$name
+    user_$name u_$name (
+        .clk_i,
+        .rst_i,
+        .start_valid_i(start_valid_i && chosen[$id]),
+        .start_ready_o(ready[$id]),
+        .start_i,
+        .status_o(status[${id}*STATUS_W+:STATUS_W]),
+        .stop_req_i(stop_req_i && at_q[$id]),
+        .stop_gran_i,
+        .save_valid_o(save_valid[$id]),
+        .save_ready_i,
+        .save_o(save[${id}*LINE_W+:LINE_W]),
+        .restore_valid_i(restore_valid_i && at_q[$id]),
+        .restore_ready_o(restore_ready[$id]),
+        .restore_i,
+        .req_valid_o(req_valid[$id]),
+        .req_ready_i,
+        .req_o(req[${id}*tern_pkg::MEM_REQ_W+:tern_pkg::MEM_REQ_W]),
+        .req_tag_o(tag[${id}*8+:8]),
+        .rsp_valid_i(rsp_valid_i && at_q[$id]),
+        .rsp_tag_i,
+        .rsp_i
+    );
+  end""")
 
 
 def sv_module(s):

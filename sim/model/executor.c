@@ -11,6 +11,11 @@ TERN_EXECUTOR_LIST(DECLARE)
 static executor_function *const functions[] = {TERN_EXECUTOR_LIST(ENTRY)};
 _Static_assert(sizeof functions / sizeof *functions == TERN_EXECUTORS, "one function each");
 
+uint32_t executor_count(void)
+{
+    return TERN_EXECUTORS - (MODEL_EXAMPLES ? 0 : TERN_EXECUTOR_EXAMPLES);
+}
+
 static bool call(struct engine *e, uint64_t budget, uint64_t *cycles, struct fault *f)
 {
     struct executor_call c = {
@@ -38,7 +43,7 @@ void executor_start(struct engine *e, struct lines *state, struct fault *f)
         f->code = TERN_FAULT_PACKET_RESERVED;
         return;
     }
-    if (p.executor >= TERN_EXECUTORS) {
+    if (p.executor >= executor_count()) {
         f->code = TERN_FAULT_PACKET_BOUNDS;
         return;
     }

@@ -37,6 +37,9 @@
 #ifndef MODEL_LMEM_KIB
 #define MODEL_LMEM_KIB 64
 #endif
+#ifndef MODEL_EXAMPLES
+#define MODEL_EXAMPLES 1
+#endif
 #define SIMT (MODEL_LANES > 0) /* false: the code of the SIMT executor is compiled with any geometry and never run */
 #define LANES (SIMT ? MODEL_LANES : 4)
 #define WARPS (SIMT ? MODEL_WARPS : 4)
@@ -401,6 +404,8 @@ uint64_t paging_run(struct engine *e, struct fault *f);
 /** Returns whether `count` entries from pa on are in one table. */
 bool table_holds(uint64_t pa, uint32_t count);
 
+/** Returns how many user executors an engine has: those of the first ids. */
+uint32_t executor_count(void);
 void executor_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t executor_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
 void executor_save(const struct engine *e, struct lines *state);

@@ -87,7 +87,8 @@ class Sweeps(Case):
         text = (pathlib.Path(__file__).resolve().parents[2] / "sim/rtl/CMakeLists.txt").read_text()
         for name in ("ports2", "ports4"):
             has = device.BUILT[name]
-            self.assertIn(f"tern_add_device({name} {has['lanes']} {has['warps']} --assert PORTS {has['ports']})", text)
+            self.assertIn(f"tern_add_device({name} {has['lanes']} {has['warps']} EXAMPLES --assert "
+                          f"PORTS {has['ports']})", text)
 
     def test_gaps(self):
         """A kernel that does not build is a gap with the compiler's sentence, and the others go on."""

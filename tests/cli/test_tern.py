@@ -30,11 +30,13 @@ class Tern(Case):
         self.assertEqual((r["lanes"], r["memory_bytes"], r["memory_ports"]), (8, 64 << 20, 1))
         self.assertEqual(r["bands"], ["idle", "normal", "focus", "realtime"])
         self.assertEqual(r["preempt_granularity"], "instruction")
-        self.assertEqual(r["executors"][0], {
+        self.assertEqual(r["executors"], [{
             "id": 0, "name": "saxpy", "version": "1.0.0", "dimensions": 1, "arguments": [
                 {"name": "a", "type": "float", "constant": False}, {"name": "x", "type": "float*", "constant": True},
-                {"name": "y", "type": "float*", "constant": False}]})
-        self.assertIn("user executors     saxpy\n", self.works("info"))
+                {"name": "y", "type": "float*", "constant": False}]}])
+        self.assertIn("user executors     saxpy\n", self.works("info", TERN_CONFIG="small"))
+        self.assertEqual(json.loads(self.works("info", "--json"))["executors"], [])  # no examples
+        self.assertIn("user executors     none\n", self.works("info"))
         self.assertIn("lanes x warps      16 x 16", self.works("info"))
         self.assertIn("memory ports       1 of 64 bytes a cycle\n", self.works("info"))
         self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n",

@@ -131,6 +131,27 @@ class Executors(unittest.TestCase):
             self.assertRegex(r.stderr, r"yaml:\d+: .*TERN_USER_MASK_STATE_DONE is already that of mask.done")
 
     @unittest.skipIf(OTHER, "needs no RTL")
+    def test_examples_come_last(self):
+        with copied() as d:
+            self.run_in(d, "scripts/new-executor mask")
+            yaml = {name: pathlib.Path(d) / f"docs/spec/executors/{name}.yaml" for name in ("mask", "saxpy")}
+            self.assertIn("id: 0\n", yaml["mask"].read_text())
+            self.assertIn("id: 1\n", yaml["saxpy"].read_text())
+            header = (pathlib.Path(d) / "docs/spec/c/tern/tern_spec.h").read_text()
+            self.assertIn("#define TERN_EXECUTORS 2u\n", header)
+            self.assertIn("#define TERN_EXECUTOR_EXAMPLES 1u\n", header)
+            self.assertIn("#define TERN_EXECUTOR_ID_SAXPY 1u\n", header)
+            for name, old, new in ("mask", "id: 0", "id: 1"), ("saxpy", "id: 1", "id: 0"):
+                yaml[name].write_text(yaml[name].read_text().replace(old, new))
+            r = subprocess.run(["scripts/specgen"], cwd=d, capture_output=True, text=True, check=False)
+            self.assertEqual(r.returncode, 2)
+            self.assertIn("mask: its id must be lower than that of saxpy, which is an example", r.stderr)
+            yaml["saxpy"].write_text(yaml["saxpy"].read_text().replace("example: true", "example: 1"))
+            r = subprocess.run(["scripts/specgen"], cwd=d, capture_output=True, text=True, check=False)
+            self.assertEqual(r.returncode, 2)
+            self.assertIn("saxpy: example must be true or false", r.stderr)
+
+    @unittest.skipIf(OTHER, "needs no RTL")
     def test_removal(self):
         """An executor before others is removed as the guide describes."""
         with copied() as d:
@@ -141,11 +162,14 @@ class Executors(unittest.TestCase):
             for f in re.findall(r"wrote (.*mask.*)", written):
                 (pathlib.Path(d) / f).unlink()
             other = pathlib.Path(d) / "docs/spec/executors/other.yaml"
-            other.write_text(other.read_text().replace("id: 2", "id: 1"))
+            saxpy = pathlib.Path(d) / "docs/spec/executors/saxpy.yaml"
+            other.write_text(other.read_text().replace("id: 1", "id: 0"))
+            saxpy.write_text(saxpy.read_text().replace("id: 2", "id: 1"))
             self.run_in(d, "scripts/specgen")
             self.assertIn("user_other", (pathlib.Path(d) / "rtl/gen/user_executors.sv").read_text())
             for f in re.findall(r"wrote (.*mask.*)", written):
                 (pathlib.Path(d) / f.replace("mask", "other")).unlink()
+            saxpy.write_text(saxpy.read_text().replace("id: 1", "id: 0"))
             self.run_in(d, "scripts/specgen")
             self.assertEqual({f: (pathlib.Path(d) / f).read_text() for f in before}, before)
 

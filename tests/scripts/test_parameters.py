@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RTL = ROOT / "rtl"
+PACKAGE = str(RTL / "gen/tern_spec_pkg.sv")
 FLAGS = ["-Wno-fatal", "-Wno-lint", "-Wno-style", "-Werror-USERERROR"]  # as sim/rtl/build has them
 
 RIGHT = {"ENGINES": [1, 8], "LANES": [0, 4, 8, 16, 32], "WARPS": [4, 8, 16, 32], "LMEM_KIB": [1, 16, 64],
@@ -27,7 +28,7 @@ WRONG = {"ENGINES": [-1, 0, 9], "LANES": [-4, 1, 2, 3, 6, 12, 24, 33, 64], "WARP
 def elaborate(top, file, values):
     """Returns the messages of the refusals, which begin with the module's name."""
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run(["verilator", "--lint-only", *FLAGS, "--Mdir", work, "--top-module", top,
+        done = subprocess.run(["verilator", "--lint-only", *FLAGS, "--Mdir", work, "--top-module", top, PACKAGE,
                                *(f"-G{name}={value}" for name, value in values.items()), str(file)],
                               capture_output=True, text=True, check=False)
     found = re.findall(rf"%Error-USERERROR: .*: {top}: (.*)", done.stderr)

@@ -152,6 +152,19 @@ uint32_t reg_read(struct device *d, uint32_t offset)
     return v;
 }
 
+bool has_saxpy(struct device *d)
+{
+    const uint32_t config = reg_read(d, TERN_REG_DEV_CONFIG1);
+    return (config & TERN_DEV_CONFIG1_EXECUTORS_MASK) >> TERN_DEV_CONFIG1_EXECUTORS_SHIFT > TERN_EXECUTOR_ID_SAXPY;
+}
+
+void need_saxpy(struct device *d)
+{
+    if (!has_saxpy(d)) {
+        skip();
+    }
+}
+
 void reg_write(struct device *d, uint32_t offset, uint32_t value)
 {
     assert_int_equal(api->write32(d->sim, offset, value), 0);

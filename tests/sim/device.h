@@ -71,6 +71,10 @@ void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence);
 void expect_completed(struct device *d, uint32_t engine, uint64_t fence);
 
 uint32_t reg_read(struct device *d, uint32_t offset);
+/** Returns whether the device has the user executor saxpy, which is an example: device `default` has no examples. */
+bool has_saxpy(struct device *d);
+/** Ends the test as skipped unless has_saxpy. */
+void need_saxpy(struct device *d);
 void reg_write(struct device *d, uint32_t offset, uint32_t value);
 
 /** Appends a packet of 1 or 2 lines to the buffer, and returns its zeroed words. */

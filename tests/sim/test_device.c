@@ -405,6 +405,7 @@ static void test_paging_packets(void **state)
 static void test_user_saxpy(void **state)
 {
     struct device *d = *state;
+    need_saxpy(d);
     enum { MOST = 1100 };
     static const uint32_t lengths[] = {0, 1, 2, 15, 16, 17, 33, 200, 1000};
     static float x[MOST], y[MOST], seen[MOST];
@@ -419,7 +420,8 @@ static void test_user_saxpy(void **state)
         }
         assert_int_equal(api->mem_write(d->sim, DATA, x, sizeof x), 0);
         assert_int_equal(api->mem_write(d->sim, OTHER, y, sizeof y), 0);
-        struct tern_pkt_user_call p = {.payload = {n, 0, same ? OTHER + 4 * yo : DATA + 4 * xo, OTHER + 4 * yo}};
+        struct tern_pkt_user_call p = {TERN_EXECUTOR_ID_SAXPY,
+                                       {n, 0, same ? OTHER + 4 * yo : DATA + 4 * xo, OTHER + 4 * yo}};
         memcpy(&p.payload[1], &a, 4);
         assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
         run_paging(d);
@@ -435,12 +437,14 @@ static void test_user_saxpy(void **state)
 static void test_user_faults(void **state)
 {
     struct device *d = *state;
+    need_saxpy(d);
     map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
     map(d, ROOT_A, VA + PAGE, DATA, 1, RW);
     map(d, ROOT_A, VA + 2 * PAGE, DATA + PAGE, 2, TERN_PTE_READ_MASK);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t x = i ? VA + 3 * PAGE + 2048 : VA + 3 * PAGE, y = VA + PAGE + 2000;
-        struct tern_pkt_user_call p = {.payload = {i ? 514 : 600, 0x3f800000, x, i ? VA + PAGE : y}};
+        struct tern_pkt_user_call p = {TERN_EXECUTOR_ID_SAXPY,
+                                       {i ? 514 : 600, 0x3f800000, x, i ? VA + PAGE : y}};
         assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
         submit(d, 1, (struct submission){.buffer = VA, .fence = i, .root = ROOT_A}, BUFFER0);
         struct indication f = indication(d, 1, SOON);

@@ -371,8 +371,8 @@ static void test_violation(void **state)
 static void test_others(void **state)
 {
     struct device *d = *state;
-    const struct tern_pkt_user_call call = {.payload = {16, 0, VA + IN, VA + OUT}};
-    for (uint32_t kind = 0; kind < 5; kind++) {
+    const struct tern_pkt_user_call call = {TERN_EXECUTOR_ID_SAXPY, {16, 0, VA + IN, VA + OUT}};
+    for (uint32_t kind = 0; kind < (has_saxpy(d) ? 5 : 4); kind++) {
         map(d, ROOT, VA, BASE, PAGES, RWX);
         set_pages(d, kind ? 1 : 0, PAGES - 1, true);
         if (kind == 0) {

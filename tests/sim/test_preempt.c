@@ -101,6 +101,7 @@ static void test_mover(void **state)
 static void test_user(void **state)
 {
     struct device *d = *state;
+    need_saxpy(d);
     enum { N = 3000 };
     static float x[N], y[N], seen[N];
     float a = 1.75f;
@@ -111,7 +112,7 @@ static void test_user(void **state)
     }
     assert_int_equal(api->mem_write(d->sim, DATA, x, sizeof x), 0);
     assert_int_equal(api->mem_write(d->sim, OTHER + 20, y, sizeof y), 0);
-    struct tern_pkt_user_call p = {.payload = {N, 0, DATA, OTHER + 20}};
+    struct tern_pkt_user_call p = {TERN_EXECUTOR_ID_SAXPY, {N, 0, DATA, OTHER + 20}};
     memcpy(&p.payload[1], &a, 4);
     assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
     cuts = run_cut(d, (struct submission){.buffer = BUFFER, .save = SAVE / PAGE, .flags = PAGING}, BUFFER, 300,

@@ -47,7 +47,7 @@ static void caller_open(struct caller *k, uint32_t own)
 static void caller_begin(struct caller *k)
 {
     const float a = 2;
-    struct tern_pkt_user_call call = {.executor = 0};
+    struct tern_pkt_user_call call = {.executor = TERN_EXECUTOR_ID_SAXPY};
     call.payload[TERN_USER_SAXPY_N] = N;
     memcpy(&call.payload[TERN_USER_SAXPY_A], &a, sizeof a);
     call.payload[TERN_USER_SAXPY_X] = tern_allocation_address(k->x);

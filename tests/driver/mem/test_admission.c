@@ -39,7 +39,7 @@ static void refused(struct tern_context *c, const char *why)
 static void call_on(struct tern_allocation **a)
 {
     const struct tern_executor *e = tern_executor_find(0);
-    struct tern_pkt_user_call call = {.executor = 0};
+    struct tern_pkt_user_call call = {.executor = TERN_EXECUTOR_ID_SAXPY};
     for (uint32_t i = 0, n = 0; i < e->n_args; i++) {
         call.payload[e->args[i].word] = e->args[i].pointer ? tern_allocation_address(a[n++]) : 1;
     }

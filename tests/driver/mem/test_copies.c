@@ -405,7 +405,7 @@ static void test_refused(void **state)
     assert_int_equal(submit_packets(x.a.c, dma.w, dma.size, "copy", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
     dma.size = 0;
-    struct tern_pkt_user_call call = {.executor = 0};
+    struct tern_pkt_user_call call = {.executor = TERN_EXECUTOR_ID_SAXPY};
     const struct tern_executor *e = tern_executor_find(0);
     for (uint32_t i = 0; i < e->n_args; i++) {
         call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* the call's reach is unknown */

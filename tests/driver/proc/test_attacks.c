@@ -172,8 +172,8 @@ static void test_packets(void **state)
     for (int i = 0; i < 3 * TRIES; i++) {
         const uint32_t at = place(hidden, i / TRIES);
         struct one a = begin("attacker", none, sizeof none);
-        struct tern_pkt_user_call u = {.payload = {[TERN_USER_SAXPY_N] = 8, [TERN_USER_SAXPY_X] = OWN,
-                                                   [TERN_USER_SAXPY_Y] = OWN}};
+        struct tern_pkt_user_call u = {TERN_EXECUTOR_ID_SAXPY, {[TERN_USER_SAXPY_N] = 8, [TERN_USER_SAXPY_X] = OWN,
+                                                                [TERN_USER_SAXPY_Y] = OWN}};
         touch(&v);
         switch (i % TRIES) {
         case COPY_FROM: work_copy(&dma, OWN, at, 64); break;

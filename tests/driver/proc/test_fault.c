@@ -205,9 +205,9 @@ static void test_user_executors(void **state)
             for (uint32_t k = 0; k < before; k++) {
                 ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&dma, 1)));
             }
-            struct tern_pkt_user_call call = {.payload = {[TERN_USER_SAXPY_N] = cases[i].n,
-                                                          [TERN_USER_SAXPY_X] = cases[i].x,
-                                                          [TERN_USER_SAXPY_Y] = cases[i].y}};
+            struct tern_pkt_user_call call = {TERN_EXECUTOR_ID_SAXPY, {[TERN_USER_SAXPY_N] = cases[i].n,
+                                                                       [TERN_USER_SAXPY_X] = cases[i].x,
+                                                                       [TERN_USER_SAXPY_Y] = cases[i].y}};
             ok(tern_pkt_user_call_pack(&call, work_add(&dma, 2)));
             const uint64_t fence = work_submit(&dma, v.c, "caller");
             assert_int_equal(tern_wait(v.c, fence, -1), -EIO);

@@ -240,7 +240,7 @@ module mover (
   );
 endmodule
 
-module user_executors (
+module user_executors #(parameter int N = 1) (
     input logic clk_i, rst_i, input logic start_valid_i, output logic start_ready_o,
     input tern_pkg::exec_cmd_t start_i, output tern_pkg::exec_status_t status_o, input logic stop_req_i,
     input logic [1:0] stop_gran_i, output logic save_valid_o, input logic save_ready_i,

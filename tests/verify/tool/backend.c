@@ -72,7 +72,7 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
 {
     const struct tern_sim_config config = {.mem_bytes = mem_bytes};
     struct tern_sim *sim = NULL;
-    uint32_t hash = 0, config0 = 0, lines = 0;
+    uint32_t hash = 0, config0 = 0, config1 = 0, lines = 0;
     int r = b->api->create(&config, &sim);
     if (r) {
         fprintf(stderr, "tern verify: %s: no device can be created: %s\n", b->path, strerror(-r));
@@ -81,6 +81,9 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
     r = b->api->read32(sim, TERN_REG_DEV_SPEC_HASH, &hash);
     if (r == 0) {
         r = b->api->read32(sim, TERN_REG_DEV_CONFIG0, &config0);
+    }
+    if (r == 0) {
+        r = b->api->read32(sim, TERN_REG_DEV_CONFIG1, &config1);
     }
     if (r == 0) {
         r = b->api->read32(sim, TERN_REG_DEV_SAVE_LINES, &lines);
@@ -100,6 +103,7 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
         .warps = (config0 & TERN_DEV_CONFIG0_WARPS_MASK) >> TERN_DEV_CONFIG0_WARPS_SHIFT,
         .engines = (config0 & TERN_DEV_CONFIG0_ENGINES_MASK) >> TERN_DEV_CONFIG0_ENGINES_SHIFT,
         .local_bytes = 1024u * ((config0 & TERN_DEV_CONFIG0_LMEM_KIB_MASK) >> TERN_DEV_CONFIG0_LMEM_KIB_SHIFT),
+        .executors = (config1 & TERN_DEV_CONFIG1_EXECUTORS_MASK) >> TERN_DEV_CONFIG1_EXECUTORS_SHIFT,
         .mem_bytes = mem_bytes,
     };
     if (out->engines < 1 || out->engines > ENGINES) {
@@ -124,7 +128,8 @@ int pair_open(const char *model, const char *rtl, struct pair *out)
         r = backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
     }
     if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps ||
-                   g.local_bytes != p.geometry.local_bytes || g.engines != p.geometry.engines)) {
+                   g.local_bytes != p.geometry.local_bytes || g.engines != p.geometry.engines ||
+                   g.executors != p.geometry.executors)) {
         fprintf(stderr, "tern verify: %s has %u engines of %u lanes x %u warps, %s has %u of %u x %u: they cannot be "
                 "compared\n", model, p.geometry.engines, p.geometry.lanes, p.geometry.warps, rtl, g.engines, g.lanes,
                 g.warps);

@@ -116,7 +116,8 @@ static int packet(const struct row *row, bool longer, const struct geometry *g, 
                                  .dst_slice = 1200 * n};
     struct tern_pkt_fill fill = {.dst_lo = DATA_VA + OUT + 7, .width = 400 * n, .rows = 3, .slices = 4,
                                  .dst_row = 410 * n, .dst_slice = 1300 * n};
-    struct tern_pkt_user_call user = {.payload = {300 * n, 0x3fc00000u, DATA_VA + IN, DATA_VA + SUMS + 20}};
+    struct tern_pkt_user_call user = {TERN_EXECUTOR_ID_SAXPY,
+                                      {300 * n, 0x3fc00000u, DATA_VA + IN, DATA_VA + SUMS + 20}};
     for (uint32_t i = 0; i < 16; i++) {
         fill.pattern[i] = 0x03020100u + 0x04040404u * i;
     }
@@ -125,8 +126,9 @@ static int packet(const struct row *row, bool longer, const struct geometry *g, 
         return tern_pkt_copy_pack(&copy, words);
     case A_FILL:
         return tern_pkt_fill_pack(&fill, words);
-    case A_USER:
-        return tern_pkt_user_call_pack(&user, words);
+    case A_USER: /* a fill on a device without this executor */
+        return g->executors > TERN_EXECUTOR_ID_SAXPY ? tern_pkt_user_call_pack(&user, words)
+                                                     : tern_pkt_fill_pack(&fill, words);
     default:
         return dispatch(row, longer, g, words);
     }

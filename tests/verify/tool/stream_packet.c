@@ -214,7 +214,7 @@ static int draw_user_call(const struct buffer *b, struct rng *r, enum aim aim, s
     uint64_t x = same ? y : stream_pick(b, r, 4ull * n, 4, USE_READ, wild_x ? aim : AIM_GOOD);
     x = x >> 32 ? b->st->g->mem_bytes : x; /* the packet has 32-bit addresses */
     y = y >> 32 ? b->st->g->mem_bytes : y;
-    struct tern_pkt_user_call c = {.payload = {n, rng_next(r), (uint32_t)x, (uint32_t)y}};
+    struct tern_pkt_user_call c = {TERN_EXECUTOR_ID_SAXPY, {n, rng_next(r), (uint32_t)x, (uint32_t)y}};
     for (uint32_t i = 4; i < 16; i++) {
         c.payload[i] = rng_next(r);
     }
@@ -346,6 +346,9 @@ void stream_nop(struct buffer *b)
 
 void stream_put(struct buffer *b, struct rng *r, uint32_t item, uint32_t opcode, enum aim aim)
 {
+    if (opcode == TERN_PKT_USER_CALL && b->st->g->executors <= TERN_EXECUTOR_ID_SAXPY) {
+        opcode = TERN_PKT_FILL; /* the call would end the buffer with a fault */
+    }
     for (int tries = 0; tries < 12; tries++) {
         struct packet p;
         stream_draw(b, r, item, opcode, aim, &p);

@@ -80,9 +80,10 @@ struct test_case {
 /** Device cycles that a case may take: 5 s on a core that simulates 190,000 cycles of the small RTL a second. */
 #define CASE_CYCLES 950000ull
 
-/** The parameters of a device on which a scene depends: for example, a group has at most lanes * warps work-items. */
+/** The parameters of a device on which a scene depends: for example, a group has at most lanes * warps work-items.
+ * executors: user executors of an engine, those of the first ids. */
 struct geometry {
-    uint32_t lanes, warps, local_bytes, engines;
+    uint32_t lanes, warps, local_bytes, engines, executors;
     uint64_t mem_bytes;
 };
 

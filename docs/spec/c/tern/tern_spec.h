@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TERN_SPEC_HASH 0xcb4869d3u
+#define TERN_SPEC_HASH 0xc2a08e3cu
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -761,8 +761,11 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 
 /* User executors, which packet user_call runs. Numbers of words: in its payload, and in the state. */
 #define TERN_EXECUTORS 1u
+/** Of these the last ones are examples, which not every device has. */
+#define TERN_EXECUTOR_EXAMPLES 1u
 /** X(id, name) for each. */
 #define TERN_EXECUTOR_LIST(X) X(0, saxpy)
+#define TERN_EXECUTOR_ID_SAXPY 0u
 #define TERN_USER_SAXPY_A 1u
 #define TERN_USER_SAXPY_X 2u
 #define TERN_USER_SAXPY_Y 3u

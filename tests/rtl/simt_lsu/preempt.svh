@@ -132,9 +132,9 @@
   // Returns the bound of simt_lsu's header. The bench's memory has a latency of delay_i + 4.
   function automatic int settle_limit();
     int memory_time, local_time;
-    memory_time = 6 + delay + 4 + 128;
+    memory_time = 6 + delay + 4;
     local_time = 24 * L;
-    return (memory_time > local_time ? memory_time : local_time) + 32;
+    return (memory_time > local_time ? memory_time : local_time) + 128 + 32;
   endfunction
 
   task automatic read_pending();
@@ -216,9 +216,10 @@
     end
     settle();
     preemptions++;
-    if (how == THAW && !cut) begin  // ends the freeze without a kill
+    if (how == THAW && !cut) begin  // ends the freeze without a kill, until a page is requested
       freeze = 1'b0;
-      drain();
+      do @(posedge clk); while (!idle && !cut);
+      #1;
     end else if (!fault_seen) begin
       if (how == LOCAL_TOO) save_local();
       read_pending();

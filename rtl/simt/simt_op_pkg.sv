@@ -148,6 +148,19 @@ package simt_op_pkg;
     logic [511:0] data;
   } lsu_line_read_t;
 
+  // Steps of the data of a store or atomic, from lsu_cache to lsu_merge.
+  typedef struct packed {
+    logic first;  // from T0 to T1
+    logic want;   // could leave T1
+    logic go;     // leaves T1
+  } lsu_step_t;
+
+  // Bytes of a line, and which of them are meant.
+  typedef struct packed {
+    logic [511:0] data;
+    logic [63:0]  be;
+  } lsu_bytes_t;
+
   // Memory will perform the request of this tag: its page is not absent.
   typedef struct packed {
     logic       valid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of lsu_local: an instruction is done after at most 3 * LANES cycles in which it can go on, which means
-// that the banks are not scrubbed and there is room for its pieces. Assumed: room_o was high in the cycle before a
-// push, and each instruction has a lane.
+// that the banks are not scrubbed, there is room for its pieces, and the crossbar is not held. Assumed: room_o was high
+// in the cycle before a push, and each instruction has a lane.
 logic f_start_q = 1'b1, f_room_q;
 logic [7:0] f_age_q, f_rest;
 logic [7:0] f_count;
@@ -12,7 +12,8 @@ always_ff @(posedge clk_i) begin
   f_start_q <= 1'b0;
   f_room_q  <= room_o && !rst_i;
   if (rst_i || load) f_age_q <= '0;
-  else if (g_valid_q && !scrub_busy_o && (credit_i || g_op == simt_op_pkg::LSU_STORE)) f_age_q <= f_age_q + 1'b1;
+  else if (g_valid_q && !scrub_busy_o && (credit_i || g_op == simt_op_pkg::LSU_STORE) &&
+           !(hold_i && g_op != simt_op_pkg::LSU_LOAD)) f_age_q <= f_age_q + 1'b1;
 end
 always_comb begin
   f_rest = '0;

@@ -6,10 +6,11 @@
 // Contract: in_* is a channel. Accesses take effect in order: in T1 each sees the effects of all earlier ones, and T2
 // never stalls. A load that hits starts a piece (piece_*; needs piece_credit_i). One that misses joins an open fill
 // (miss register) or requests the line. A store writes through, updates the line if the L1 has it, installs it if the
-// store writes all 64 bytes, and closes the fill. An atomic removes the line from the L1. Answered fills are served
-// before hits; they enter the L1 when no store or atomic leaves T1. clear_i empties the L1. request_note_o is in T1,
-// request_push_o in T2. No response of memory ever waits here, because every fill has a place for its data. With cut_i
-// no access takes effect any more; accesses in the stages leave T1 with drop_o, unless drop_hold_i.
+// store writes all 64 bytes, and closes the fill. An atomic removes the line from the L1. The data of stores and
+// atomics are in lsu_merge, which step_o leads through the stages. Answered fills are served before hits; they enter
+// the L1 when no store or atomic leaves T1. clear_i empties the L1. request_note_o is in T1, request_push_o in T2. No
+// response of memory ever waits here, because every fill has a place for its data. With cut_i no access takes effect
+// any more; accesses in the stages leave T1 with drop_o, unless drop_hold_i.
 // State saved at preemption: none; it drains.
 module lsu_cache #(
     parameter int LANES = 16,   // lanes, one work-item each
@@ -26,10 +27,11 @@ module lsu_cache #(
     input  logic                in_last_i,
     input  simt_op_pkg::lsu_access_t in_i,
     input  logic [LANES-1:0]    in_mask_i,
-    input  logic [LANES-1:0]    in_merge_i,
-    input  logic [31:0]         in_pair_i,
-    input  logic [LANES*6-1:0]  in_offset_i,
-    input  logic [LANES*32-1:0] in_data_i,
+    // data of stores and atomics (lsu_merge)
+    output simt_op_pkg::lsu_step_t step_o,
+    input  logic                place_free_i,
+    input  logic                full_i,         // the store in T1 writes all 64 bytes
+    input  simt_op_pkg::lsu_bytes_t place_i,
     // after a refused line (lsu_retain)
     input  logic                cut_i,
     input  logic                drop_hold_i,
@@ -52,6 +54,7 @@ module lsu_cache #(
     input  logic [FILL_W-1:0]   fill_i,
     input  logic [511:0]        fill_data_i,
     // pieces for the lanes
+    output logic                piece_want_o,   // a piece could start
     input  logic                piece_credit_i,
     output logic                piece_start_o,
     output logic [ENTRY_W-1:0]  piece_entry_o,
@@ -65,12 +68,9 @@ module lsu_cache #(
   localparam int IW = $clog2(LINES);
 
   // ------------------------------------------------------------------ T0
-  logic t0_valid_q, t0_last_q, t0_pair_q;
+  logic t0_valid_q, t0_last_q;
   simt_op_pkg::lsu_access_t t0_q;
-  logic [31:0] t0_pair_data_q;
-  logic [LANES-1:0] t0_mask_q, t0_merge_q;
-  logic [LANES*6-1:0] t0_offset_q;
-  logic [LANES*32-1:0] t0_data_q;
+  logic [LANES-1:0] t0_mask_q;
   logic t0_go, t1_go, t1_valid_q, t0_load;
 
   assign in_ready_o = !t0_valid_q || t0_go;
@@ -80,14 +80,6 @@ module lsu_cache #(
       t0_last_q <= in_last_i;
       t0_q <= in_i;
       t0_mask_q <= in_mask_i;
-      if (in_i.op != simt_op_pkg::LSU_LOAD) begin
-        t0_merge_q  <= in_merge_i;
-        t0_offset_q <= in_offset_i;
-        t0_data_q <= in_data_i;
-        t0_pair_q <= in_i.op == simt_op_pkg::LSU_AMO && (in_i.amo == tern_pkg::AMO_CAS ||
-            in_i.amo == tern_pkg::AMO_LR || in_i.amo == tern_pkg::AMO_SC);
-        t0_pair_data_q <= in_pair_i;
-      end
     end
     if (in_ready_o) t0_valid_q <= in_valid_i;
     if (rst_i) t0_valid_q <= 1'b0;
@@ -98,7 +90,7 @@ module lsu_cache #(
   logic t1_last_q;
   simt_op_pkg::lsu_access_t t1_q;
   logic [LANES-1:0] t1_mask_q;
-  logic load, store, amo, load_go, store_go, amo_go, hit, full, match, wait_room, fill_room, alloc, joins,
+  logic load, store, amo, load_go, store_go, amo_go, hit, match, wait_room, fill_room, alloc, joins,
     serve_valid, serve;
   logic install_valid, install;
   logic [FILL_W-1:0] alloc_fill;
@@ -126,8 +118,11 @@ module lsu_cache #(
   assign serve = serve_valid && piece_credit_i;
   // store_go, amo_go and load_go are separate, because load_go is known late and the write port of the tags does not
   // depend on it.
-  assign store_go = store && write_room_i && request_room_i;
-  assign amo_go = amo && fill_room && wait_room && request_room_i;
+  assign step_o.first = t0_go && t0_q.op != simt_op_pkg::LSU_LOAD;
+  assign step_o.want = request_room_i && ((store && write_room_i) || (amo && fill_room && wait_room));
+  assign step_o.go = store_go || amo_go;
+  assign store_go = store && write_room_i && request_room_i && place_free_i;
+  assign amo_go = amo && fill_room && wait_room && request_room_i && place_free_i;
   assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room &&
                             (match || (fill_room && request_room_i)));
   assign t1_go = store_go || amo_go || load_go || drop_o;
@@ -150,6 +145,7 @@ module lsu_cache #(
   assign note_o.pc = t1_q.pc;
   assign ev_miss_o = alloc && load;
   assign ev_hit_o = load_go && (hit || match);
+  assign piece_want_o = serve_valid || (load && hit);
   assign piece_start_o = serve || (load_go && hit);
   assign piece_entry_o = serve ? serve_entry : ENTRY_W'(t1_q.entry);
   assign piece_mask_o = serve ? serve_mask : t1_mask_q;
@@ -161,15 +157,14 @@ module lsu_cache #(
       .look_line_i(t0_q.addr[31:6]),
       .hit_o(hit),
       .index_o(index),
-      .own_i((store_go && full) || (amo_go && hit)),
+      .own_i((store_go && full_i) || (amo_go && hit)),
       .own_set_i(!amo),
       .put_i(install),
       .put_line_i(install_line),
       .put_index_o(install_index)
   );
 
-  logic [511:0] fill_line, wdata;
-  logic [63:0] be;
+  logic [511:0] fill_line;
   logic fills_idle;
   lsu_fills #(.LANES(LANES), .FILL_W(FILL_W), .ENTRY_W(ENTRY_W)) u_fills (
       .clk_i,
@@ -201,21 +196,6 @@ module lsu_cache #(
       .idle_o(fills_idle)
   );
 
-  lsu_merge #(.LANES(LANES)) u_merge (
-      .clk_i,
-      .first_i(t0_go && t0_q.op != simt_op_pkg::LSU_LOAD),
-      .size_i(t0_q.size),
-      .mask_i(t0_merge_q),
-      .offset_i(t0_offset_q),
-      .data_i(t0_data_q),
-      .pair_i(t0_pair_q),
-      .pair_data_i(t0_pair_data_q),
-      .full_o(full),
-      .second_i(store_go || amo_go),
-      .line_o(wdata),
-      .be_o(be)
-  );
-
   // ------------------------------------------------------------------ T2
   logic t2_hit_q, t2_serve_q, t2_write_q, t2_install_q, x_serve_q;
   logic [IW-1:0] t2_index_q, t2_write_index_q;
@@ -229,7 +209,7 @@ module lsu_cache #(
     t2_hit_q <= load_go && hit && !rst_i;
     t2_serve_q <= serve && !rst_i;
     t2_install_q <= install && !rst_i;
-    t2_write_q <= request_write_o && (hit || full) && !rst_i;
+    t2_write_q <= request_write_o && (hit || full_i) && !rst_i;
     if (t1_go) begin
       t2_index_q <= index;
       t2_op_q <= store ? tern_pkg::MEM_WRITE : amo ? tern_pkg::MEM_ATOMIC : tern_pkg::MEM_READ;
@@ -245,9 +225,9 @@ module lsu_cache #(
   assign request_o.op = t2_op_q;
   assign request_o.amo = t2_amo_q;
   assign request_o.line = {2'b0, t2_line_q};
-  assign request_o.wdata = wdata;
-  assign request_o.be = be;
-  assign write_data = t2_install_q ? fill_line : wdata;
+  assign request_o.wdata = place_i.data;
+  assign request_o.be = place_i.be;
+  assign write_data = t2_install_q ? fill_line : place_i.data;
   lsu_lines #(.LINES(LINES)) u_lines (
       .clk_i,
       .read_i(t2_hit_q),
@@ -255,12 +235,12 @@ module lsu_cache #(
       .read_data_o(l1_line),
       .write_i(t2_install_q || t2_write_q),
       .write_index_i(t2_write_index_q),
-      .write_be_i(be | {64{t2_install_q}}),
+      .write_be_i(place_i.be | {64{t2_install_q}}),
       .write_data_i(write_data)
   );
   assign piece_line_o = x_serve_q ? x_line_q : l1_line;
   assign idle_o = !t0_valid_q && !t1_valid_q && !request_push_o && fills_idle;
 
   logic unused;
-  assign unused = &{1'b0, t1_q.size};
+  assign unused = &{1'b0, t0_q.size, t1_q.size};
 endmodule

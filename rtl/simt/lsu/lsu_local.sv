@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local memory: LANES banks of 32-bit words, for accesses of whole warps, in order.
 //
-//    queue -> G: pick lanes whose banks are free -> B: to banks -> R: banks -> O: atomic, back to lanes -> words_*
+//    queue -> G: pick lanes whose banks are free -> B: to banks -> R: banks -> O: atomic -> words_*
 //
 // Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. Each pass
 // serves the lanes that lsu_pick grants, one pass a cycle; lanes that read the same word share a pass. Of lanes of a
-// store with the same address the highest wins. Results leave on words_* for lsu_pieces, each announced by start_o.
-// store_end_o: the last pass of a store. scrub_* and line_* are those of lsu_rows, and are used only while idle_o is
+// store with the same address the highest wins. Results leave on words_*, a word of each bank, for lsu_extract, which
+// gives the lanes their words; start_o announces each, three cycles before. What a store or an atomic writes goes from
+// stage B through lsu_merge (place_*) to stage R (placed_*); while hold_i is high, none of their passes begins.
+// store_end_o: the last pass of a store. scrub_i and line_i are those of lsu_rows, and are used only while idle_o is
 // high.
 // Atomics: UNITS units execute them; unit u serves the banks whose number modulo UNITS is u. A pass of an atomic
 // instruction serves at most one lane per unit, and lanes on one word in ascending order. A pass writes two cycles
@@ -26,17 +28,11 @@ module lsu_local #(
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic                scrub_i,
-    input  logic [10:0]         scrub_first_i,
-    input  logic [10:0]         scrub_end_i,
+    input  simt_op_pkg::lsu_scrub_t scrub_i,
     output logic                scrub_busy_o,
-    input  logic                line_read_i,
-    input  logic                line_write_i,
-    input  logic [9:0]          line_i,
-    input  logic [511:0]        line_wdata_i,
+    input  simt_op_pkg::lsu_line_t line_i,
     output logic                line_ready_o,
-    output logic                line_valid_o,
-    output logic [511:0]        line_rdata_o,
+    output simt_op_pkg::lsu_line_read_t line_o,
     output logic                idle_o,
     input  logic                push_i,
     output logic                room_o,
@@ -47,15 +43,25 @@ module lsu_local #(
     input  logic [LANES*32-1:0] in_addr_i,
     input  logic [LANES*32-1:0] in_data_i,
     input  logic [LANES*32-1:0] in_cmp_i,
-    input  logic                credit_i,       // lsu_pieces has room for a piece
+    // data of stores and atomics, through the crossbar (lsu_merge)
+    input  logic                hold_i,
+    output logic                place_valid_o,
+    output logic [1:0]          place_size_o,
+    output logic [LANES-1:0]    place_mask_o,
+    output logic [LANES*(LW+2)-1:0] place_low_o,  // bank and byte of each lane
+    output logic [LANES*32-1:0] place_data_o,
+    input  logic [LANES*32-1:0] placed_data_i,  // one cycle later, of each bank
+    input  logic [LANES*4-1:0]  placed_be_i,
+    // results
+    input  logic                credit_i,       // lsu_pieces takes a piece
     output logic                start_o,
     output logic                words_valid_o,
     output logic [ENTRY_W-1:0]  words_entry_o,
     output logic [LANES-1:0]    words_mask_o,
     output logic [1:0]          words_size_o,
     output logic                words_unsigned_o,
-    output logic [LANES*2-1:0]  words_byte_o,
-    output logic [LANES*32-1:0] words_o,
+    output logic [LANES*(LW+2)-1:0] words_low_o,  // bank and byte of each lane
+    output logic [LANES*32-1:0] words_o,        // of each bank
     output logic                store_end_o,
     output logic [WW-1:0]       store_warp_o    // warp of store_end_o
 );
@@ -141,7 +147,7 @@ module lsu_local #(
   assign grant = g_single ? rest_q & (~rest_q + 1'b1) : picked;
   assign g_flows = g_amo_any && !g_single;
   assign g_go = g_valid_q && (hold_q == 2'd0 || (g_flows && flows_q)) && !scrub_busy_o &&
-      (credit_i || g_op == simt_op_pkg::LSU_STORE);
+      (credit_i || g_op == simt_op_pkg::LSU_STORE) && !(hold_i && g_op != simt_op_pkg::LSU_LOAD);
   assign g_last = !(|(rest_q & ~grant));
   assign load = some && (!g_valid_q || (g_go && g_last));
   assign start_o = g_go && g_op != simt_op_pkg::LSU_STORE;
@@ -188,17 +194,17 @@ module lsu_local #(
   lsu_rows #(.LANES(LANES), .RW(RW)) u_rows (
       .clk_i,
       .rst_i,
-      .scrub_i,
-      .scrub_first_i,
-      .scrub_end_i,
+      .scrub_i(scrub_i.valid),
+      .scrub_first_i(scrub_i.first),
+      .scrub_end_i(scrub_i.past),
       .scrub_busy_o,
-      .line_read_i,
-      .line_write_i,
-      .line_i,
-      .line_wdata_i,
+      .line_read_i(line_i.read),
+      .line_write_i(line_i.write),
+      .line_i(line_i.line),
+      .line_wdata_i(line_i.data),
       .line_ready_o,
-      .line_valid_o,
-      .line_rdata_o,
+      .line_valid_o(line_o.valid),
+      .line_rdata_o(line_o.data),
       .row_valid_o(row_valid),
       .row_write_o(row_write),
       .row_o(row),
@@ -210,24 +216,16 @@ module lsu_local #(
   // ------------------------------------------------------------------ B: to banks
   logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // r_lanes_q: a pass of lanes, not a whole row
   common_t b_meta_q, r_meta_q, o_meta_q;
-  logic [LANES-1:0] b_grant_q, r_grant_q, o_grant_q;
+  logic [LANES-1:0] b_grant_q, b_put_q, r_grant_q, o_grant_q;  // b_put_q: lanes whose data are not overwritten
   logic [LANES*LANES-1:0] b_hot_q;  // bank that each lane accesses in this pass, one-hot
-  logic [LANES*32-1:0] b_data_q, r_data_q;
-  logic [LANES*4-1:0] b_be_q;
+  logic [LANES*32-1:0] b_data_q, r_line_q;  // r_line_q: of a whole row
   logic [LANES*RW-1:0] b_row_q;
   logic [LANES*(LW+2)-1:0] b_low_q, r_low_q, o_low_q;  // bank and byte of each lane
-  logic [31:0] b_cmp_q, r_cmp_q, o_cmp_q, place, cmp;
+  logic [31:0] b_cmp_q, r_cmp_q, o_cmp_q, cmp;
   logic [LW-1:0] b_lane_q, r_lane_q, o_lane_q, lane;
   logic [LANES-1:0] r_bank_q, o_bank_q, banks;
   logic [LANES*RW-1:0] r_row_q, rows;
-  logic [LANES*4-1:0] r_be_q, bes;
-  logic [LANES*32-1:0] datas;
-  logic [3:0] be, of_be;
-  logic [31:0] of_data;
   logic [RW-1:0] of_row;
-  logic [1:0] g_size;
-
-  assign g_size = g_meta_q.size;
 
   always_ff @(posedge clk_i) begin
     b_valid_q <= g_go && !rst_i;
@@ -241,13 +239,10 @@ module lsu_local #(
         b_row_q[i*RW+:RW] <= g_addr_q[i*32+LW+2+:RW];
         b_low_q[i*(LW+2)+:LW+2] <= g_addr_q[i*32+:LW+2];
         b_hot_q[i*LANES+:LANES] <= grant[i] && !shadow_q[i] ? LANES'(1) << g_addr_q[i*32+2+:LW] : '0;
-        if (g_op != simt_op_pkg::LSU_LOAD) begin
-          be = g_size[1] ? 4'b1111 : g_size[0] ? {{2{g_addr_q[i*32+1]}}, {2{~g_addr_q[i*32+1]}}}
-                                               : 4'b1 << g_addr_q[i*32+:2];
-          place = g_size[1] ? g_data_q[i*32+:32] : g_size[0] ? {2{g_data_q[i*32+:16]}} : {4{g_data_q[i*32+:8]}};
-          b_be_q[i*4+:4] <= be;
-          b_data_q[i*32+:32] <= place & {{8{be[3]}}, {8{be[2]}}, {8{be[1]}}, {8{be[0]}}};
-        end
+      end
+      if (g_op != simt_op_pkg::LSU_LOAD) begin
+        b_put_q  <= grant & ~shadow_q;
+        b_data_q <= g_data_q;
       end
       if (g_single) begin
         lane = '0;
@@ -285,24 +280,7 @@ module lsu_local #(
       r_bank_q <= banks;
       r_row_q  <= rows;
     end
-    if (b_valid_q ? b_meta_q.op != simt_op_pkg::LSU_LOAD : row_valid && row_write) begin
-      for (int b = 0; b < LANES; b++) begin
-        datas[b*32+:32] = b_valid_q ? '0 : row_data[b*32+:32];
-        bes[b*4+:4] = {4{!b_valid_q && row_bank[b]}};
-        for (int g = 0; g < LANES; g += 3) begin
-          of_data = '0;
-          of_be = '0;
-          for (int i = g; i < g + 3 && i < LANES; i++) begin
-            of_data = of_data | ({32{b_hot_q[i*LANES+b]}} & b_data_q[i*32+:32]);
-            of_be = of_be | ({4{b_hot_q[i*LANES+b]}} & b_be_q[i*4+:4]);
-          end
-          datas[b*32+:32] = datas[b*32+:32] | of_data;
-          bes[b*4+:4] = bes[b*4+:4] | of_be;
-        end
-      end
-      r_data_q <= datas;
-      r_be_q <= bes;
-    end
+    if (row_valid && row_write) r_line_q <= row_data;
     if (r_valid_q && !r_write_q) begin
       o_meta_q <= r_meta_q;
       o_grant_q <= r_grant_q;
@@ -318,8 +296,14 @@ module lsu_local #(
     end
   end
 
+  assign place_valid_o = b_valid_q && b_meta_q.op != simt_op_pkg::LSU_LOAD;
+  assign place_size_o = b_meta_q.size;
+  assign place_mask_o = b_put_q;
+  assign place_low_o = b_low_q;
+  assign place_data_o = b_data_q;
+
   // ------------------------------------------------------------------ R: what each unit gets
-  // Banks without a lane have zeros in r_row_q and r_data_q.
+  // Banks without a lane have zeros in r_row_q and placed_data_i.
   logic o_amo_valid, a_valid_q;  // an atomic pass computes; an atomic pass writes
   logic [LANES-1:0] a_bank_q;
   logic [UNITS*RW-1:0] r_row, o_row_q, a_row_q;
@@ -337,7 +321,7 @@ module lsu_local #(
     for (int b = 0; b < LANES; b++) begin
       r_row[(b%UNITS)*RW+:RW] = r_row[(b%UNITS)*RW+:RW] | r_row_q[b*RW+:RW];
       if (r_bank_q[b]) r_sub[(b%UNITS)*SW+:SW] = r_sub[(b%UNITS)*SW+:SW] | SW'(b / UNITS);
-      r_operand[(b%UNITS)*32+:32] = r_operand[(b%UNITS)*32+:32] | r_data_q[b*32+:32];
+      r_operand[(b%UNITS)*32+:32] = r_operand[(b%UNITS)*32+:32] | placed_data_i[b*32+:32];
       if (o_amo_valid && o_bank_q[b]) o_use[b%UNITS] = 1'b1;
       if (a_valid_q && a_bank_q[b]) a_use[b%UNITS] = 1'b1;
     end
@@ -365,8 +349,8 @@ module lsu_local #(
     if (any_write) begin
       w_bank = a_valid_q ? a_bank_q : r_bank_q;
       w_row  = a_valid_q ? {OF_UNIT{a_row_q}} : r_row_q;
-      w_be   = a_valid_q ? '1 : r_be_q;
-      w_data = a_valid_q ? {OF_UNIT{a_data_q}} : r_data_q;
+      w_be   = a_valid_q || !r_lanes_q ? '1 : placed_be_i;
+      w_data = a_valid_q ? {OF_UNIT{a_data_q}} : r_lanes_q ? placed_data_i : r_line_q;
     end
   end
   assign idle_o = !some && !g_valid_q && !b_valid_q && !(r_valid_q && r_lanes_q) && !o_valid_q && !a_valid_q &&
@@ -385,13 +369,12 @@ module lsu_local #(
     );
   end
 
-  // ------------------------------------------------------------------ O: atomics, back to lanes
+  // ------------------------------------------------------------------ O: atomics, words of the banks
   logic [3:0] o_amo;
   logic o_sc, holds;
   logic [RW-1:0] o_row;  // row of CAS, LR or SC
   logic [UNITS*32-1:0] amo_old, amo_new, before_q, passed;  // passed: old words forwarded from an earlier pass
   logic [UNITS-1:0] amo_write, by_passed;
-  logic [LANES*32-1:0] words;
 
   assign o_amo = o_meta_q.amo;
   assign o_amo_valid = o_valid_q && o_meta_q.op == simt_op_pkg::LSU_AMO;
@@ -438,19 +421,19 @@ module lsu_local #(
       a_sub_q  <= o_sub_q;
       a_data_q <= amo_new;
     end
-    words_valid_o <= o_valid_q && !rst_i;
+  end
+  assign words_valid_o = o_valid_q;
+  assign words_entry_o = o_meta_q.entry;
+  assign words_mask_o = o_grant_q;
+  assign words_size_o = o_meta_q.size;
+  assign words_unsigned_o = o_meta_q.is_unsigned;
+  assign words_low_o = o_low_q;
+  always_comb begin
+    words_o = '0;
     if (o_valid_q) begin
-      words_entry_o <= o_meta_q.entry;
-      words_mask_o <= o_grant_q;
-      words_size_o <= o_meta_q.size;
-      words_unsigned_o <= o_meta_q.is_unsigned;
       for (int b = 0; b < LANES; b++)
-        words[b*32+:32] = o_amo_valid && o_sc ? 32'b0 :
+        words_o[b*32+:32] = o_amo_valid && o_sc ? 32'(!holds) :
             o_amo_valid && by_passed[b%UNITS] ? passed[(b%UNITS)*32+:32] : bank_word[b*32+:32];
-      for (int i = 0; i < LANES; i++) begin
-        words_byte_o[i*2+:2] <= o_low_q[i*(LW+2)+:2];
-        words_o[i*32+:32] <= words[{o_low_q[i*(LW+2)+2+:LW], 5'b0}+:32] | 32'(o_amo_valid && o_sc && !holds);
-      end
     end
   end
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges the pieces from memory and from local memory into one stream of write-backs, and frees the entries.
+// Makes pieces of results into write-backs, and frees the entries.
 //
-// Contract: begin_i stores warp, register and lanes of an entry. Pieces a_* (memory) and b_* (local memory) are taken
-// alternately. wb_* is a channel. wb_last_o marks the piece after which no lane of its entry is missing; end_o frees
-// that entry at the same time. left_mask_o: the lanes that entry left_entry_i is still missing. An entry does not begin
-// while a piece of it is taken.
+// Contract: begin_i stores warp, register and lanes of an entry. in_* are pieces. wb_* is a channel. wb_last_o marks
+// the piece after which no lane of its entry is missing; end_o frees that entry at the same time. left_mask_o: the
+// lanes that entry left_entry_i is still missing. An entry does not begin while a piece of it is taken.
 // State saved at preemption: none; it drains.
 //
 // The lanes that an entry is missing are where its words of `begun` and `taken` differ. A beginning writes the one word
@@ -23,16 +22,11 @@ module lsu_writeback #(
     input  logic [WW-1:0]       begin_warp_i,
     input  logic [4:0]          begin_rd_i,
     input  logic [LANES-1:0]    begin_mask_i,
-    input  logic                a_valid_i,
-    output logic                a_take_o,
-    input  logic [ENTRY_W-1:0]  a_entry_i,
-    input  logic [LANES-1:0]    a_mask_i,
-    input  logic [LANES*32-1:0] a_data_i,
-    input  logic                b_valid_i,
-    output logic                b_take_o,
-    input  logic [ENTRY_W-1:0]  b_entry_i,
-    input  logic [LANES-1:0]    b_mask_i,
-    input  logic [LANES*32-1:0] b_data_i,
+    input  logic                in_valid_i,
+    output logic                in_take_o,
+    input  logic [ENTRY_W-1:0]  in_entry_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    input  logic [LANES*32-1:0] in_data_i,
     input  logic [ENTRY_W-1:0]  left_entry_i,
     output logic [LANES-1:0]    left_mask_o,
     output logic                end_o,
@@ -49,17 +43,14 @@ module lsu_writeback #(
   (* ram_style = "distributed" *) logic [WW+5-1:0] who[0:(1<<ENTRY_W)-1];
   (* ram_style = "distributed" *) logic [LANES-1:0] begun[0:(1<<ENTRY_W)-1];
   (* ram_style = "distributed" *) logic [LANES-1:0] taken[0:(1<<ENTRY_W)-1];
-  logic turn_q, room, take, pick_b;
-  logic [LANES-1:0] mask, left;
+  logic room, take;
+  logic [LANES-1:0] left;
 
   assign room = !wb_valid_o || wb_ready_i;
-  assign pick_b = b_valid_i && (turn_q || !a_valid_i);
-  assign a_take_o = room && a_valid_i && !pick_b;
-  assign b_take_o = room && pick_b;
-  assign take = a_take_o || b_take_o;
-  assign end_entry_o = pick_b ? b_entry_i : a_entry_i;
-  assign mask = pick_b ? b_mask_i : a_mask_i;
-  assign left = (begun[end_entry_o] ^ taken[end_entry_o]) & ~mask;
+  assign take = room && in_valid_i;
+  assign in_take_o = take;
+  assign end_entry_o = in_entry_i;
+  assign left = (begun[end_entry_o] ^ taken[end_entry_o]) & ~in_mask_i;
   assign left_mask_o = begun[left_entry_i] ^ taken[left_entry_i];
   assign end_o = take && left == '0;
   assign end_warp_o = who[end_entry_o][5+:WW];
@@ -70,19 +61,14 @@ module lsu_writeback #(
       begun[begin_entry_i] <= taken[begin_entry_i] ^ begin_mask_i;
     end
     if (take) begin
-      turn_q <= !pick_b;
       taken[end_entry_o] <= begun[end_entry_o] ^ left;
       {wb_warp_o, wb_rd_o} <= who[end_entry_o];
-      wb_mask_o <= mask;
-      if (pick_b) wb_data_o <= b_data_i;
-      else wb_data_o <= a_data_i;
+      wb_mask_o <= in_mask_i;
+      wb_data_o <= in_data_i;
       wb_last_o <= end_o;
     end
     if (room) wb_valid_o <= take;
-    if (rst_i) begin
-      wb_valid_o <= 1'b0;
-      turn_q <= 1'b0;
-    end
+    if (rst_i) wb_valid_o <= 1'b0;
   end
 
   check_channel #(.WIDTH(WW + 5 + LANES + LANES * 32 + 1)) u_check_wb (

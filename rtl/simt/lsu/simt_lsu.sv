@@ -2,8 +2,8 @@
 // Load/store unit of the SIMT executor: loads, stores and atomics of whole warps in global, private and local memory.
 //
 //    issue -> address -+-> coalesce -> cache <-> flight <-> memory channel
-//                      |                 +-----> extract -> pieces -+-> writeback
-//                      +-> local ------------------------> pieces --+
+//                      |                 +-----> extract -> pieces -> writeback
+//                      +-> local -----------------+
 //
 // Contract: iss_* takes up to one instruction a cycle. Instructions that access the same byte take effect in order of
 // issue. wb_* returns a load or atomic in pieces with disjoint lanes; the last one is marked. An instruction with a
@@ -18,9 +18,9 @@
 // Absent page: absent_o reports a refused line, with the fields of fault_o. The LSU freezes, and the line's lanes are
 // pending too. pass_i, at latest with the response, names requests that memory performs; it refuses all others until
 // kill_i.
-// Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M + 128, 24 * LANES) + 32 cycles. First
-// term: 6 requests, latency M of memory, 64 pieces that alternate with local ones. Second: 8 local instructions. 32:
-// the stages.
+// Bound of a freeze, if memory and core take one transfer a cycle: max(6 + M, 24 * LANES) + 128 + 32 cycles. First
+// term: 6 requests, latency M of memory. Second: 8 local instructions. 128: 64 pieces of memory, for each of which
+// local memory may wait two cycles, and which alternate with local ones. 32: the stages.
 // State saved at preemption: local memory (lmem_*) and the pending instructions (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // a power of two, 4 to 32
@@ -285,9 +285,45 @@ module simt_lsu #(
   tern_pkg::mem_req_t push_req;
   logic [511:0] fill_data, piece_line;
   logic [FILL_W-1:0] fill;
-  logic credit, piece_start, cache_idle, pieces_idle, local_pieces_idle, local_idle;
+  logic credit, piece_want, piece_start, cache_idle, pieces_idle, local_idle;
   logic [ENTRY_W-1:0] piece_entry;
   logic [LANES-1:0] piece_mask;
+
+  // Data of stores and atomics, of local memory too.
+  logic c_pairs, place_free, full, l_hold, l_place;
+  simt_op_pkg::lsu_step_t step;
+  simt_op_pkg::lsu_bytes_t placed;
+  logic [1:0] l_place_size;
+  logic [LANES-1:0] l_place_mask;
+  logic [LANES*(LW+2)-1:0] l_place_low;
+  logic [LANES*32-1:0] l_place_data, l_placed_data;
+  logic [LANES*4-1:0] l_placed_be;
+
+  assign c_pairs = c.op == simt_op_pkg::LSU_AMO && (c.amo == tern_pkg::AMO_CAS || c.amo == tern_pkg::AMO_LR ||
+      c.amo == tern_pkg::AMO_SC);
+  lsu_merge #(.LANES(LANES)) u_merge (
+      .clk_i,
+      .rst_i(soft_rst),
+      .load_i(c_valid && c_ready && c.op != simt_op_pkg::LSU_LOAD),
+      .size_i(c.size),
+      .mask_i(c_merge),
+      .offset_i(c_offset),
+      .data_i(c_data),
+      .pair_i(c_pairs),
+      .pair_data_i(c_pair),
+      .step_i(step),
+      .free_o(place_free),
+      .full_o(full),
+      .line_o(placed),
+      .hold_o(l_hold),
+      .local_valid_i(l_place),
+      .local_size_i(l_place_size),
+      .local_mask_i(l_place_mask),
+      .local_low_i(l_place_low),
+      .local_data_i(l_place_data),
+      .local_data_o(l_placed_data),
+      .local_be_o(l_placed_be)
+  );
 
   lsu_cache #(.LANES(LANES), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
       .clk_i,
@@ -298,10 +334,10 @@ module simt_lsu #(
       .in_last_i(c_last),
       .in_i(c),
       .in_mask_i(c_mask),
-      .in_merge_i(c_merge),
-      .in_pair_i(c_pair),
-      .in_offset_i(c_offset),
-      .in_data_i(c_data),
+      .step_o(step),
+      .place_free_i(place_free),
+      .full_i(full),
+      .place_i(placed),
       .cut_i(cut),
       .drop_hold_i(f_absent),
       .drop_o(drop),
@@ -320,6 +356,7 @@ module simt_lsu #(
       .fill_valid_i(fill_valid),
       .fill_i(fill),
       .fill_data_i(fill_data),
+      .piece_want_o(piece_want),
       .piece_credit_i(credit),
       .piece_start_o(piece_start),
       .piece_entry_o(piece_entry),
@@ -371,12 +408,61 @@ module simt_lsu #(
       .mem_rsp_i
   );
 
-  logic m_words, m_unsigned, m_valid, m_take;
-  logic [ENTRY_W-1:0] m_words_entry, m_entry;
-  logic [LANES-1:0] m_words_mask, m_mask;
-  logic [1:0] m_size;
-  logic [LANES*2-1:0] m_byte;
-  logic [LANES*32-1:0] m_word, m_data;
+  // ------------------------------------------------------------------ local memory
+  logic l_credit, l_start, l_words, l_unsigned, l_store_end;
+  logic [ENTRY_W-1:0] l_entry;
+  logic [LANES-1:0] l_mask;
+  logic [1:0] l_size;
+  logic [LANES*(LW+2)-1:0] l_low;
+  logic [LANES*32-1:0] l_word;
+  logic [WW-1:0] l_store_warp;
+
+  lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
+      .clk_i,
+      .rst_i(soft_rst),
+      .scrub_i,
+      .scrub_busy_o,
+      .line_i(lmem_i),
+      .line_ready_o(lmem_ready_o),
+      .line_o(lmem_o),
+      .idle_o(local_idle),
+      .push_i(|a_local),
+      .room_o(local_room),
+      .in_i(a_q),
+      .in_warp_i(a_warp_q),
+      .in_entry_i(a_entry_q),
+      .in_mask_i(a_local),
+      .in_addr_i(a_addr),
+      .in_data_i(a_data_q),
+      .in_cmp_i(a_cmp_q),
+      .hold_i(l_hold),
+      .place_valid_o(l_place),
+      .place_size_o(l_place_size),
+      .place_mask_o(l_place_mask),
+      .place_low_o(l_place_low),
+      .place_data_o(l_place_data),
+      .placed_data_i(l_placed_data),
+      .placed_be_i(l_placed_be),
+      .credit_i(l_credit),
+      .start_o(l_start),
+      .words_valid_o(l_words),
+      .words_entry_o(l_entry),
+      .words_mask_o(l_mask),
+      .words_size_o(l_size),
+      .words_unsigned_o(l_unsigned),
+      .words_low_o(l_low),
+      .words_o(l_word),
+      .store_end_o(l_store_end),
+      .store_warp_o(l_store_warp)
+  );
+
+  // ------------------------------------------------------------------ pieces of results
+  logic x_valid, x_unsigned, p_valid, p_take;
+  logic [ENTRY_W-1:0] x_entry, p_entry;
+  logic [LANES-1:0] x_mask, p_mask;
+  logic [1:0] x_size;
+  logic [LANES*2-1:0] x_byte;
+  logic [LANES*32-1:0] x_word, p_data;
 
   lsu_extract #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_extract (
       .clk_i,
@@ -390,97 +476,42 @@ module simt_lsu #(
       .entry_i(piece_entry),
       .mask_i(piece_mask),
       .line_i(piece_line),
-      .words_valid_o(m_words),
-      .words_entry_o(m_words_entry),
-      .words_mask_o(m_words_mask),
-      .words_size_o(m_size),
-      .words_unsigned_o(m_unsigned),
-      .words_byte_o(m_byte),
-      .words_o(m_word)
+      .local_valid_i(l_words),
+      .local_entry_i(l_entry),
+      .local_mask_i(l_mask),
+      .local_size_i(l_size),
+      .local_unsigned_i(l_unsigned),
+      .local_low_i(l_low),
+      .local_words_i(l_word),
+      .words_valid_o(x_valid),
+      .words_entry_o(x_entry),
+      .words_mask_o(x_mask),
+      .words_size_o(x_size),
+      .words_unsigned_o(x_unsigned),
+      .words_byte_o(x_byte),
+      .words_o(x_word)
   );
-  lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_memory_pieces (
+  lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_pieces (
       .clk_i,
       .rst_i(soft_rst),
-      .credit_o(credit),
       .idle_o(pieces_idle),
-      .start_i(piece_start),
-      .in_valid_i(m_words),
-      .in_entry_i(m_words_entry),
-      .in_mask_i(m_words_mask),
-      .in_size_i(m_size),
-      .in_unsigned_i(m_unsigned),
-      .in_byte_i(m_byte),
-      .in_word_i(m_word),
-      .out_valid_o(m_valid),
-      .out_take_i(m_take),
-      .out_entry_o(m_entry),
-      .out_mask_o(m_mask),
-      .out_data_o(m_data)
-  );
-
-  // ------------------------------------------------------------------ local memory
-  logic l_credit, l_start, l_words, l_unsigned, l_valid, l_take, l_store_end;
-  logic [ENTRY_W-1:0] l_words_entry, l_entry;
-  logic [LANES-1:0] l_words_mask, l_mask;
-  logic [1:0] l_size;
-  logic [LANES*2-1:0] l_byte;
-  logic [LANES*32-1:0] l_word, l_data;
-  logic [WW-1:0] l_store_warp;
-
-  lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
-      .clk_i,
-      .rst_i(soft_rst),
-      .scrub_i(scrub_i.valid),
-      .scrub_first_i(scrub_i.first),
-      .scrub_end_i(scrub_i.past),
-      .scrub_busy_o,
-      .line_read_i(lmem_i.read),
-      .line_write_i(lmem_i.write),
-      .line_i(lmem_i.line),
-      .line_wdata_i(lmem_i.data),
-      .line_ready_o(lmem_ready_o),
-      .line_valid_o(lmem_o.valid),
-      .line_rdata_o(lmem_o.data),
-      .idle_o(local_idle),
-      .push_i(|a_local),
-      .room_o(local_room),
-      .in_i(a_q),
-      .in_warp_i(a_warp_q),
-      .in_entry_i(a_entry_q),
-      .in_mask_i(a_local),
-      .in_addr_i(a_addr),
-      .in_data_i(a_data_q),
-      .in_cmp_i(a_cmp_q),
-      .credit_i(l_credit),
-      .start_o(l_start),
-      .words_valid_o(l_words),
-      .words_entry_o(l_words_entry),
-      .words_mask_o(l_words_mask),
-      .words_size_o(l_size),
-      .words_unsigned_o(l_unsigned),
-      .words_byte_o(l_byte),
-      .words_o(l_word),
-      .store_end_o(l_store_end),
-      .store_warp_o(l_store_warp)
-  );
-  lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_local_pieces (
-      .clk_i,
-      .rst_i(soft_rst),
-      .credit_o(l_credit),
-      .idle_o(local_pieces_idle),
-      .start_i(l_start),
-      .in_valid_i(l_words),
-      .in_entry_i(l_words_entry),
-      .in_mask_i(l_words_mask),
-      .in_size_i(l_size),
-      .in_unsigned_i(l_unsigned),
-      .in_byte_i(l_byte),
-      .in_word_i(l_word),
-      .out_valid_o(l_valid),
-      .out_take_i(l_take),
-      .out_entry_o(l_entry),
-      .out_mask_o(l_mask),
-      .out_data_o(l_data)
+      .memory_want_i(piece_want),
+      .memory_credit_o(credit),
+      .memory_start_i(piece_start),
+      .local_credit_o(l_credit),
+      .local_start_i(l_start),
+      .in_valid_i(x_valid),
+      .in_entry_i(x_entry),
+      .in_mask_i(x_mask),
+      .in_size_i(x_size),
+      .in_unsigned_i(x_unsigned),
+      .in_byte_i(x_byte),
+      .in_word_i(x_word),
+      .out_valid_o(p_valid),
+      .out_take_i(p_take),
+      .out_entry_o(p_entry),
+      .out_mask_o(p_mask),
+      .out_data_o(p_data)
   );
 
   // ------------------------------------------------------------------ write-back, faults, busy
@@ -494,16 +525,11 @@ module simt_lsu #(
       .begin_warp_i({gen_i[a_warp_q], a_warp_q}),
       .begin_rd_i(a_q.rd),
       .begin_mask_i(a_mask),
-      .a_valid_i(m_valid),
-      .a_take_o(m_take),
-      .a_entry_i(m_entry),
-      .a_mask_i(m_mask),
-      .a_data_i(m_data),
-      .b_valid_i(l_valid),
-      .b_take_o(l_take),
-      .b_entry_i(l_entry),
-      .b_mask_i(l_mask),
-      .b_data_i(l_data),
+      .in_valid_i(p_valid),
+      .in_take_o(p_take),
+      .in_entry_i(p_entry),
+      .in_mask_i(p_mask),
+      .in_data_i(p_data),
       .left_entry_i(left_entry),
       .left_mask_o(left_mask),
       .end_o(end_valid),
@@ -591,7 +617,7 @@ module simt_lsu #(
   assign warps_o.hold = 32'(hold);
   assign status_o.idle = flight_idle && (soft_rst || (cache_idle && (busy | busy_before) == '0 && !wb_valid_o));
   assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid &&
-      !f_absent && pieces_idle && local_pieces_idle && local_idle && !wb_valid_o;
+      !f_absent && pieces_idle && local_idle && !wb_valid_o;
   assign status_o.settled = settle && retain_ready;
 
   logic unused;

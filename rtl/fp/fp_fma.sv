@@ -137,32 +137,30 @@ module fp_fma (
       {inf_p_3_q, inf_c_3_q, zero_3_q, rm_3_q} <= {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q};
     end
 
-  // Stage 4: add. A subtraction is computed in both directions, and the result that is not negative is taken. Stages 5
-  // and 6 shift the sum left until its first one is at the top, but not beyond the smallest exponent. mark is a one at
-  // that limit. ORed into the sum, it makes one search find the shorter of the two shifts.
-  logic [77:0] sum_4_q, marked_4_q;
+  // Stage 4: add. A subtraction takes the smaller term from the larger one. Where the addend is larger, the sum is the
+  // complement of the result, product + ~addend = ~(addend - product), and stage 5 inverts it. Stages 5 and 6 shift the
+  // result left until its first one is at the top, but not by more than limit, beyond which the exponent would be below
+  // the smallest one.
+  logic [77:0] sum_4_q;
+  logic [6:0]  limit_4_q;
   logic [9:0]  top_4_q;
-  logic        sign_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
+  logic        sign_4_q, invert_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
   logic [2:0]  rm_4_q;
 
   logic        subtract, negative;
-  logic [78:0] product, addend, sum;
-  logic [77:0] reverse, magnitude, mark;
+  logic [77:0] product, addend;
   logic [9:0]  limit;
 
   always_ff @(posedge clk_i)
     if (valid_q[3]) begin
       subtract   = sp_3_q ^ sc_3_q;
-      product    = {27'b0, product_3_q, 4'b0};
-      addend     = {1'b0, addend_3_q, sticky_3_q};
-      sum        = product + (subtract ? ~addend : addend) + {78'b0, subtract};
-      reverse    = addend[77:0] - product[77:0];
-      negative   = subtract && sum[78];
-      magnitude  = negative ? reverse : sum[77:0];
+      product    = {26'b0, product_3_q, 4'b0};
+      addend     = {addend_3_q, sticky_3_q};
+      negative   = subtract && (addend[77:52] != 26'b0 || addend[51:0] > product[51:0]);
+      sum_4_q    <= product + (addend ^ {78{subtract}}) + {77'b0, subtract && !negative};
+      invert_4_q <= negative;
       limit      = top_3_q - 10'd1;
-      mark       = (limit < 10'd78) ? {1'b1, 77'b0} >> limit[6:0] : 78'b0;
-      sum_4_q    <= magnitude;
-      marked_4_q <= magnitude | mark;
+      limit_4_q  <= limit[6:0] | {7{limit[9:7] != 3'd0}};
       // Stage 5 decides the sign of an exact zero (cancel), unless both terms were zero already.
       sign_4_q   <= inf_p_3_q ? sp_3_q
                   : inf_c_3_q ? sc_3_q
@@ -174,31 +172,41 @@ module fp_fma (
       {nan_4_q, nv_4_q, rm_4_q} <= {nan_3_q, nv_3_q, rm_3_q};
     end
 
-  // Stage 5: find the first one of the marked sum in each block of 16 bits, and shift left by whole blocks.
-  logic [79:0] sum_5_q;
+  // Stage 5: shift left by whole blocks of 16 bits, up to the block of the first one or of the limit, and find the
+  // shift within this block. Stage 6 needs the upper 41 bits, and whether one of the others is set.
+  logic [40:0] sum_5_q;
   logic [3:0]  shift_5_q;
   logic [9:0]  exponent_5_q;
-  logic        sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q;
+  logic        sticky_5_q, sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q;
   logic [2:0]  rm_5_q;
 
-  logic [79:0] x, marked;
+  logic [79:0] raw, x;
+  logic [40:0] moved;
   logic [19:0] zeros;
+  logic [3:0]  first;
   logic [2:0]  block;
+  logic        fill, sticky;
 
   always_ff @(posedge clk_i)
     if (valid_q[4]) begin
-      x      = {sum_4_q, 2'b0};
-      marked = {marked_4_q, 2'b0};
-      for (int i = 0; i < 5; i++) zeros[4*i +: 4] = simt_op_pkg::zeros16(marked[16*i +: 16]);
-      block  = (marked[79:64] != 16'd0) ? 3'd0 : (marked[63:48] != 16'd0) ? 3'd1 : (marked[47:32] != 16'd0) ? 3'd2
-             : (marked[31:16] != 16'd0) ? 3'd3 : 3'd4;
+      fill   = invert_4_q;
+      raw    = {sum_4_q, {2{fill}}};
+      x      = raw ^ {80{fill}};
+      for (int i = 0; i < 5; i++) zeros[4*i +: 4] = simt_op_pkg::zeros16(x[16*i +: 16]);
+      block  = (x[79:64] != 16'd0 || limit_4_q[6:4] == 3'd0) ? 3'd0
+             : (x[63:48] != 16'd0 || limit_4_q[6:4] == 3'd1) ? 3'd1
+             : (x[47:32] != 16'd0 || limit_4_q[6:4] == 3'd2) ? 3'd2
+             : (x[31:16] != 16'd0 || limit_4_q[6:4] == 3'd3) ? 3'd3 : 3'd4;
       case (block)
-        3'd0:    {sum_5_q, shift_5_q} <= {x, zeros[19:16]};
-        3'd1:    {sum_5_q, shift_5_q} <= {x[63:0], 16'b0, zeros[15:12]};
-        3'd2:    {sum_5_q, shift_5_q} <= {x[47:0], 32'b0, zeros[11:8]};
-        3'd3:    {sum_5_q, shift_5_q} <= {x[31:0], 48'b0, zeros[7:4]};
-        default: {sum_5_q, shift_5_q} <= {x[15:0], 64'b0, zeros[3:0]};
+        3'd0:    {moved, first, sticky} = {raw[79:39], zeros[19:16], x[38:0] != 39'd0};
+        3'd1:    {moved, first, sticky} = {raw[63:23], zeros[15:12], x[22:0] != 23'd0};
+        3'd2:    {moved, first, sticky} = {raw[47:7], zeros[11:8], x[6:0] != 7'd0};
+        3'd3:    {moved, first, sticky} = {raw[31:0], {9{fill}}, zeros[7:4], 1'b0};
+        default: {moved, first, sticky} = {raw[15:0], {25{fill}}, zeros[3:0], 1'b0};
       endcase
+      sticky_5_q   <= sticky;
+      sum_5_q      <= moved ^ {41{fill}};
+      shift_5_q    <= (limit_4_q[6:4] == block && limit_4_q[3:0] < first) ? limit_4_q[3:0] : first;
       exponent_5_q <= top_4_q - {3'b0, block, 4'b0};
       zero_5_q     <= sum_4_q == 78'b0;
       sign_5_q     <= (sum_4_q == 78'b0 && cancel_4_q) ? rm_4_q == simt_op_pkg::RM_RDN : sign_4_q;
@@ -211,24 +219,37 @@ module fp_fma (
   logic [9:0]  exponent_6_q;
   logic        up_6_q, inexact_6_q, tiny_6_q, to_inf_6_q, sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q;
 
-  logic [79:0] n;
+  logic [28:0] part;
+  logic [25:0] n;  // significand, guard, and the bit behind the guard
   logic        guard, rest, away, nearest_even, nearest_max, up_unbounded;
 
   always_ff @(posedge clk_i)
     if (valid_q[5]) begin
-      n            = sum_5_q << shift_5_q;
-      guard        = n[55];
-      rest         = |n[53:0];
+      case (shift_5_q[3:2])
+        2'd0: part = sum_5_q[40:12];
+        2'd1: part = sum_5_q[36:8];
+        2'd2: part = sum_5_q[32:4];
+        2'd3: part = sum_5_q[28:0];
+      endcase
+      case (shift_5_q[1:0])
+        2'd0: n = part[28:3];
+        2'd1: n = part[27:2];
+        2'd2: n = part[26:1];
+        2'd3: n = part[25:0];
+      endcase
+      guard        = n[1];
+      rest         = sticky_5_q;
+      for (int i = 0; i < 15; i++) rest = rest || (sum_5_q[i] && shift_5_q < 4'(15 - i));
       nearest_even = rm_5_q == simt_op_pkg::RM_RNE;
       nearest_max  = rm_5_q == simt_op_pkg::RM_RMM;
       away         = (rm_5_q == simt_op_pkg::RM_RUP && !sign_5_q) || (rm_5_q == simt_op_pkg::RM_RDN && sign_5_q);
-      up_6_q       <= (nearest_even && guard && (n[54] || rest || n[56])) || (nearest_max && guard)
-                      || (away && (guard || n[54] || rest));
-      up_unbounded = (nearest_even && n[54] && (rest || guard)) || (nearest_max && n[54]) || (away && (n[54] || rest));
-      fraction_6_q    <= n[78:56];
-      exponent_6_q    <= n[79] ? exponent_5_q - {6'b0, shift_5_q} : 10'd0;
-      inexact_6_q     <= guard || n[54] || rest;
-      tiny_6_q        <= !n[79] && !((&n[78:55]) && up_unbounded);
+      up_6_q       <= (nearest_even && guard && (n[0] || rest || n[2])) || (nearest_max && guard)
+                      || (away && (guard || n[0] || rest));
+      up_unbounded = (nearest_even && n[0] && (rest || guard)) || (nearest_max && n[0]) || (away && (n[0] || rest));
+      fraction_6_q    <= n[24:2];
+      exponent_6_q    <= n[25] ? exponent_5_q - {6'b0, shift_5_q} : 10'd0;
+      inexact_6_q     <= guard || n[0] || rest;
+      tiny_6_q        <= !n[25] && !((&n[24:1]) && up_unbounded);
       to_inf_6_q      <= nearest_even || nearest_max || away;
       {sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q} <= {sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q};
     end

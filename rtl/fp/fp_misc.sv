@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum, maximum, comparisons, classification and conversions of one lane, binary32.
+// Conversions between binary32 and 32-bit integers of one lane.
 //
-// Contract: the operations have RISC-V semantics (Zfinx). For minimum and maximum -0 is below +0, a number is taken
-// before a NaN, and a NaN result is canonical. A conversion to an integer saturates and raises NV; NaN converts like
-// +infinity. One operation may enter in every cycle. result_o and flags_o are valid exactly simt_op_pkg::FPM_LATENCY
-// cycles after valid_i, for one cycle.
+// Contract: the operations have RISC-V semantics (Zfinx). A conversion to an integer saturates and raises NV; NaN
+// converts like +infinity. One operation may enter in every cycle. result_o and flags_o are valid exactly
+// simt_op_pkg::FPM_LATENCY cycles after valid_i, for one cycle.
 // State saved at preemption: none; the core drains the pipeline.
 //
 // Both directions of conversion end in the same rounding adder. For a conversion to an integer it also negates: -(x +
@@ -13,10 +12,9 @@
 module fp_misc (
     input  logic        clk_i,
     input  logic        valid_i,
-    input  logic [3:0]  op_i,  // Operation, simt_op_pkg::FPM_*.
+    input  logic [1:0]  op_i,  // Operation, simt_op_pkg::FPM_*.
     input  logic [2:0]  rm_i,  // Rounding mode, simt_op_pkg::RM_*.
     input  logic [31:0] a_i,
-    input  logic [31:0] b_i,
     output logic [31:0] result_o,
     output logic [4:0]  flags_o  // {NV, DZ, OF, UF, NX}.
 );
@@ -31,36 +29,23 @@ module fp_misc (
 
   always_ff @(posedge clk_i) valid_q <= {valid_q[1], valid_i};
 
-  // Stage 1: compare, find NaNs, compute the magnitude for a conversion.
-  logic [3:0]  op_1_q;
+  // Stage 1: magnitude. A conversion to an integer has the significand as its magnitude, with the first bit at 2^31;
+  // stage 2 shifts it right. A conversion from an integer has the absolute value.
+  logic [1:0]  op_1_q;
   logic [2:0]  rm_1_q;
-  logic [31:0] a_1_q, b_1_q, magnitude_1_q;
-  logic        less_1_q, equal_1_q, zeros_1_q, a_nan_1_q, b_nan_1_q, signaling_1_q, negative_1_q, over_1_q;
+  logic [31:0] magnitude_1_q;
+  logic        nan_1_q, negative_1_q, over_1_q;
   logic [5:0]  shift_1_q;
 
-  logic        larger, a_nan, b_nan, to_float, negate;
+  logic        to_float, negate;
   logic [8:0]  distance;
 
   always_ff @(posedge clk_i)
     if (valid_i) begin
-      op_1_q    <= op_i;
-      rm_1_q    <= rm_i;
-      a_1_q     <= a_i;
-      b_1_q     <= b_i;
-      // Sign and magnitude are compared, so -0 is less than +0.
-      larger    = a_i[30:0] > b_i[30:0];
-      equal_1_q <= a_i == b_i;
-      less_1_q  <= (a_i[31] != b_i[31]) ? a_i[31] : a_i[31] ? larger : !larger && a_i[30:0] != b_i[30:0];
-      zeros_1_q <= a_i[30:0] == 31'd0 && b_i[30:0] == 31'd0;
-      a_nan     = a_i[30:0] > 31'h7f80_0000;
-      b_nan     = b_i[30:0] > 31'h7f80_0000;
-      a_nan_1_q <= a_nan;
-      b_nan_1_q <= b_nan;
-      signaling_1_q <= (a_nan && !a_i[22]) || (b_nan && !b_i[22]);
-
-      // A conversion to an integer has the significand as its magnitude, with the first bit at 2^31; stage 2 shifts it
-      // right. A conversion from an integer has the absolute value.
-      to_float      = op_i == simt_op_pkg::FPM_CVT_S_W || op_i == simt_op_pkg::FPM_CVT_S_WU;
+      op_1_q        <= op_i;
+      rm_1_q        <= rm_i;
+      nan_1_q       <= a_i[30:0] > 31'h7f80_0000;
+      to_float      = op_i[1];
       negate        = op_i == simt_op_pkg::FPM_CVT_S_W && a_i[31];
       magnitude_1_q <= to_float ? (a_i ^ {32{negate}}) + {31'b0, negate} : {a_i[30:23] != 8'd0, a_i[22:0], 8'b0};
       negative_1_q  <= to_float ? negate : a_i[31];
@@ -69,72 +54,31 @@ module fp_misc (
       shift_1_q     <= (distance > 9'd40) ? 6'd40 : distance[5:0];
     end
 
-  // Stage 2: results of operations without rounding; shifts of the conversions.
-  localparam logic [1:0] PLAIN = 2'd0, TO_FLOAT = 2'd1, TO_INT = 2'd2;
-
-  logic [1:0]  kind_2_q;
+  // Stage 2: shift.
   logic [2:0]  rm_2_q;
   logic [31:0] value_2_q;
-  logic        unsigned_2_q, negative_2_q, over_2_q, nan_2_q, invalid_2_q, guard_2_q, rest_2_q;
+  logic        to_float_2_q, unsigned_2_q, negative_2_q, over_2_q, nan_2_q, guard_2_q, rest_2_q;
 
   logic [63:0] fixed;
   logic [31:0] x;
   logic [4:0]  zeros;
-  logic        any_nan, min_takes_a, frac;
-  logic [1:0]  exponent_end;
 
   always_ff @(posedge clk_i)
     if (valid_q[1]) begin
       rm_2_q       <= rm_1_q;
-      kind_2_q     <= PLAIN;
-      nan_2_q      <= a_nan_1_q;
+      to_float_2_q <= op_1_q[1];
+      unsigned_2_q <= op_1_q[0];
+      nan_2_q      <= nan_1_q;
       over_2_q     <= over_1_q;
       negative_2_q <= negative_1_q;
-      invalid_2_q  <= signaling_1_q;
-      unsigned_2_q <= op_1_q == simt_op_pkg::FPM_CVT_WU_S;
-      guard_2_q    <= 1'b0;
-      rest_2_q     <= 1'b0;
-      any_nan      = a_nan_1_q || b_nan_1_q;
       case (op_1_q)
-        simt_op_pkg::FPM_MIN, simt_op_pkg::FPM_MAX: begin
-          min_takes_a = less_1_q == (op_1_q == simt_op_pkg::FPM_MIN);
-          value_2_q <= (a_nan_1_q && b_nan_1_q) ? 32'h7fc0_0000
-                       : ((min_takes_a && !a_nan_1_q) || b_nan_1_q) ? a_1_q : b_1_q;
-        end
-        simt_op_pkg::FPM_EQ: value_2_q <= {31'b0, (equal_1_q || zeros_1_q) && !any_nan};
-        simt_op_pkg::FPM_LT: begin
-          value_2_q   <= {31'b0, less_1_q && !zeros_1_q && !any_nan};
-          invalid_2_q <= any_nan;
-        end
-        simt_op_pkg::FPM_LE: begin
-          value_2_q   <= {31'b0, (less_1_q || equal_1_q || zeros_1_q) && !any_nan};
-          invalid_2_q <= any_nan;
-        end
-        simt_op_pkg::FPM_CLASS: begin
-          exponent_end = {&a_1_q[30:23], a_1_q[30:23] == 8'd0};
-          frac         = a_1_q[22:0] != 23'd0;
-          value_2_q <= {22'b0,
-                        exponent_end[1] && frac && a_1_q[22],             // quiet NaN
-                        exponent_end[1] && frac && !a_1_q[22],            // signaling NaN
-                        exponent_end[1] && !frac && !a_1_q[31],           // +infinity
-                        exponent_end == 2'b00 && !a_1_q[31],              // +normal
-                        exponent_end[0] && frac && !a_1_q[31],            // +subnormal
-                        exponent_end[0] && !frac && !a_1_q[31],           // +0
-                        exponent_end[0] && !frac && a_1_q[31],            // -0
-                        exponent_end[0] && frac && a_1_q[31],             // -subnormal
-                        exponent_end == 2'b00 && a_1_q[31],               // -normal
-                        exponent_end[1] && !frac && a_1_q[31]};           // -infinity
-          invalid_2_q <= 1'b0;
-        end
         simt_op_pkg::FPM_CVT_W_S, simt_op_pkg::FPM_CVT_WU_S: begin
-          kind_2_q  <= TO_INT;
           fixed     = {magnitude_1_q, 32'b0} >> shift_1_q;
           value_2_q <= fixed[63:32];
           guard_2_q <= fixed[31];
           rest_2_q  <= |fixed[30:0];
         end
         default: begin
-          kind_2_q <= TO_FLOAT;
           x = magnitude_1_q;
           zeros[4] = x[31:16] == 16'b0;
           if (zeros[4]) x = {x[15:0], 16'b0};
@@ -167,7 +111,7 @@ module fp_misc (
         simt_op_pkg::RM_RDN: up = inexact && negative_2_q;
         default:             up = 1'b0;
       endcase
-      complement = kind_2_q == TO_INT && negative_2_q;
+      complement = !to_float_2_q && negative_2_q;
       carry      = complement ^ up;
       rounded    = (value_2_q ^ {32{complement}}) + {31'b0, carry};
       case ({unsigned_2_q, negative_2_q})
@@ -176,24 +120,13 @@ module fp_misc (
         2'b10:   too_big = over_2_q || ((&value_2_q) && up);
         default: too_big = over_2_q || value_2_q != 32'd0 || up;
       endcase
-      case (kind_2_q)
-        PLAIN: begin
-          result_o <= value_2_q;
-          flags_o  <= {invalid_2_q, 4'b0};
-        end
-        TO_FLOAT: begin
-          result_o <= {negative_2_q, rounded[30:0]};
-          flags_o  <= {4'b0, inexact};
-        end
-        default:
-          if (nan_2_q || too_big) begin
-            result_o <= (negative_2_q && !nan_2_q) ? {!unsigned_2_q, 31'b0} : {unsigned_2_q, 31'h7fff_ffff};
-            flags_o  <= 5'b10000;
-          end else begin
-            result_o <= rounded;
-            flags_o  <= {4'b0, inexact};
-          end
-      endcase
+      result_o   <= rounded;
+      flags_o    <= {4'b0, inexact};
+      if (to_float_2_q) result_o[31] <= negative_2_q;
+      else if (nan_2_q || too_big) begin
+        result_o <= (negative_2_q && !nan_2_q) ? {!unsigned_2_q, 31'b0} : {unsigned_2_q, 31'h7fff_ffff};
+        flags_o  <= 5'b10000;
+      end
     end
 
 endmodule

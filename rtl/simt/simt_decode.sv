@@ -6,8 +6,8 @@
 // and unit_o is UNIT_NONE. This module accepts every CSR number; simt_csr knows which ones exist.
 // State saved at preemption: none.
 //
-// dest_o: the instruction takes a write-back slot and a scoreboard bit. Floating-point instructions do so even with
-// rd = x0, because of their flags. A load or atomic with rd = x0 is handled like a store: only a fence waits for it.
+// dest_o: the instruction takes a write-back slot and a scoreboard bit. Floating-point instructions that raise flags do
+// so even with rd = x0. A load or atomic with rd = x0 is handled like a store: only a fence waits for it.
 
 module simt_decode (
     input  logic [31:0] instr_i,
@@ -168,13 +168,14 @@ module simt_decode (
   // Floating-point operations (opcode 0x53).
   simt_core_pkg::unit_e unit_fp;
   logic [5:0] op_fp;
-  logic       ok_fp, rounds_fp;
+  logic       ok_fp, rounds_fp, quiet_fp;    // quiet: raises no flag
 
   always_comb begin
     unit_fp   = simt_core_pkg::UNIT_MISC;
     op_fp     = 6'd0;
     ok_fp     = 1'b0;
     rounds_fp = 1'b0;
+    quiet_fp  = 1'b0;
     case (funct7)
       7'h00, 7'h04, 7'h08: begin
         unit_fp   = simt_core_pkg::UNIT_FMA;
@@ -194,33 +195,38 @@ module simt_decode (
         ok_fp     = rounded && rs2 == 5'd0;
       end
       7'h10: begin
-        unit_fp = simt_core_pkg::UNIT_ALU;
-        op_fp   = (funct3 == 3'd0) ? simt_op_pkg::ALU_FSGNJ : (funct3 == 3'd1) ? simt_op_pkg::ALU_FSGNJN
-                : simt_op_pkg::ALU_FSGNJX;
-        ok_fp   = funct3 < 3'd3;
+        unit_fp  = simt_core_pkg::UNIT_ALU;
+        op_fp    = (funct3 == 3'd0) ? simt_op_pkg::ALU_FSGNJ : (funct3 == 3'd1) ? simt_op_pkg::ALU_FSGNJN
+                 : simt_op_pkg::ALU_FSGNJX;
+        ok_fp    = funct3 < 3'd3;
+        quiet_fp = 1'b1;
       end
       7'h14: begin
-        op_fp = {2'b0, funct3[0] ? simt_op_pkg::FPM_MAX : simt_op_pkg::FPM_MIN};
-        ok_fp = funct3 < 3'd2;
+        unit_fp = simt_core_pkg::UNIT_ALU;
+        op_fp   = funct3[0] ? simt_op_pkg::ALU_FMAX : simt_op_pkg::ALU_FMIN;
+        ok_fp   = funct3 < 3'd2;
       end
       7'h50: begin
-        op_fp = {2'b0, (funct3 == 3'd2) ? simt_op_pkg::FPM_EQ : (funct3 == 3'd1) ? simt_op_pkg::FPM_LT
-                                                                                  : simt_op_pkg::FPM_LE};
-        ok_fp = funct3 < 3'd3;
+        unit_fp = simt_core_pkg::UNIT_ALU;
+        op_fp   = (funct3 == 3'd2) ? simt_op_pkg::ALU_FEQ : (funct3 == 3'd1) ? simt_op_pkg::ALU_FLT
+                : simt_op_pkg::ALU_FLE;
+        ok_fp   = funct3 < 3'd3;
       end
       7'h60: begin
-        op_fp     = {2'b0, rs2[0] ? simt_op_pkg::FPM_CVT_WU_S : simt_op_pkg::FPM_CVT_W_S};
+        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::FPM_CVT_WU_S : simt_op_pkg::FPM_CVT_W_S};
         rounds_fp = 1'b1;
         ok_fp     = rounded && rs2[4:1] == 4'd0;
       end
       7'h68: begin
-        op_fp     = {2'b0, rs2[0] ? simt_op_pkg::FPM_CVT_S_WU : simt_op_pkg::FPM_CVT_S_W};
+        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::FPM_CVT_S_WU : simt_op_pkg::FPM_CVT_S_W};
         rounds_fp = 1'b1;
         ok_fp     = rounded && rs2[4:1] == 4'd0;
       end
       7'h70: begin
-        op_fp = {2'b0, simt_op_pkg::FPM_CLASS};
-        ok_fp = funct3 == 3'd1 && rs2 == 5'd0;
+        unit_fp  = simt_core_pkg::UNIT_ALU;
+        op_fp    = simt_op_pkg::ALU_FCLASS;
+        ok_fp    = funct3 == 3'd1 && rs2 == 5'd0;
+        quiet_fp = 1'b1;
       end
       default: ;
     endcase
@@ -267,6 +273,7 @@ module simt_decode (
       end
       7'h63: begin  // branches
         flow_o    = simt_core_pkg::FLOW_BRANCH;
+        op_o      = {simt_op_pkg::ALU_FAMILY_BRANCH, funct3};
         use_rs1_o = 1'b1;
         use_rs2_o = 1'b1;
         legal     = funct3[2:1] != 2'b01;
@@ -348,7 +355,7 @@ module simt_decode (
         op_o      = op_fp;
         use_rs1_o = 1'b1;
         use_rs2_o = 1'b1;
-        dest_o    = unit_fp != simt_core_pkg::UNIT_ALU || rd != 5'd0;
+        dest_o    = !quiet_fp || rd != 5'd0;
         rounds_o  = rounds_fp;
         legal     = ok_fp;
         if (unit_fp == simt_core_pkg::UNIT_FMA) begin  // a * 1 + b, a * 1 - b, a * b + 0

@@ -119,19 +119,15 @@ module simt_lane #(
 
   // X: units.
   logic [31:0] alu, alu_q, late_q, mul, misc, fma;
+  logic        invalid, invalid_q, late_invalid_q;
   logic [4:0]  misc_flags, fma_flags;
 
   simt_alu u_alu (
       .op_i(x_i.op),
       .a_i(a_q),
       .b_i(b_q),
-      .result_o(alu)
-  );
-
-  simt_branch u_branch (
-      .funct3_i(x_i.funct3),
-      .a_i(a_q),
-      .b_i(b_q),
+      .result_o(alu),
+      .invalid_o(invalid),
       .taken_o
   );
 
@@ -147,10 +143,9 @@ module simt_lane #(
   fp_misc u_misc (
       .clk_i,
       .valid_i(x_i.misc),
-      .op_i(x_i.op[3:0]),
+      .op_i(x_i.op[1:0]),
       .rm_i(rm_o),
       .a_i(a_q),
-      .b_i(b_q),
       .result_o(misc),
       .flags_o(misc_flags)
   );
@@ -178,8 +173,8 @@ module simt_lane #(
     endcase
 
   always_ff @(posedge clk_i) begin
-    if (x_i.alu) alu_q <= alu;
-    if (b_late_i) late_q <= alu_q;
+    if (x_i.alu) {alu_q, invalid_q} <= {alu, invalid};
+    if (b_late_i) {late_q, late_invalid_q} <= {alu_q, invalid_q};
     if (x_i.fcsr) fcsr_q <= x_i.csr_frm ? {fcsr_new[2:0], 5'b0} : fcsr_new;
   end
 
@@ -188,8 +183,16 @@ module simt_lane #(
     wb_flags   = fma_flags;
     wb_flag_or = 1'b0;
     case (wb_i.sel)
-      simt_core_pkg::WB_ALU, simt_core_pkg::WB_FCSR: wb_data = alu_q;
-      simt_core_pkg::WB_ALU_LATE: wb_data = late_q;
+      simt_core_pkg::WB_ALU, simt_core_pkg::WB_FCSR: begin
+        wb_data    = alu_q;
+        wb_flags   = {invalid_q, 4'b0};
+        wb_flag_or = invalid_q;
+      end
+      simt_core_pkg::WB_ALU_LATE: begin
+        wb_data    = late_q;
+        wb_flags   = {late_invalid_q, 4'b0};
+        wb_flag_or = late_invalid_q;
+      end
       simt_core_pkg::WB_MUL:      wb_data = mul;
       simt_core_pkg::WB_MISC: begin
         wb_data    = misc;

@@ -37,7 +37,7 @@ package simt_op_pkg;
   localparam logic [5:0] ALU_CLZ = 6'o40;
   localparam logic [5:0] ALU_CTZ = 6'o41;
   localparam logic [5:0] ALU_CPOP = 6'o42;
-  localparam logic [2:0] ALU_FAMILY_BYTES = 3'd5;  // also the Zfinx instructions that only move bits
+  localparam logic [2:0] ALU_FAMILY_BYTES = 3'd5;  // also sign injection
   localparam logic [5:0] ALU_SEXTB = 6'o50;
   localparam logic [5:0] ALU_SEXTH = 6'o51;
   localparam logic [5:0] ALU_ZEXTH = 6'o52;
@@ -46,6 +46,14 @@ package simt_op_pkg;
   localparam logic [5:0] ALU_FSGNJ = 6'o55;
   localparam logic [5:0] ALU_FSGNJN = 6'o56;
   localparam logic [5:0] ALU_FSGNJX = 6'o57;
+  localparam logic [2:0] ALU_FAMILY_FLOAT = 3'd6;  // bit 1: comparison, where bit 2: not of equality, bit 0: strict
+  localparam logic [5:0] ALU_FMIN = 6'o60;
+  localparam logic [5:0] ALU_FMAX = 6'o61;
+  localparam logic [5:0] ALU_FEQ = 6'o62;
+  localparam logic [5:0] ALU_FCLASS = 6'o64;
+  localparam logic [5:0] ALU_FLE = 6'o66;
+  localparam logic [5:0] ALU_FLT = 6'o67;
+  localparam logic [2:0] ALU_FAMILY_BRANCH = 3'd7;  // bits 2:0: funct3
 
   // int_mul: pipelined; MUL_LATENCY cycles from operands to result.
   localparam logic [1:0] MUL_LOW = 2'd0;
@@ -59,16 +67,10 @@ package simt_op_pkg;
   localparam int FMA_LATENCY = 7;
 
   // fp_misc: pipelined; FPM_LATENCY cycles.
-  localparam logic [3:0] FPM_MIN = 4'd0;
-  localparam logic [3:0] FPM_MAX = 4'd1;
-  localparam logic [3:0] FPM_EQ = 4'd2;
-  localparam logic [3:0] FPM_LT = 4'd3;
-  localparam logic [3:0] FPM_LE = 4'd4;
-  localparam logic [3:0] FPM_CLASS = 4'd5;
-  localparam logic [3:0] FPM_CVT_W_S = 4'd6;
-  localparam logic [3:0] FPM_CVT_WU_S = 4'd7;
-  localparam logic [3:0] FPM_CVT_S_W = 4'd8;
-  localparam logic [3:0] FPM_CVT_S_WU = 4'd9;
+  localparam logic [1:0] FPM_CVT_W_S = 2'd0;  // bit 1: to a float, bit 0: unsigned
+  localparam logic [1:0] FPM_CVT_WU_S = 2'd1;
+  localparam logic [1:0] FPM_CVT_S_W = 2'd2;
+  localparam logic [1:0] FPM_CVT_S_WU = 2'd3;
   localparam int FPM_LATENCY = 3;
 
   // div_unit: iterative; its header gives the number of cycles.

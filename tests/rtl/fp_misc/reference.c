@@ -5,31 +5,24 @@
 #include "../lib/random.h"
 
 // the order of simt_op_pkg::FPM_*
-enum { MIN, MAX, EQ, LT, LE, CLASS, CVT_W_S, CVT_WU_S, CVT_S_W, CVT_S_WU, OPS };
+enum { CVT_W_S, CVT_WU_S, CVT_S_W, CVT_S_WU, OPS };
 
 void misc_seed(uint32_t seed);
-void misc_next(uint32_t *a, uint32_t *b, uint32_t *op, uint32_t *rm, uint32_t *result, uint32_t *flags);
+void misc_next(uint32_t *a, uint32_t *op, uint32_t *rm, uint32_t *result, uint32_t *flags);
 
 void misc_seed(uint32_t seed)
 {
     random_seed(seed);
 }
 
-void misc_next(uint32_t *a, uint32_t *b, uint32_t *op, uint32_t *rm, uint32_t *result, uint32_t *flags)
+void misc_next(uint32_t *a, uint32_t *op, uint32_t *rm, uint32_t *result, uint32_t *flags)
 {
     static uint32_t turn;
     struct float_result r = {0, 0};
     *op = turn++ % OPS;
     *rm = random_below(5);
     *a = *op == CVT_S_W || *op == CVT_S_WU ? random_word() : random_float();
-    *b = random_below(8) == 0 ? *a ^ random_below(2) << 31 : random_float();
     switch (*op) {
-    case MIN:
-    case MAX: r = float_min_max(*a, *b, *op == MAX); break;
-    case EQ: r = float_compare(*a, *b, 0, 1); break;
-    case LT: r = float_compare(*a, *b, 1, 0); break;
-    case LE: r = float_compare(*a, *b, 1, 1); break;
-    case CLASS: r.bits = float_class(*a); break;
     case CVT_W_S:
     case CVT_WU_S: r = float_to_int(*a, *op == CVT_WU_S, *rm); break;
     case CVT_S_W: r = float_from_int((int32_t)*a, *rm); break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RISC-V integer semantics in C, one function for each unit under test.
+// RISC-V semantics of the instructions of simt_alu and int_mul in C.
 
+#include "../lib/float_reference.h"
 #include "../lib/random.h"
 
 // simt_op_pkg::ALU_*
@@ -11,13 +12,17 @@ enum {
     XOR = 030, OR = 031, AND = 032, PASS_B = 033, XNOR = 034, ORN = 035, ANDN = 036,
     CLZ = 040, CTZ = 041, CPOP = 042,
     SEXTB = 050, SEXTH = 051, ZEXTH = 052, ORCB = 053, REV8 = 054, FSGNJ = 055, FSGNJN = 056, FSGNJX = 057,
+    FMIN = 060, FMAX = 061, FEQ = 062, FCLASS = 064, FLE = 066, FLT = 067,
+    BEQ = 070, BNE = 071, BLT = 074, BGE = 075, BLTU = 076, BGEU = 077,
 };
 
 void int_seed(uint32_t seed);
 uint32_t int_operand(void);
 uint32_t alu_operation(uint32_t number);
+void alu_operands(uint32_t op, uint32_t *a, uint32_t *b);
 uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b);
-uint32_t branch_reference(uint32_t funct3, uint32_t a, uint32_t b);
+uint32_t alu_invalid(uint32_t op, uint32_t a, uint32_t b);
+uint32_t alu_taken(uint32_t op, uint32_t a, uint32_t b);
 uint32_t mul_reference(uint32_t op, uint32_t a, uint32_t b);
 
 void int_seed(uint32_t seed)
@@ -34,8 +39,19 @@ uint32_t alu_operation(uint32_t number)
 {
     static const uint8_t all[] = {ADD, SH1ADD, SH2ADD, SH3ADD, SUB, SLT, SLTU, MIN, MINU, MAX, MAXU, SRL, SRA, ROR, SLL,
                                   ROL, XOR, OR, AND, PASS_B, XNOR, ORN, ANDN, CLZ, CTZ, CPOP, SEXTB, SEXTH, ZEXTH, ORCB,
-                                  REV8, FSGNJ, FSGNJN, FSGNJX};
+                                  REV8, FSGNJ, FSGNJN, FSGNJX, FMIN, FMAX, FEQ, FCLASS, FLE, FLT, BEQ, BNE, BLT,
+                                  BGE, BLTU, BGEU};
     return all[number % (sizeof all / sizeof all[0])];
+}
+
+// Draws the operands of an operation; half of those that are compared are equal but for their sign.
+void alu_operands(uint32_t op, uint32_t *a, uint32_t *b)
+{
+    int is_float = op >= FMIN && op <= FLT;
+    *a = is_float ? random_float() : random_word();
+    *b = is_float ? random_float() : random_word();
+    if (op >= FMIN && random_below(2))
+        *b = *a ^ random_below(2) << 31;
 }
 
 static uint32_t or_combine(uint32_t a)
@@ -45,6 +61,20 @@ static uint32_t or_combine(uint32_t a)
         if (a >> i & 0xff)
             r |= 0xffu << i;
     return r;
+}
+
+static struct float_result float_operation(uint32_t op, uint32_t a, uint32_t b)
+{
+    struct float_result none = {0, 0};
+
+    switch (op) {
+    case FMIN:
+    case FMAX: return float_min_max(a, b, op == FMAX);
+    case FEQ: return float_compare(a, b, 0, 1);
+    case FLT: return float_compare(a, b, 1, 0);
+    case FLE: return float_compare(a, b, 1, 1);
+    default: return none;
+    }
 }
 
 uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b)
@@ -87,20 +117,26 @@ uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b)
     case FSGNJ: return (a & 0x7fffffff) | (b & 0x80000000);
     case FSGNJN: return (a & 0x7fffffff) | (~b & 0x80000000);
     case FSGNJX: return a ^ (b & 0x80000000);
-    default: return 0;
+    case FCLASS: return float_class(a);
+    default: return float_operation(op, a, b).bits;
     }
 }
 
-uint32_t branch_reference(uint32_t funct3, uint32_t a, uint32_t b)
+// Returns whether the operation raises NV. It raises no other flag.
+uint32_t alu_invalid(uint32_t op, uint32_t a, uint32_t b)
 {
-    switch (funct3) {
-    case 0: return a == b;
-    case 1: return a != b;
-    case 4: return (int32_t)a < (int32_t)b;
-    case 5: return (int32_t)a >= (int32_t)b;
-    case 6: return a < b;
-    case 7: return a >= b;
-    default: return 0;
+    return float_operation(op, a, b).flags == FLAG_NV;
+}
+
+uint32_t alu_taken(uint32_t op, uint32_t a, uint32_t b)
+{
+    switch (op) {
+    case BEQ: return a == b;
+    case BNE: return a != b;
+    case BLT: return (int32_t)a < (int32_t)b;
+    case BGE: return (int32_t)a >= (int32_t)b;
+    case BLTU: return a < b;
+    default: return a >= b;
     }
 }
 

@@ -352,9 +352,9 @@ module simt_core #(
         r_sel   = simt_core_pkg::WB_MUL;
         r_stall = !mul_ok;
       end
-      simt_core_pkg::UNIT_MISC: begin
-        r_sel   = simt_core_pkg::WB_MISC;
-        r_stall = !mul_ok;
+      simt_core_pkg::UNIT_CVT: begin
+        r_sel   = simt_core_pkg::WB_CVT;
+        r_stall = !fma_ok || cvt_busy[0];
       end
       simt_core_pkg::UNIT_FMA: begin
         r_sel   = simt_core_pkg::WB_FMA;
@@ -528,6 +528,28 @@ module simt_core #(
       .out_o(div_to)
   );
 
+  // Conversions.
+  logic [LANES/4-1:0]  cvt_busy, unused_busy;   // the same in all
+  logic [LANES*32-1:0] cvt_data;
+  logic [LANES*2-1:0]  cvt_flags;
+
+  assign unused_busy = cvt_busy;
+  generate
+    for (genvar i = 0; i < LANES / 4; i++) begin : g_convert
+      simt_convert u_convert (
+          .clk_i,
+          .rst_i,
+          .start_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_CVT),
+          .op_i(x_op_q[1:0]),
+          .rm_i(x_rm[12*i +: 12]),
+          .a_i(x_a[128*i +: 128]),
+          .busy_o(cvt_busy[i]),
+          .data_o(cvt_data[128*i +: 128]),
+          .flags_o(cvt_flags[8*i +: 8])
+      );
+    end
+  endgenerate
+
   // ---------------------------------------------------------------------------------------------- launch
   logic          launch, launch_free, launch_wb, launch_taken, launch_new;
   logic [WW-1:0] launch_warp;
@@ -645,7 +667,6 @@ module simt_core #(
   simt_core_pkg::lane_x_t lane_x;
   assign lane_x.alu      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU;
   assign lane_x.mul      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL;
-  assign lane_x.misc     = x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC;
   assign lane_x.fma      = x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA;
   assign lane_x.fcsr     = x_valid_q && x_fcsr_q;
   assign lane_x.csr_op   = x_funct3_q[1:0];
@@ -694,6 +715,8 @@ module simt_core #(
           .wb_i(lane_wb),
           .wb_active_i(wb_mask[i]),
           .wb_data_o(wb_data[32*i +: 32]),
+          .cvt_data_i(cvt_data[32*i +: 32]),
+          .cvt_flags_i(cvt_flags[2*i +: 2]),
           .div_data_i(div_data[32*i +: 32]),
           .div_flags_i(div_flags[5*i +: 5]),
           .lsu_data_i(put_i.valid ? put_vector[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),

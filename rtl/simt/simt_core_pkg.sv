@@ -13,7 +13,7 @@ package simt_core_pkg;
     UNIT_NONE = 3'd0,
     UNIT_ALU = 3'd1,
     UNIT_MUL = 3'd2,
-    UNIT_MISC = 3'd3,
+    UNIT_CVT = 3'd3,
     UNIT_FMA = 3'd4,
     UNIT_DIV = 3'd5,
     UNIT_LSU = 3'd6
@@ -65,7 +65,7 @@ package simt_core_pkg;
     WB_ALU = 4'd1,
     WB_ALU_LATE = 4'd2,
     WB_MUL = 4'd3,
-    WB_MISC = 4'd4,
+    WB_CVT = 4'd4,
     WB_FMA = 4'd5,
     WB_FCSR = 4'd6,      // like WB_ALU; also writes the lane's frm, fflags or both
     WB_DIV = 4'd7,
@@ -294,7 +294,6 @@ package simt_core_pkg;
   typedef struct packed {
     logic        alu;        // start of a unit
     logic        mul;
-    logic        misc;
     logic        fma;
     logic        fcsr;       // the instruction writes fflags, frm or fcsr
     logic [1:0]  csr_op;     // 1 swap, 2 set, 3 clear

@@ -12,7 +12,7 @@
 module simt_decode (
     input  logic [31:0] instr_i,
     output simt_core_pkg::unit_e unit_o,
-    output logic [5:0]  op_o,         // code of the unit: ALU_*, MUL_*, FPM_*, DIV_*, LSU_*
+    output logic [5:0]  op_o,         // code of the unit: ALU_*, MUL_*, CVT_*, DIV_*, LSU_*
     output simt_core_pkg::flow_e flow_o,
     output logic [31:0] imm_o,
     output logic        use_rs1_o,
@@ -171,7 +171,7 @@ module simt_decode (
   logic       ok_fp, rounds_fp, quiet_fp;    // quiet: raises no flag
 
   always_comb begin
-    unit_fp   = simt_core_pkg::UNIT_MISC;
+    unit_fp   = simt_core_pkg::UNIT_CVT;
     op_fp     = 6'd0;
     ok_fp     = 1'b0;
     rounds_fp = 1'b0;
@@ -213,12 +213,12 @@ module simt_decode (
         ok_fp   = funct3 < 3'd3;
       end
       7'h60: begin
-        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::FPM_CVT_WU_S : simt_op_pkg::FPM_CVT_W_S};
+        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::CVT_WU_S : simt_op_pkg::CVT_W_S};
         rounds_fp = 1'b1;
         ok_fp     = rounded && rs2[4:1] == 4'd0;
       end
       7'h68: begin
-        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::FPM_CVT_S_WU : simt_op_pkg::FPM_CVT_S_W};
+        op_fp     = {4'b0, rs2[0] ? simt_op_pkg::CVT_S_WU : simt_op_pkg::CVT_S_W};
         rounds_fp = 1'b1;
         ok_fp     = rounded && rs2[4:1] == 4'd0;
       end

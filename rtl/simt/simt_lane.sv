@@ -39,6 +39,8 @@ module simt_lane #(
     input  simt_core_pkg::lane_wb_t wb_i,
     input  logic          wb_active_i,   // this lane takes part in the write
     output logic [31:0]   wb_data_o,
+    input  logic [31:0]   cvt_data_i,
+    input  logic [1:0]    cvt_flags_i,   // {NV, NX}
     input  logic [31:0]   div_data_i,
     input  logic [4:0]    div_flags_i,
     input  logic [31:0]   lsu_data_i,    // result of the LSU, or a register that a resume brings back
@@ -118,9 +120,9 @@ module simt_lane #(
   assign rm_o   = (x_i.funct3 == 3'd7) ? frm : x_i.funct3;
 
   // X: units.
-  logic [31:0] alu, alu_q, late_q, mul, misc, fma;
+  logic [31:0] alu, alu_q, late_q, mul, fma;
   logic        invalid, invalid_q, late_invalid_q;
-  logic [4:0]  misc_flags, fma_flags;
+  logic [4:0]  fma_flags;
 
   simt_alu u_alu (
       .op_i(x_i.op),
@@ -138,16 +140,6 @@ module simt_lane #(
       .a_i(a_q),
       .b_i(b_q),
       .result_o(mul)
-  );
-
-  fp_misc u_misc (
-      .clk_i,
-      .valid_i(x_i.misc),
-      .op_i(x_i.op[1:0]),
-      .rm_i(rm_o),
-      .a_i(a_q),
-      .result_o(misc),
-      .flags_o(misc_flags)
   );
 
   fp_fma u_fma (
@@ -194,9 +186,9 @@ module simt_lane #(
         wb_flag_or = late_invalid_q;
       end
       simt_core_pkg::WB_MUL:      wb_data = mul;
-      simt_core_pkg::WB_MISC: begin
-        wb_data    = misc;
-        wb_flags   = misc_flags;
+      simt_core_pkg::WB_CVT: begin
+        wb_data    = cvt_data_i;
+        wb_flags   = {cvt_flags_i[1], 3'b0, cvt_flags_i[0]};
         wb_flag_or = 1'b1;
       end
       simt_core_pkg::WB_FMA: begin

@@ -66,12 +66,13 @@ package simt_op_pkg;
   // operands: a + b is a * 1.0 + b, and a * b is a * b + 0, where the zero has the sign of the product.
   localparam int FMA_LATENCY = 7;
 
-  // fp_misc: pipelined; FPM_LATENCY cycles.
-  localparam logic [1:0] FPM_CVT_W_S = 2'd0;  // bit 1: to a float, bit 0: unsigned
-  localparam logic [1:0] FPM_CVT_WU_S = 2'd1;
-  localparam logic [1:0] FPM_CVT_S_W = 2'd2;
-  localparam logic [1:0] FPM_CVT_S_WU = 2'd3;
-  localparam int FPM_LATENCY = 3;
+  // simt_convert: one fp_convert for four lanes; CVT_LATENCY cycles.
+  localparam logic [1:0] CVT_W_S = 2'd0;  // bit 1: to a float, bit 0: unsigned
+  localparam logic [1:0] CVT_WU_S = 2'd1;
+  localparam logic [1:0] CVT_S_W = 2'd2;
+  localparam logic [1:0] CVT_S_WU = 2'd3;
+  localparam int CVT_STAGES = 4;               // of fp_convert
+  localparam int CVT_LATENCY = CVT_STAGES + 3;  // until the fourth lane is done
 
   // div_unit: iterative; its header gives the number of cycles.
   localparam logic [2:0] DIV_DIV = 3'd0;

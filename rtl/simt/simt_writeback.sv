@@ -2,7 +2,7 @@
 // Decides which unit writes the registers: one write of a whole warp a cycle.
 //
 // Contract: an instruction of fixed latency asks in R (cycle t) whether its write-back slot is free and books it: the
-// ALU at t + 2, or late at t + 3; multiplier and fp_misc at t + 4; FMA at t + 8. A booked write cannot be refused.
+// ALU at t + 2, or late at t + 3; multiplier at t + 4; FMA and simt_convert at t + 8. A booked write cannot be refused.
 // Slots that are not booked go to launch, divider and LSU, in this order. wb_* describes the write of this cycle; its
 // data goes from the output register of the unit to the RAM. ends_o names a result that is complete with this write.
 // soon_o is the booked write of two cycles ahead.
@@ -24,10 +24,10 @@ module simt_writeback #(
     // R: booking
     output logic             alu_ok_o,      // a slot is free for the ALU, early or late
     output logic             alu_late_o,    // that is the late one
-    output logic             mul_ok_o,      // a slot is free for multiplier or fp_misc
-    output logic             fma_ok_o,
+    output logic             mul_ok_o,      // a slot is free for the multiplier
+    output logic             fma_ok_o,      // a slot is free for FMA or simt_convert
     input  logic             book_i,
-    input  simt_core_pkg::wb_e book_sel_i,  // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
+    input  simt_core_pkg::wb_e book_sel_i,  // WB_ALU, _ALU_LATE, _FCSR, _MUL, _CVT, _FMA
     input  simt_core_pkg::result_t book_to_i,
     // units of variable latency
     input  logic             launch_valid_i,
@@ -58,7 +58,7 @@ module simt_writeback #(
   localparam int MUL_SLOT = 1 + simt_op_pkg::MUL_LATENCY;
 
   generate
-    if (simt_op_pkg::MUL_LATENCY != simt_op_pkg::FPM_LATENCY || MUL_SLOT <= 3 || DEPTH <= MUL_SLOT) begin : g_latencies
+    if (simt_op_pkg::FMA_LATENCY != simt_op_pkg::CVT_LATENCY || MUL_SLOT <= 3 || DEPTH <= MUL_SLOT) begin : g_latencies
       $error("simt_writeback: the slots assume these latencies");
     end
   endgenerate
@@ -83,7 +83,7 @@ module simt_writeback #(
     case (book_sel_i)
       simt_core_pkg::WB_ALU, simt_core_pkg::WB_FCSR: slot[2] = book_i;
       simt_core_pkg::WB_ALU_LATE:                    slot[3] = book_i;
-      simt_core_pkg::WB_FMA:                         slot[DEPTH] = book_i;
+      simt_core_pkg::WB_FMA, simt_core_pkg::WB_CVT:  slot[DEPTH] = book_i;
       default:                                       slot[MUL_SLOT] = book_i;
     endcase
   end

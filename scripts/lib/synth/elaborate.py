@@ -20,7 +20,7 @@ PLACES = ("LANE",)
 UNITS = set("""
     tern_kernel tern_regs mem_fabric mem_gate atomic_unit dirty_command dirty_plane axi_read axi_write
     engine command_processor mmu mover user_executors
-    simt_executor simt_context simt_dispatch simt_icache simt_core simt_lane div_lane
+    simt_executor simt_context simt_dispatch simt_icache simt_core simt_lane simt_convert div_lane
     simt_lsu lsu_address lsu_coalesce lsu_local lsu_merge
 """.split())
 # Parts of a unit that are also synthesised alone, to show where growth happens. The control of the SIMT core stays one

@@ -79,8 +79,8 @@ def tools():
     yield Step("attacks-all", "all protections, each removed: its test fails", ["tests/attacks/run", "-j", "{jobs}"],
                lines, cost=1800)
     yield Step("float-rtl", "20 million vectors of each floating-point operation in the RTL",
-               ["tests/rtl/run", "-j", "{jobs}", "--timeout", "7200", "fp_fma", "fp_misc", "div_unit",
-                "+count=20000000"], lines, cost=900)
+               ["tests/rtl/run", "-j", "{jobs}", "--timeout", "7200", "fp_fma", "simt_convert", "simt_int", "div_unit",
+                "+floats", "+count=20000000"], lines, cost=900)
 
 
 def programs(night):

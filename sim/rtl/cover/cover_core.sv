@@ -60,8 +60,8 @@ module cover_core #(
                                          r_unit == simt_core_pkg::UNIT_ALU);
   stall_mul_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
                                          r_unit == simt_core_pkg::UNIT_MUL);
-  stall_misc_port:       cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
-                                         r_unit == simt_core_pkg::UNIT_MISC);
+  stall_convert:         cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
+                                         r_unit == simt_core_pkg::UNIT_CVT);
   stall_div_busy:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
                                          r_unit == simt_core_pkg::UNIT_DIV);
   stall_lsu_room:        cover property (@(posedge clk_i) hold_lsu && checked && r_unit == simt_core_pkg::UNIT_LSU);

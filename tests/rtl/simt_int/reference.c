@@ -19,6 +19,7 @@ enum {
 void int_seed(uint32_t seed);
 uint32_t int_operand(void);
 uint32_t alu_operation(uint32_t number);
+uint32_t alu_float(uint32_t number);
 void alu_operands(uint32_t op, uint32_t *a, uint32_t *b);
 uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b);
 uint32_t alu_invalid(uint32_t op, uint32_t a, uint32_t b);
@@ -41,6 +42,13 @@ uint32_t alu_operation(uint32_t number)
                                   ROL, XOR, OR, AND, PASS_B, XNOR, ORN, ANDN, CLZ, CTZ, CPOP, SEXTB, SEXTH, ZEXTH, ORCB,
                                   REV8, FSGNJ, FSGNJN, FSGNJX, FMIN, FMAX, FEQ, FCLASS, FLE, FLT, BEQ, BNE, BLT,
                                   BGE, BLTU, BGEU};
+    return all[number % (sizeof all / sizeof all[0])];
+}
+
+// Returns an operation on floats; six successive numbers give all of them.
+uint32_t alu_float(uint32_t number)
+{
+    static const uint8_t all[] = {FMIN, FMAX, FEQ, FCLASS, FLE, FLT};
     return all[number % (sizeof all / sizeof all[0])];
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bench of simt_alu and int_mul against C and the host's floating point: random and corner operands; random gaps for the
-// multiplier.
+// Bench of simt_alu and int_mul against C and the host's floating point: random and corner operands; random gaps for
+// the multiplier. +count=N: operations in all. +floats: only operations on floats, N of each.
 
 module tb;
 
   import "DPI-C" function void int_seed(input int seed);
   import "DPI-C" function int int_operand();
   import "DPI-C" function int alu_operation(input int number);
+  import "DPI-C" function int alu_float(input int number);
   import "DPI-C" function int alu_reference(input int op, input int a, input int b);
   import "DPI-C" function int alu_invalid(input int op, input int a, input int b);
   import "DPI-C" function int alu_taken(input int op, input int a, input int b);
@@ -26,18 +27,21 @@ module tb;
   int_mul u_mul (.clk_i(clk), .valid_i(mul_valid), .op_i(choice[10:9]), .a_i(a), .b_i(b), .result_o(mul_result));
 
   int          seed, count;
+  logic        floats;
   logic        valid[LATENCY + 1];
   logic [31:0] expected[LATENCY + 1];
 
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("count=%d", count)) count = 1_000_000;
+    floats = $test$plusargs("floats") != 0;
+    if (floats) count *= 6;
     $display("seed %0d", seed);
     int_seed(seed);
     for (int k = 0; k <= LATENCY; k++) valid[k] = 1'b0;
     for (int i = 0; i < count; i++) begin
       choice = int_operand() ^ (int_operand() << 3);
-      op = 6'(alu_operation({18'b0, choice[13:0]}));
+      op = 6'(floats ? alu_float(i) : alu_operation({18'b0, choice[13:0]}));
       alu_operands({26'b0, op}, a, b);
       branch = op[5:3] == simt_op_pkg::ALU_FAMILY_BRANCH;
       mul_valid = choice[13:11] != 3'd0;

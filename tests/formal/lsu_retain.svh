@@ -14,6 +14,9 @@ kept_t f_meta_q;
 logic [LANES*32-1:0] f_addr_q, f_data_q, f_cmp_q;
 logic [DEPTH_LOG2:0] f_place;  // of f_slot, counted as wr_q is, if the place is taken
 logic [5:0] f_count, f_rest;
+logic f_refused_q = 1'b0;  // a line of the instruction was refused, so its request never passes
+logic [DEPTH-1:0] f_some;  // some_q and left[f_slot], with what is about to enter them
+logic [LANES-1:0] f_left;
 
 assign f_place = done_q + (DEPTH_LOG2 + 1)'(DEPTH_LOG2'(f_slot - done));
 assign f_here = (DEPTH_LOG2 + 1)'(f_place - done_q) < here;
@@ -24,14 +27,17 @@ assign f_rest = 6'((DEPTH_LOG2 + 1)'(wr_q - (cut_i ? begun_q : at_q)));
 assign f_scanned = cut_i && f_settle_q && f_here && (looked_q || (DEPTH_LOG2 + 1)'(f_place - done_q) <
                                                      (DEPTH_LOG2 + 1)'(at_q - done_q));
 always_comb begin
+  f_some = some_q;
+  if (find_q) f_some[slot_q] = again != '0;
+  f_left = find_q && slot_q == f_slot ? again : some_q[f_slot] ? left[f_slot] : '0;
   f_want = '0;
   if (f_place == begun_q && rest_count_i != '0) f_want = rest_mask_i;
   else if ((DEPTH_LOG2 + 1)'(f_place - done_q) >= (DEPTH_LOG2 + 1)'(begun_q - done_q)) f_want = f_mask_q;
   f_want = f_store ? f_want | f_again_q : f_owner_q ? f_missing : '0;
   f_count = '0;
   for (int s = 0; s < DEPTH; s++)
-    if (looked_q ? (DEPTH_LOG2 + 1)'(s) < (DEPTH_LOG2 + 1)'(wr_q - at_q) && some_q[DEPTH_LOG2'(at + s)]
-                 : (DEPTH_LOG2 + 1)'(s) < (DEPTH_LOG2 + 1)'(at_q - done_q) && some_q[DEPTH_LOG2'(done + s)])
+    if (looked_q ? (DEPTH_LOG2 + 1)'(s) < (DEPTH_LOG2 + 1)'(wr_q - at_q) && f_some[DEPTH_LOG2'(at + s)]
+                 : (DEPTH_LOG2 + 1)'(s) < (DEPTH_LOG2 + 1)'(at_q - done_q) && f_some[DEPTH_LOG2'(done + s)])
       f_count = f_count + 1'b1;
 end
 always_ff @(posedge clk_i) begin
@@ -55,7 +61,8 @@ always_ff @(posedge clk_i) begin
   if (note_i && note_tag_i == f_tag) {f_mine_q, f_tag_mask_q} <= {begun == f_slot, note_mask_i};
   else if (pass_i && pass_tag_i == f_tag) f_mine_q <= 1'b0;
   f_owed_q <= f_owed_q + CW'(note_i && begun == f_slot) - CW'(f_pass);
-  if (rst_i) {f_mine_q, f_owed_q} <= '0;
+  if (refuse_i && slots[refuse_tag_i] == f_slot) f_refused_q <= 1'b1;
+  if (rst_i) {f_mine_q, f_owed_q, f_refused_q} <= '0;
 end
 always_comb begin
   assume (rst_i == f_start_q && !(rst_i && settle_i));
@@ -64,7 +71,8 @@ always_comb begin
   if (note_i && begun == f_slot) assume (f_owed_q < CW'(LANES));
   if (note_i && note_tag_i == f_tag) assume (!f_mine_q);
   // a pass of another tag leaves the count of this one's request
-  if (f_pass) assume (f_owed_q > CW'(f_mine_q && pass_tag_i != f_tag));
+  if (f_pass) assume (f_owed_q > CW'(f_mine_q && pass_tag_i != f_tag) && f_owed_q > CW'(f_refused_q));
+  if (refuse_i && slots[refuse_tag_i] == f_slot) assume (f_owed_q > CW'(f_pass));
   if (f_cut_q) assume (cut_i);
   if (refuse_i) assume (cut_i && !drop_i);
   if (refuse_i && refuse_tag_i[TAG_W-1]) assume (slots[refuse_tag_i] != f_slot || f_here);
@@ -89,14 +97,18 @@ always_comb begin
       assert (metas[f_slot] == f_meta_q && masks[f_slot] == {f_private_q, f_mask_q} && addrs[f_slot] == f_addr_q);
       if (f_meta_q.op != simt_op_pkg::LSU_LOAD) assert (datas[f_slot] == f_data_q);
       if (f_meta_q.op == simt_op_pkg::LSU_AMO) assert (cmps[f_slot] == f_cmp_q);
-      if (f_store) assert ((some_q[f_slot] ? left[f_slot] : '0) == f_again_q);
+      if (f_store) assert (f_left == f_again_q);
       else assert ((owners[f_meta_q.entry] == f_slot) == f_owner_q);
     end
-    if (f_scanned && settle_i) assert (some_q[f_slot] == (f_want != '0) && (f_want == '0 || left[f_slot] == f_want));
+    if (f_scanned && settle_i) assert (f_some[f_slot] == (f_want != '0) && f_left == f_want);
+    if (f_refused_q) assert (f_here && f_owed_q != '0 && cut_i);
+    if (find_q && slot_q == f_slot) assert (f_here && f_cut_q);
+    if (look_q) assert (find_q && f_settle_q && !looked_q && slot_q == DEPTH_LOG2'(at_q - 1'b1));
+    if (find_q && f_settle_q) assert (look_q);
     // what is offered
     if (!f_settle_q) assert (!looked_q && at_q == (f_cut_q ? done_q : begun_q));
     assert ((DEPTH_LOG2 + 1)'(at_q - done_q) <= here && (f_cut_q || !looked_q));
-    if (f_cut_q || !f_settle_q) assert (count_q == (f_settle_q ? f_count : '0));
+    if (f_cut_q || !f_settle_q) assert (count_q + 6'(look_q && again != '0) == (f_settle_q ? f_count : '0));
     if (!f_cut_q) assert ((DEPTH_LOG2 + 1)'(at_q - begun_q) <= (DEPTH_LOG2 + 1)'(wr_q - begun_q));
     if (settle_i && f_here && at_q == f_place) begin
       if (cut_i && looked_q) assert (pend_valid_o == (f_want != '0) && (!pend_valid_o || pend_mask_o == f_want));

@@ -13,5 +13,6 @@ always_ff @(posedge clk_i) started_q <= 1'b1;
 always_comb begin
   if (FILL && (filling_q || f_count[DEPTH_LOG2])) assume (!in_valid_i);
   if (started_q) assert (f_count <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
+  if (started_q) assert (ready_q == !f_count[DEPTH_LOG2] && valid_q == (f_count != '0));
   if (started_q && filling_q) assert (FILL && !wr_q[DEPTH_LOG2] && rd_q <= wr_q);
 end

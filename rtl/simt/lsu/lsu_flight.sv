@@ -65,11 +65,15 @@ module lsu_flight #(
   head_t head, first;  // of the request that is pushed; of the one that is offered
   logic [$bits(head)-1:0] queue_head[0:3];
   logic [575:0] queue_data[0:3];
-  logic [2:0] wr_q, rd_q;
+  logic [2:0] wr_q, rd_q, count;
   logic [7:0] flight_q;
   logic pop;
+  // Fewer than three, or four, requests were here before the last cycle's pop (popped_q). The two flags take the
+  // subtraction out of the paths that begin with room_o.
+  logic under_3_q, under_4_q, popped_q;
 
-  assign room_o = 3'(wr_q - rd_q) < 3'd3;
+  assign room_o = under_3_q || (under_4_q && popped_q);
+  assign count = wr_q - rd_q + 3'(push_i);
   assign mem_req_valid_o = wr_q != rd_q;
   assign pop = mem_req_valid_o && mem_req_ready_i;
   assign head.op = push_req_i.op;
@@ -92,10 +96,14 @@ module lsu_flight #(
       wr_q <= wr_q + 1'b1;
     end
     if (pop) rd_q <= rd_q + 1'b1;
+    under_3_q <= count < 3'd3;
+    under_4_q <= count < 3'd4;
+    popped_q  <= pop;
     flight_q <= flight_q + 8'(push_i) - 8'(mem_rsp_valid_i);
     if (hard_rst_i) begin
       wr_q <= '0;
       rd_q <= '0;
+      {under_3_q, under_4_q, popped_q} <= 3'b110;
       flight_q <= '0;
     end
   end
@@ -178,6 +186,7 @@ module lsu_flight #(
   always_ff @(posedge clk_i) begin
     if (hard_rst_i) live_q <= 1'b1;
     if (live_q && !hard_rst_i) begin
+      room_as_the_pointers: assert (room_o == (3'(wr_q - rd_q) < 3'd3));
       room_for_every_request: assert (!push_i || wr_q[1:0] != rd_q[1:0] || wr_q == rd_q);
       room_for_a_write: assert (!write_i || write_room_o || rst_i);
       answer_to_a_request: assert (!mem_rsp_valid_i || flight_q != 8'd0);

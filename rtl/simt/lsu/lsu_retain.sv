@@ -155,15 +155,16 @@ module lsu_retain #(
 
   // left: lanes of stores that must be executed again; at the end, left lanes of all instructions. An entry of the
   // results may already belong to a younger instruction (owners).
+  // Lanes are collected in the cycle of their cause (found), and enter left one cycle later. The place that they
+  // change does not change hands meanwhile: once a line was refused, its instruction and all younger ones stay.
   logic [LANES-1:0] left[0:DEPTH-1];
   logic [DEPTH_LOG2-1:0] owners[0:(1<<ENTRY_W)-1];
   logic [DEPTH-1:0] some_q;  // left is not zero
-  logic [DEPTH_LOG2-1:0] left_slot;
-  logic [LANES-1:0] old, again, behind;
+  logic [LANES-1:0] again, behind, found, found_q;
   logic look, looked_q, step, store;
+  logic find, find_q, look_q, keep_q;  // found_q enters left; it is of a look; it adds to what left has
+  logic [DEPTH_LOG2-1:0] slot_q;
 
-  assign left_slot = settle_i ? at : refuse_i ? slots[refuse_tag_i] : begun;
-  assign old = some_q[left_slot] ? left[left_slot] : '0;
   assign left_entry_o = kept.entry;
   assign store = kept.op == simt_op_pkg::LSU_STORE;
   assign look = settle_i && cut_i && !looked_q && at_q != wr_q;
@@ -171,17 +172,27 @@ module lsu_retain #(
     behind = '0;
     if (at_q == begun_q && rest_count_i != '0) behind = rest_mask_i;
     else if ((DEPTH_LOG2 + 1)'(at_q - begun_q) < (DEPTH_LOG2 + 1)'(wr_q - begun_q)) behind = masks[at][LANES-1:0];
-    if (settle_i) again = store ? old | behind : owners[left_entry_o] == at ? left_mask_i : '0;
-    else again = old | (refuse_i ? lanes[refuse_tag_i[TAG_W-2:0]] : note_mask_i);
+    if (settle_i) found = store ? behind : owners[left_entry_o] == at ? left_mask_i : '0;
+    else found = refuse_i ? lanes[refuse_tag_i[TAG_W-2:0]] : note_mask_i;
   end
+  assign find = look || (refuse_i && refuse_tag_i[TAG_W-1]) || drop_i;
+  assign again = found_q | (keep_q && some_q[slot_q] ? left[slot_q] : '0);
   always_ff @(posedge clk_i) begin
     if (push_i && in.op != simt_op_pkg::LSU_STORE) owners[in.entry] <= wr;
     if (push_i) some_q[wr] <= 1'b0;
-    if (look || (refuse_i && refuse_tag_i[TAG_W-1]) || drop_i) begin
-      left[left_slot] <= again;
-      some_q[left_slot] <= again != '0;
+    find_q <= find;
+    look_q <= look;
+    if (find) begin
+      keep_q  <= !settle_i || store;
+      slot_q  <= settle_i ? at : refuse_i ? slots[refuse_tag_i] : begun;
+      found_q <= found;
+    end
+    if (find_q) begin
+      left[slot_q] <= again;
+      some_q[slot_q] <= again != '0;
     end
     if (rst_i) some_q <= '0;
+    if (rst_i) {find_q, look_q} <= '0;
   end
 
   // Instructions that are offered.
@@ -209,7 +220,7 @@ module lsu_retain #(
       count_q <= '0;
       at_q <= cut_i ? done_q + (DEPTH_LOG2 + 1)'(forget) : begun_q + (DEPTH_LOG2 + 1)'(end_i);
     end else if (cut_i && !looked_q) begin
-      if (look && again != '0) count_q <= count_q + 1'b1;
+      if (look_q && again != '0) count_q <= count_q + 1'b1;
       looked_q <= !look;
       at_q <= look ? at_q + 1'b1 : done_q;
     end else if (step) begin

@@ -188,7 +188,7 @@ module simt_lsu #(
   logic [LANES*32-1:0] c_data;
 
   // cut: a line was refused because its page is absent, so no line is begun any more.
-  logic f_absent, cut, cut_q, settle, retain_ready, unused_valid;
+  logic f_absent, cut, cut_q, settle, settled_q, retain_ready, unused_valid;
   logic [6:0] f_fault_tag;
   logic [5:0] c_pend_count;
   logic [LANES-1:0] c_pend_mask;
@@ -564,13 +564,27 @@ module simt_lsu #(
   // Results and writes are counted by {generation, warp}. A fence waits for those of the warp's own generation. A warp
   // may be launched again once all that it has begun is noted with its generation, and nothing of the generation before
   // is left.
-  logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before, busy, hold;
+  // What begins is counted one cycle after it is known, since the checks of the addresses and the decision in T1 come
+  // late. In that cycle counted_q shows its warp busy, so that no fence and no launch finds a gap. Nothing ends before
+  // it is counted, because neither a pass of local memory, nor a line, nor memory takes less than two cycles.
+  logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before, busy, hold, counted_q;
   logic [2*WARPS-1:0] busy_result, busy_write;
+  logic count_result_q, count_global_q, count_store_q, count_write_q;
+  logic [WW:0] count_warp_q, count_write_warp_q;  // {generation, warp}
+  always_ff @(posedge clk_i) begin
+    count_result_q <= a_result && !soft_rst;
+    count_global_q <= |a_global && !soft_rst;
+    count_store_q <= |a_local && !a_result && !soft_rst;
+    count_write_q <= request_write && !soft_rst;
+    if (a_valid_q) count_warp_q <= {gen_i[a_warp_q], a_warp_q};
+    if (request_write) count_write_warp_q <= {gen_i[note_warp], note_warp};
+    counted_q <= soft_rst ? '0 : busy_address | (request_write ? WARPS'(1) << note_warp : '0);
+  end
   lsu_pending #(.WARPS(2 * WARPS)) u_results (
       .clk_i,
       .rst_i(soft_rst),
-      .begin_i(a_result),
-      .begin_warp_i({gen_i[a_warp_q], a_warp_q}),
+      .begin_i(count_result_q),
+      .begin_warp_i(count_warp_q),
       .end_i(end_q),
       .end_warp_i(end_warp_q),
       .busy_o(busy_result)
@@ -578,8 +592,8 @@ module simt_lsu #(
   lsu_pending #(.WARPS(WARPS)) u_queue (
       .clk_i,
       .rst_i(soft_rst),
-      .begin_i(|a_global),
-      .begin_warp_i(a_warp_q),
+      .begin_i(count_global_q),
+      .begin_warp_i(count_warp_q[WW-1:0]),
       .end_i(access_end),
       .end_warp_i(note_warp),
       .busy_o(busy_queue)
@@ -587,8 +601,8 @@ module simt_lsu #(
   lsu_pending #(.WARPS(2 * WARPS)) u_writes (
       .clk_i,
       .rst_i(soft_rst),
-      .begin_i(request_write),
-      .begin_warp_i({gen_i[note_warp], note_warp}),
+      .begin_i(count_write_q),
+      .begin_warp_i(count_write_warp_q),
       .end_i(written),
       .end_warp_i({written_gen, written_warp}),
       .busy_o(busy_write)
@@ -596,8 +610,8 @@ module simt_lsu #(
   lsu_pending #(.WARPS(WARPS)) u_local_stores (
       .clk_i,
       .rst_i(soft_rst),
-      .begin_i(|a_local && !a_result),
-      .begin_warp_i(a_warp_q),
+      .begin_i(count_store_q),
+      .begin_warp_i(count_warp_q[WW-1:0]),
       .end_i(l_store_end),
       .end_warp_i(l_store_warp),
       .busy_o(busy_local)
@@ -611,13 +625,17 @@ module simt_lsu #(
       busy_before[w] = gen_i[w] ? busy_result[w] || busy_write[w] : busy_result[WARPS+w] || busy_write[WARPS+w];
     end
   end
-  assign busy = busy_now | busy_queue | busy_local | busy_address;
-  assign hold = busy_before | busy_queue | busy_address;
+  assign busy = busy_now | busy_queue | busy_local | busy_address | counted_q;
+  assign hold = busy_before | busy_queue | busy_address | counted_q;
   assign warps_o.busy = 32'(busy);
   assign warps_o.hold = 32'(hold);
   assign status_o.idle = flight_idle && (soft_rst || (cache_idle && (busy | busy_before) == '0 && !wb_valid_o));
-  assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid &&
-      !f_absent && pieces_idle && local_idle && !wb_valid_o;
+  // What has settled is disturbed only by an instruction that comes (a_valid_q) or by the scrubber. Both are looked at
+  // without delay. All the rest may be known one cycle late (settled_q), so that no path begins in all units.
+  always_ff @(posedge clk_i)
+    settled_q <= freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid && !f_absent
+        && pieces_idle && local_idle && !wb_valid_o;
+  assign settle = settled_q && freeze_i && !soft_rst && !a_valid_q && !scrub_busy_o;
   assign status_o.settled = settle && retain_ready;
 
   logic unused;

@@ -30,7 +30,8 @@ module cover_retain #(
     input logic                  cut_i,
     input logic                  look,
     input logic                  store,
-    input logic [LANES-1:0]      old,
+    input logic [(1<<DEPTH_LOG2)-1:0] some_q,
+    input logic [LANES-1:0]      left[0:(1<<DEPTH_LOG2)-1],
     input logic [LANES-1:0]      behind,
     input logic [LANES-1:0]      left_mask_i,
     input logic                  pend_valid_o,
@@ -43,8 +44,11 @@ module cover_retain #(
 );
 
   // offers: an instruction is taken out, to be saved or repeated; part: without some of its lanes
+  // old: lanes of the instruction that were refused or dropped
   logic offers, part;
+  logic [LANES-1:0] old;
   assign offers = pend_valid_o && pend_ready_i;
+  assign old = some_q[at] ? left[at] : '0;
   assign part = pend_mask_o != masks[at][LANES-1:0];
 
   no_room:              cover property (@(posedge clk_i) !room_o && !freeze_i && !rst_i);

@@ -71,12 +71,14 @@ module dirty_command #(
   localparam int GROUPS = (WORD + 15) / 16;
   localparam logic [1:0] COUNT = tern_spec_pkg::REG_DIRTY_COMMAND_OP_COUNT,
       CLEAR = tern_spec_pkg::REG_DIRTY_COMMAND_OP_QUERY_CLEAR;
-  // States. CHECK, SUM and START check the command and compute where its result goes. For each section LOOK reads
-  // marks, PICK chooses a line, READ reads its words, RESTORE sets the bits of a refused line again, DRAIN waits until
-  // memory has taken all lines, NAMES waits for the line of the bitmap, REMARK sets the pages of the lines that a
-  // refused line of the bitmap names, and NEXT goes to the next section. COUNT waits for the last sum.
+  // States. CHECK, SUM, LIMIT, START and JUDGE check the command and compute where its result goes. For each section
+  // LOOK reads marks, PICK chooses a line, READ reads its words, RESTORE sets the bits of a refused line again, DRAIN
+  // waits until memory has taken all lines, and NAMES waits for the line of the bitmap. If it is refused, NAMED looks
+  // whether it names a line, REMARK sets the pages of this line, and so on. NEXT goes to the next section. COUNT
+  // waits for the last sum.
   localparam logic [3:0] S_IDLE = 4'd0, S_CHECK = 4'd1, S_START = 4'd2, S_LOOK = 4'd3, S_PICK = 4'd4, S_READ = 4'd5,
-      S_RESTORE = 4'd6, S_DRAIN = 4'd7, S_NAMES = 4'd8, S_REMARK = 4'd9, S_NEXT = 4'd10, S_COUNT = 4'd11, S_SUM = 4'd12;
+      S_RESTORE = 4'd6, S_DRAIN = 4'd7, S_NAMES = 4'd8, S_REMARK = 4'd9, S_NEXT = 4'd10, S_COUNT = 4'd11, S_SUM = 4'd12,
+      S_LIMIT = 4'd13, S_JUDGE = 4'd14, S_NAMED = 4'd15;
 
   generate
     if (WORD < 2 || WORD != 1 << $clog2(WORD) || PER != 1 << $clog2(PER) || UNITS > (1 << 22) ||
@@ -88,11 +90,12 @@ module dirty_command #(
   logic [3:0] state_q;
   logic [1:0] op_q, settle_q;
   logic [31:0] first_q;
-  logic [32:0] end_q, units, beyond;
+  logic [32:0] end_q, units, beyond_q;  // beyond: the line behind the result.
   logic [63:0] target_q;
   logic [21:0] last_q;            // Last page of the range.
   logic [27:0] names_at_q, lines_at_q;
-  logic bad_q, empty_q;
+  logic bad_q, over_q, empty_q;
+  logic named_q;                  // The refused line of the bitmap names line_q.
   logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel;  // Lines: first, last, current, last of section, relative.
   logic [LINE_W-1:0] count, count_q, sections_q;          // Lines of the range; lines of the bitmap.
   logic [LINE_W-1:0] section_q, picked;
@@ -109,7 +112,6 @@ module dirty_command #(
   assign busy_o = state_q != S_IDLE;
   assign units = ({10'b0, mem_pages_i} + 33'((1 << (PAGE_LOG2 - 12)) - 1)) >> (PAGE_LOG2 - 12);
   assign count = to_q - from_q + 1'b1;
-  assign beyond = 33'(target_q >> 6) + 33'(sections_q) + 33'(count_q);
 
   // Words and masks of the accesses.
   assign rel = line_q - from_q;
@@ -124,7 +126,7 @@ module dirty_command #(
   end
 
   assign acc_valid_o = state_q == S_READ || state_q == S_RESTORE ||
-      (state_q == S_REMARK && names_q[rel[SECT_W-1:0]]);
+      (state_q == S_REMARK && named_q);
   assign acc_first_o = part_q == '0;
   assign acc_last_o = part_q == PART_W'(PER - 1);
   assign acc_clear_o = state_q == S_READ && op_q == CLEAR;
@@ -172,6 +174,10 @@ module dirty_command #(
       S_SUM: begin  // count has a cycle of its own, since sums follow from it.
         count_q <= count;
         sections_q <= LINE_W'((32'(count) + LINE - 1) >> SECT_W);
+        state_q <= S_LIMIT;
+      end
+      S_LIMIT: begin  // So has the sum of three.
+        beyond_q <= 33'(target_q >> 6) + (empty_q ? '0 : 33'(sections_q) + 33'(count_q));
         state_q <= S_START;
       end
       S_START: begin
@@ -182,13 +188,12 @@ module dirty_command #(
         names_at_q <= target_q[33:6];
         lines_at_q <= target_q[33:6] + 28'(sections_q);
         bus_error_o <= 1'b0;
-        error_o <= 1'b1;
-        if (bad_q || (op_q != COUNT && (empty_q ? 33'(target_q >> 6) : beyond) > {4'b0, mem_pages_i, 6'b0}))
-          state_q <= S_IDLE;
-        else begin
-          error_o <= 1'b0;
-          state_q <= empty_q ? S_COUNT : S_LOOK;
-        end
+        over_q <= op_q != COUNT && beyond_q > {4'b0, mem_pages_i, 6'b0};
+        state_q <= S_JUDGE;
+      end
+      S_JUDGE: begin
+        error_o <= bad_q || over_q;
+        state_q <= bad_q || over_q ? S_IDLE : empty_q ? S_COUNT : S_LOOK;
       end
       // A section.
       S_LOOK: begin
@@ -220,12 +225,16 @@ module dirty_command #(
       else if (failed) begin
         bus_error_o <= 1'b1;
         line_q <= from_q + (section_q << SECT_W);
-        state_q <= op_q == CLEAR ? S_REMARK : S_NEXT;
+        state_q <= op_q == CLEAR ? S_NAMED : S_NEXT;
+      end
+      S_NAMED: begin  // The choice among the bits of the bitmap has a cycle of its own.
+        named_q <= names_q[rel[SECT_W-1:0]];
+        state_q <= S_REMARK;
       end
       S_REMARK:
-      if (!names_q[rel[SECT_W-1:0]] || part_done) begin
+      if (!named_q || part_done) begin
         line_q <= line_q + 1'b1;
-        if (line_q == bound_q) state_q <= S_NEXT;
+        state_q <= line_q == bound_q ? S_NEXT : S_NAMED;
       end
       S_NEXT: begin
         section_q <= section_q + 1'b1;

@@ -38,13 +38,15 @@ module dirty_deliver #(
   logic [LINE+28+TAG_W-1:0] lines[0:DEPTH-1], read;
   logic [DEPTH_LOG2:0] tail_q, send_q, head_q;
   logic [DEPTH-1:0] done_q, error_q;
-  logic load;
+  logic load, good, bad;
 
   // There is one read port: a failed line is read while nothing is loaded.
   assign read = lines[failed_o ? head_q[DEPTH_LOG2-1:0] : send_q[DEPTH_LOG2-1:0]];
   assign {failed_tag_o, failed_data_o} = {read[LINE+28+:TAG_W], read[LINE-1:0]};
-  assign failed_o = head_q != tail_q && done_q[head_q[DEPTH_LOG2-1:0]] && error_q[head_q[DEPTH_LOG2-1:0]];
-  assign retire_o = head_q != tail_q && done_q[head_q[DEPTH_LOG2-1:0]] && !error_q[head_q[DEPTH_LOG2-1:0]];
+  // retire_o and failed_o are registers. The state of the next line is known one cycle after the oldest has left, so at
+  // most every second cycle a line leaves.
+  assign good = head_q != tail_q && done_q[head_q[DEPTH_LOG2-1:0]] && !error_q[head_q[DEPTH_LOG2-1:0]];
+  assign bad = head_q != tail_q && done_q[head_q[DEPTH_LOG2-1:0]] && error_q[head_q[DEPTH_LOG2-1:0]];
   assign load = send_q != tail_q && !failed_o && (!wr_valid_o || wr_ready_i);
 
   always_ff @(posedge clk_i) begin
@@ -65,12 +67,16 @@ module dirty_deliver #(
       error_q[done_slot_i] <= done_error_i;
     end
     if (retire_o || drop_i) head_q <= head_q + 1'b1;
+    retire_o <= good && !retire_o && !drop_i;
+    failed_o <= bad && !retire_o && !drop_i;
     if (rst_i) begin
       tail_q <= '0;
       send_q <= '0;
       head_q <= '0;
       done_q <= '0;
       wr_valid_o <= 1'b0;
+      retire_o <= 1'b0;
+      failed_o <= 1'b0;
     end
   end
 

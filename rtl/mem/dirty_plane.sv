@@ -3,13 +3,14 @@
 // accesses of dirty_command read and change words of bits. Each line of LINE bits has a mark, so that a command need
 // not read a line without one.
 //
-// Contract: from the cycle of set_valid_i and set_ready_o on, the page counts as written. A write is marked after
-// memory has taken it and before it is answered: if it were marked earlier, a query_clear between the two would lose
-// it. An access reports the bits of a word within its mask two cycles later, and clears or sets them in the same
-// operation. An access is taken in a cycle without a write, or when it has waited for PATIENCE cycles. The accesses to
-// a line come together, the first word with acc_first_i, the last one with acc_last_i. Between two lines, a line
-// without a mark has no bit set, except by writes of the last three cycles. After an access to a line it has a mark
-// only if it has a bit set. After reset the plane clears itself; set_ready_o is low meanwhile.
+// Contract: an access that is taken two or more cycles after set_valid_i and set_ready_o finds the page written. A
+// write is marked after memory has taken it: if it were marked earlier, a query_clear between the two would lose it.
+// It is answered one cycle after it was given here, so an access that follows the answer finds it. An access reports
+// the bits of a word within its mask two cycles later, and clears or sets them in the same operation. An access is
+// taken in a cycle without a write, or when it has waited for PATIENCE cycles. The accesses to a line come together,
+// the first word with acc_first_i, the last one with acc_last_i. Between two lines, a line without a mark has no bit
+// set, except by writes of the last five cycles. After an access to a line it has a mark only if it has a bit set.
+// After reset the plane clears itself; set_ready_o is low meanwhile.
 //
 // Implementation: a read-modify-write pipeline of three stages takes one access a cycle. The memory blocks thus need
 // one read port and one write port. A word that is still in the pipeline is forwarded, so writes to one page follow
@@ -77,19 +78,30 @@ module dirty_plane #(
     end
   end
 
+  // A write waits in set_q for one cycle, or two if an access goes first, because it comes late and accesses must know
+  // early whether they go.
+  logic set_q;
+  logic [21:0] set_unit_q;
+
   // Stage 0: a write goes first, unless an access has waited for PATIENCE cycles. Memory is read.
   logic [WAIT_W-1:0] waited_q;
   logic impatient_q, take_set, take_acc;
   logic [ADDR_W-1:0] addr_0, set_word;
   logic [WORD-1:0] set_mask;
 
-  assign set_word = ADDR_W'(set_unit_i >> WORD_LOG2);
-  assign set_mask = WORD'(1) << WORD_LOG2'(set_unit_i);
-  assign set_ready_o = !clearing_q && !impatient_q;
-  assign acc_ready_o = !clearing_q && (!set_valid_i || impatient_q);
-  assign take_set = set_valid_i && set_ready_o;
+  assign set_word = ADDR_W'(set_unit_q >> WORD_LOG2);
+  assign set_mask = WORD'(1) << WORD_LOG2'(set_unit_q);
+  assign set_ready_o = !clearing_q && (!set_q || !impatient_q);
+  assign acc_ready_o = !clearing_q && (!set_q || impatient_q);
+  assign take_set = set_q && !impatient_q;
   assign take_acc = acc_valid_i && acc_ready_o && acc_others_i;
   assign addr_0 = take_acc ? ADDR_W'(acc_word_i) : set_word;
+
+  always_ff @(posedge clk_i) begin
+    set_q <= (set_valid_i && set_ready_o) || (set_q && !take_set);
+    if (set_valid_i && set_ready_o) set_unit_q <= set_unit_i;
+    if (rst_i) set_q <= 1'b0;
+  end
 
   always_ff @(posedge clk_i) begin
     if (take_acc || !acc_valid_i) {impatient_q, waited_q} <= '0;

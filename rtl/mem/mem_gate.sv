@@ -27,7 +27,7 @@ module mem_gate #(
     parameter int LINE_W   = 16,  // Bits of a line's number, or of its name.
     parameter int HASH_W   = 9,   // Low bits of it that choose an entry of the tables: its hash.
     parameter int PATIENCE = 16,  // See mem_patience.
-    // Bits of the counters of a hash. At most 64 reads are in flight in it, or 16 writes of each of the 16 ids and 1
+    // Bits of the counters of a hash. At most 64 reads are in flight in it, or 18 writes of each of the 16 ids and 1
     // more, and 34 atomics.
     parameter int RD_COUNT_W = 7,
     parameter int WR_COUNT_W = 9

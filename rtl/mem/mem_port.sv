@@ -4,8 +4,8 @@
 //
 // Contract: each engine has a memory channel (docs/hardware/interfaces.md, rules 1 to 6). An engine gets an answer only
 // in the cycle after one with its rsp_room_i set. Engines share the port fairly. The channel of one engine carries one
-// request a cycle; two engines together can read a line and write a line in every cycle. 64 reads and 256 writes can be
-// in flight. An access beyond mem_pages_i, and an answer of memory with an error, is bus_error.
+// request a cycle; two engines together can read a line and write a line in every cycle. 64 reads and 256 writes, or a
+// few more, can be in flight. An access beyond mem_pages_i, and an answer of memory with an error, is bus_error.
 //
 // Implementation: mem_gate grants only requests that cannot disturb those in flight. axi_read and axi_write carry them.
 // Atomics go through atomic_unit, which fetches and writes lines through the same two. Answers come from two places:
@@ -158,8 +158,17 @@ module mem_port #(
         .head_tag_o(head_tag[TAG_W*e+:TAG_W])
     );
     assign in_name[NAME_W*e+:NAME_W] = name(own(line));
-    always_ff @(posedge clk_i) if (in_valid[e] && in_ready[e]) head_bank_q[4*e+:4] <= bank(line);
-    assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
+    // Whether the head's bank is full was looked up one cycle ago, which axi_write allows: the bank of the head, and
+    // that of the next request, which may have become the head since (loaded_q).
+    logic load, loaded_q, next_full_q, head_full_q;
+    assign load = in_valid[e] && in_ready[e];
+    always_ff @(posedge clk_i) begin
+      if (load) head_bank_q[4*e+:4] <= bank(line);
+      loaded_q <= load;
+      next_full_q <= bank_full[bank(line)];
+      head_full_q <= bank_full[head_bank_q[4*e+:4]];
+    end
+    assign wr_ready[e] = wr_free && !(loaded_q ? next_full_q : head_full_q);
   end
 
   logic rd_free, rd_waits, wr_waits, r_done, c_done, c_atomic;
@@ -350,12 +359,12 @@ module mem_port #(
   logic [META_W-1:0] b_meta;
   logic [ASKED_W-1:0] b_asked;
   logic [21:0] b_page;
-  // The turn of a line of a dirty command is decided a cycle before. A write that comes in that cycle waits for this
-  // line.
+  // The turn of a line of a dirty command is decided a cycle before, with what is known then of its bank. A write that
+  // comes in that cycle waits for this line.
   logic out_asks, out_turn_q;
   logic [3:0] out_waited_q, out_bank_q;
   assign out_ready_o = out_asks && wr_port_ready;
-  assign out_asks = out_turn_q && !bank_full[out_bank_q];
+  assign out_asks = out_turn_q;
   assign wt_asks = wt_valid && wt_first && !out_asks;
   assign wr_free = wr_port_ready && !(wt_valid && wt_first) && !out_asks;
   assign wt_bank = bank(wt_line);
@@ -364,7 +373,8 @@ module mem_port #(
     if (!out_valid_i || out_ready_o) out_waited_q <= '0;
     else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
     out_bank_q <= bank(out_i.line);
-    out_turn_q <= out_valid_i && !out_ready_o && (!(wt_valid || wr_waits) || out_waited_q >= 4'(DIRTY_PATIENCE - 1));
+    out_turn_q <= out_valid_i && !out_ready_o && !bank_full[bank(out_i.line)] &&
+        (!(wt_valid || wr_waits) || out_waited_q >= 4'(DIRTY_PATIENCE - 1));
     if (rst_i) out_turn_q <= 1'b0;
   end
   mem_turn u_wr_turn (

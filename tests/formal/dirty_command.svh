@@ -35,7 +35,7 @@ logic [WORD_LOG2:0] f_ones;
 logic [15:0] f_lines;
 logic [LOOK-1:0] f_window;
 logic [LINE_W-1:0] f_sections;  // of a command that is carried out
-logic f_legal_q, f_legal, f_idle_q, f_runs;
+logic f_legal_q, f_legal, f_idle_q, f_runs, f_before;
 
 assign p_line = page[F_LW-1:SECT_W];
 assign p_rel = p_line - from_q;
@@ -53,7 +53,9 @@ assign f_read_2 = f_valid_2_q && f_tag_2_q[TAG_W-1];
 // Words of the line that is being collected: those that have come, and with those in the pipe
 assign f_after_2 = f_read_2 ? f_part_2_q + 1'b1 : f_words_q;
 assign f_after_1 = f_read_1 ? f_part_1_q + 1'b1 : f_after_2;
-assign f_runs = state_q != S_IDLE && state_q != S_CHECK && state_q != S_SUM && state_q != S_START;
+assign f_before = state_q == S_CHECK || state_q == S_SUM || state_q == S_LIMIT || state_q == S_START ||
+    state_q == S_JUDGE;
+assign f_runs = state_q != S_IDLE && !f_before;
 assign f_ends = got_last && got_tag_i[LINE_W-1:0] == p_rel;
 // A legal command, as the contract of dirty_command defines it
 assign f_sections = LINE_W'((to_q - from_q) >> SECT_W) + 1'b1;
@@ -84,6 +86,8 @@ always_ff @(posedge clk_i) begin
       {f_valid_1_q, f_tag_1_q, f_mask_1_q, f_mine_1_q, f_told_1_q, f_part_1_q};
   // the command
   if (state_q == S_START) f_legal_q <= f_legal;
+  // A write whose answer was seen before the command may enter the plane two cycles later (dirty_plane)
+  if (f_write && (state_q == S_CHECK || state_q == S_SUM)) f_must_q <= 1'b1;
   if (state_q == S_IDLE && cmd_valid_i) begin
     f_must_q <= f_set_q || f_write;
     {f_bit_q, f_read_q, f_got_q, f_line_q, f_refused_q, f_owes_q, f_named_q, f_found_q} <= '0;
@@ -203,7 +207,7 @@ always_comb begin
       if (!f_legal_q) assert (f_line_q == UNREAD && f_found_q == '0);
     end
     if (f_idle_q) assert (state_q == S_IDLE ? f_told_q == {error_o, bus_error_o, found_o} : state_q == S_CHECK);
-    if (state_q == S_IDLE || state_q == S_CHECK || state_q == S_SUM) assert (!acc_valid_o && f_given_q == '0);
+    if (state_q == S_IDLE || f_before) assert (!acc_valid_o && f_given_q == '0);
     // Something changes unless the plane or memory makes the command wait
     if (f_still_q)
       assert ({f_was_state_q, f_was_line_q, f_was_marks_q, f_was_q} !=
@@ -212,12 +216,13 @@ always_comb begin
 end
 
 // For the induction: what the states mean
-logic f_last_1, f_last_2, f_collects, f_blocks, f_behind, f_ahead, f_marked;
+logic f_last_1, f_last_2, f_remarks, f_collects, f_blocks, f_behind, f_ahead, f_marked;
 logic [LINE_W-1:0] f_rel_1, f_rel_2;
 assign {f_last_1, f_rel_1} = f_tag_1_q[TAG_W-2:0];
 assign {f_last_2, f_rel_2} = f_tag_2_q[TAG_W-2:0];
 assign f_collects = state_q == S_LOOK || state_q == S_PICK || state_q == S_READ || state_q == S_RESTORE ||
     state_q == S_DRAIN;
+assign f_remarks = state_q == S_NAMED || state_q == S_REMARK;
 assign f_blocks = f_runs && state_q != S_COUNT;
 assign f_marked = p_line >> LOOK_LOG2 == line_q >> LOOK_LOG2 && marks_q[LOOK_LOG2'(p_line)];
 // The page's line may have been visited; it may still be visited
@@ -234,13 +239,23 @@ always_comb begin
 end
 always_comb begin
   if (f_started_q) begin
-    assert (state_q <= S_SUM && (state_q == S_COUNT || state_q == S_IDLE || settle_q == '0));
+    assert (state_q == S_COUNT || state_q == S_IDLE || settle_q == '0);
     // the command
     if (state_q != S_IDLE)
       assert (first_q < 32'(2 * UNITS) && end_q < 33'(4 * UNITS) && target_q < 64'(8192 * UNITS));
     if (state_q != S_IDLE) assert (end_q >= {1'b0, first_q} && empty_q == (end_q == {1'b0, first_q}));
-    if (state_q == S_START) assert (count_q == count && sections_q == LINE_W'((32'(count) + LINE - 1) >> SECT_W));
-    if (f_runs || state_q == S_SUM || state_q == S_START) begin
+    if (state_q == S_LIMIT || state_q == S_START || state_q == S_JUDGE)
+      assert (count_q == count && sections_q == LINE_W'((32'(count) + LINE - 1) >> SECT_W));
+    if (state_q == S_START || state_q == S_JUDGE)
+      assert (beyond_q == 33'(target_q >> 6) + (empty_q ? '0 : 33'(sections_q) + 33'(count_q)));
+    if (state_q == S_JUDGE) begin
+      assert (over_q == (op_q != COUNT && beyond_q > {4'b0, mem_pages_i, 6'b0}));
+      assert (f_legal_q == f_legal && section_q == '0 && line_q == from_q && part_q == '0 && !bus_error_o);
+      assert (bound_q == (to_q - from_q < LINE_W'(LINE) ? to_q : from_q + LINE_W'(LINE - 1)));
+      assert (names_at_q == target_q[33:6] && lines_at_q == target_q[33:6] + 28'(sections_q));
+      assert (names_q == '0 && f_names_q == '0 && found_o == '0);
+    end
+    if (f_runs || (f_before && state_q != S_CHECK)) begin
       assert (from_q == LINE_W'(first_q >> SECT_W) && to_q == LINE_W'((end_q - 33'd1) >> SECT_W));
       assert (last_q == 22'(end_q - 33'd1) && (bad_q || end_q <= units));
       assert (bad_q == (op_q == 2'd0 || end_q > units || (op_q != COUNT && (target_q[5:0] != '0 || |target_q[63:34]))));
@@ -250,7 +265,7 @@ always_comb begin
       assert (!empty_q && section_q <= (to_q - from_q) >> SECT_W);
       assert (bound_q == (to_q - f_start < LINE_W'(LINE) ? to_q : f_start + LINE_W'(LINE - 1)));
       assert (names_at_q == target_q[33:6] && lines_at_q == target_q[33:6] + 28'(f_sections));
-      if (f_collects || state_q == S_REMARK) assert (line_q >= f_start && line_q <= bound_q);
+      if (f_collects || f_remarks) assert (line_q >= f_start && line_q <= bound_q);
       if (f_collects && state_q != S_LOOK) assert ((marks_q & ~f_window) == '0);
       if (state_q == S_DRAIN) assert (marks_q == '0 && last_block);
       if (state_q == S_READ) assert (!marks_q[line_q[LOOK_LOG2-1:0]]);
@@ -290,7 +305,9 @@ always_comb begin
     if (op_q == COUNT && f_runs) assert (f_given_q == '0);
     if (f_runs) assert ((f_names_q == 2'd1) == (state_q == S_NAMES));
     if (f_collects) assert (f_names_q == 2'd0);
-    if (state_q == S_REMARK) assert (f_names_q == 2'd3 && op_q == CLEAR);
+    if (f_remarks) assert (f_names_q == 2'd3 && op_q == CLEAR);
+    if (state_q == S_NAMED) assert (part_q == '0);
+    if (state_q == S_REMARK) assert (named_q == names_q[rel[SECT_W-1:0]]);
     if (state_q == S_NEXT) assert ((f_names_q == 2'd0) == (op_q == COUNT));
     if (f_names_q == 2'd3 && f_runs) assert (f_refused_q);
     if (state_q == S_RESTORE) assert (failed);
@@ -334,10 +351,10 @@ always_comb begin
       if (f_line_q == TAKEN && (state_q == S_COUNT || !f_section)) assert (f_named_q != f_owes_q);
       if (f_owes_q) assert (f_refused_q && f_line_q == TAKEN);
       if (f_owes_q && f_bit_q && op_q == CLEAR &&
-          !(state_q == S_REMARK && f_section && (line_q < p_line || (line_q == p_line && part_q <= p_part))))
+          !(f_remarks && f_section && (line_q < p_line || (line_q == p_line && part_q <= p_part))))
         assert (f_set_q);
       if (f_named_q) assert (f_line_q == TAKEN);
-      if (state_q == S_REMARK && part_q != '0) assert (names_q[rel[SECT_W-1:0]]);
+      if (state_q == S_REMARK && part_q != '0) assert (named_q);
       // its bit
       if (!f_read_q) assert (!f_bit_q);
       if (f_bit_q) assert (f_in);
@@ -345,9 +362,9 @@ always_comb begin
       assert (f_found_q == found_o + (counted_q ? sum : 32'd0));
     end
     if (!f_read_q && f_must_q && state_q != S_IDLE)
-      assert (f_set_q && f_age_q >= (state_q == S_CHECK ? 2'd1 : state_q == S_SUM ? 2'd2 : 2'd3));
+      assert (f_set_q && f_age_q >= (state_q == S_JUDGE || f_runs ? 2'd3 : state_q == S_START ? 2'd2 : 2'd1));
     if (f_set_q) assert (f_age_q != '0);
-    if (state_q == S_CHECK || state_q == S_SUM || state_q == S_START)
+    if (f_before)
       assert (f_line_q == UNREAD && !f_read_q && !f_got_q && !f_bit_q && !f_refused_q && f_found_q == '0 &&
               !f_named_q && !f_owes_q && !f_struck_q && f_names_q != 2'd1);
     if (state_q == S_IDLE) assert (f_names_q != 2'd1 && !f_struck_q && f_given_q == '0);

@@ -8,7 +8,7 @@
 // Assumed: the user keeps the contract, and memory answers only what it was given.
 localparam int F_W = DEPTH_LOG2 + 1;
 (* anyconst *) logic [DEPTH_LOG2-1:0] f_slot;
-logic f_started_q = 1'b0, f_could_q = 1'b0;
+logic f_started_q = 1'b0, f_could_q = 1'b0, f_due_q = 1'b0;
 logic [F_W-1:0] f_pushes_q, f_left_q, f_number_q, f_live, f_gone, f_sends;
 logic [DEPTH-1:0] f_sent_q, f_wrote_q, f_refused_q;
 logic [LINE+28+TAG_W-1:0] f_line_q;
@@ -20,6 +20,7 @@ assign f_gone = f_number_q - f_left_q;  // how many lines before that of f_slot 
 always_ff @(posedge clk_i) begin
   f_started_q <= 1'b1;
   f_could_q <= !rst_i && f_live != f_sends && !failed_o && (!wr_valid_o || wr_ready_i);
+  f_due_q <= !rst_i && f_live != '0 && f_wrote_q[f_head] && !f_sent_q[f_head] && !retire_o && !drop_i;
   if (push_i) begin
     f_pushes_q <= f_pushes_q + 1'b1;
     f_wrote_q[f_pushes_q[DEPTH_LOG2-1:0]] <= 1'b0;
@@ -57,7 +58,7 @@ always_comb begin
     if (failed_o && f_head == f_slot)
       assert ({failed_tag_o, failed_data_o} == {f_line_q[LINE+28+:TAG_W], f_line_q[LINE-1:0]});
     if (f_could_q) assert (wr_valid_o);
-    if (f_live != '0 && f_wrote_q[f_head] && !f_sent_q[f_head]) assert (retire_o || failed_o);
+    if (f_due_q) assert (retire_o || failed_o);
     // induction: places in the ring
     assert (tail_q == f_pushes_q && head_q == f_left_q && f_sends <= f_live && f_live <= F_W'(DEPTH));
     for (int s = 0; s < DEPTH; s++) begin

@@ -4,13 +4,13 @@
 // bit. clean_q says that the page was neither written nor set since it was cleared. While clean_q holds, no access
 // reports the page.
 (* anyconst *) logic [21:0] page;
-logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0;
+logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0, given_q = 1'b0, late_q = 1'b0;
 logic [ADDR_W-1:0] p_word;
 logic [WORD_LOG2-1:0] p_bit;
 logic sets_0, asks_0, hit_1, hit_2, hit_3, p_newest, p_pending, p_mark, p_read;
 assign p_word = ADDR_W'(page >> WORD_LOG2);
 assign p_bit = WORD_LOG2'(page);
-assign sets_0 = (take_set && set_unit_i == page) ||
+assign sets_0 = (take_set && set_unit_q == page) ||
     (take_acc && acc_set_i && ADDR_W'(acc_word_i) == p_word && acc_mask_i[p_bit]);
 assign asks_0 = take_acc && !acc_set_i && ADDR_W'(acc_word_i) == p_word && acc_mask_i[p_bit];
 assign hit_1 = valid_1_q && addr_1_q == p_word;
@@ -37,6 +37,9 @@ assign mine = open_2_q && next_2_q >> PER_LOG2 == p_word >> PER_LOG2;
 assign passed = next_2_q > p_word;
 always_ff @(posedge clk_i) begin
   started_q <= 1'b1;
+  // given_q: a write of the page was given and has not yet entered the pipe
+  given_q <= !rst_i && ((set_valid_i && set_ready_o && set_unit_i == page) || (given_q && !take_set));
+  late_q <= !rst_i && given_q && !take_set;
   if (sets_0) begin
     owed_q  <= 1'b1;
     clean_q <= 1'b0;
@@ -83,7 +86,13 @@ always_comb begin
   assume (acc_word_i < WORDS && !(acc_set_i && acc_clear_i));
   assume (acc_first_i == starts(ADDR_W'(acc_word_i)) && acc_last_i == finishes(ADDR_W'(acc_word_i)));
   assume (open_q ? ADDR_W'(acc_word_i) == next_q : acc_first_i);
+  assume (!impatient_q || clearing_q || acc_others_i);  // all planes become impatient in the same cycle
   if (started_q) begin
+    // what was given is kept until it enters the pipe; at most one access goes before it
+    assert (given_q == (set_q && set_unit_q == page));
+    assert (!(late_q && take_acc));
+    if (late_q) assert (!impatient_q);
+    if (set_q) assert (set_unit_q < UNITS && !clearing_q);
     // at the report
     if (asks_2_q) assert (valid_2_q && acc_2_q && addr_2_q == p_word && mask_2_q[p_bit]);
     if (asks_2_q) assert (got_data_o[p_bit] == told_2_q);

@@ -37,22 +37,19 @@ always_ff @(posedge clk_i) begin
   end
 end
 always_comb begin
-  f_below = '0;   // lanes that have a higher lane at the same address
   f_same = 1'b1;  // the stored comparisons of pairs of lanes are those of the addresses
   f_kept = 1'b1;  // a store's lanes at one address stay together
-  f_won = 1'b1;   // a lane of an access that is not merged has a higher lane there at its address that is
+  f_below = '0;   // lanes of an access that have a higher lane there at their address
   for (int i = 0; i < LANES; i++) begin
     for (int j = i + 1; j < LANES; j++) begin
-      if (line_q[i*LANES+j] != (f_addr_q[i*32+6+:26] == f_addr_q[j*32+6+:26])) f_same = 1'b0;
-      if (f_op != simt_op_pkg::LSU_LOAD && same_q[i*LANES+j] != (f_addr_q[i*32+:32] == f_addr_q[j*32+:32]))
-        f_same = 1'b0;
+      if (f_op != simt_op_pkg::LSU_LOAD &&
+          same_q[i*LANES+j] != (f_addr_q[i*32+:PLACE_W] == f_addr_q[j*32+:PLACE_W])) f_same = 1'b0;
       if (f_mask_q[i] && f_mask_q[j] && f_addr_q[i*32+6+:26] == f_addr_q[j*32+6+:26] && f_left_q[i] != f_left_q[j])
         f_kept = 1'b0;
-      if (f_mask_q[j] && f_addr_q[i*32+:32] == f_addr_q[j*32+:32]) f_below[i] = 1'b1;
-      if (out_merge_o[i] && out_mask_o[j] && f_addr_q[i*32+:32] == f_addr_q[j*32+:32]) f_won = 1'b0;
+      if (out_mask_o[j] && f_addr_q[i*32+:32] == f_addr_q[j*32+:32]) f_below[i] = 1'b1;
     end
-    if (out_mask_o[i] && !out_merge_o[i] && !(|(out_merge_o >> (i + 1)))) f_won = 1'b0;
   end
+  f_won = out_merge_o == (out_mask_o & ~f_below);  // the highest lane at each address is merged
 end
 always_ff @(posedge clk_i) begin
   if (f_start_q) assume (rst_i);
@@ -76,13 +73,19 @@ always_ff @(posedge clk_i) begin
     if (f_mine) begin
       assert (valid_q && rest_q == f_left_q && meta_q == f_meta_q && addr_q == f_addr_q &&
               private_q == f_private_q && f_same);
-      if (f_op != simt_op_pkg::LSU_LOAD) assert (shadow_q == f_below && data_q == f_data_q);
+      if (f_op != simt_op_pkg::LSU_LOAD) assert (data_q == f_data_q);
+      if (rest_q != '0) assert (lead_q == (rest_q & (~rest_q + 1'b1)));
+      for (int i = 0; i < LANES; i++) if (lead_q[i]) assert (lead_addr_q == f_addr_q[i*32+:32]);
       if (f_op == simt_op_pkg::LSU_AMO) assert (cmp_q == f_cmp_q);
       if (go) assert (out_mask_o != '0 && (out_mask_o & ~f_left_q) == '0 &&
                       out_last_o == ((f_left_q & ~out_mask_o) == '0));
       if (go) for (int i = 0; i < LANES; i++)
         if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_o.addr[31:6] &&
                                    out_offset_o[i*6+:6] == f_addr_q[i*32+:6]);
+      if (go && f_op != simt_op_pkg::LSU_AMO) for (int i = 0; i < LANES; i++)
+        if (f_left_q[i] && !out_mask_o[i]) assert (f_addr_q[i*32+6+:26] != out_o.addr[31:6]);
+      if (go && f_op == simt_op_pkg::LSU_AMO) for (int i = 0; i < LANES; i++) for (int j = i + 1; j < LANES; j++)
+        if (f_left_q[i] && out_mask_o[j]) assert (f_addr_q[i*32+:32] != f_addr_q[j*32+:32]);
       if (took) assert (pend_mask_o == f_left_q);
       if (f_op == simt_op_pkg::LSU_STORE) assert (f_kept && (!go || f_won));
     end

@@ -14,8 +14,10 @@
 //
 // Example: lanes 0 to 3 load from 0x100, 0x104, 0x140 and 0x108: line 0x100 serves lanes 0, 1 and 3, line 0x140 lane 2.
 //
-// All pairs of lanes that share a line are found before the loop over lines starts, so the loop is short. Comparing the
-// leader with all lanes inside the loop would take two cycles per line.
+// The leader's address is a register, so that one cycle compares it with all lanes and finds the next leader. Pairs of
+// lanes with the same place (their lowest PLACE_W address bits) are found before the loop over lines starts. In one
+// line these have the same address. Of an atomic, a lane also waits for lower ones that have its place in other lines:
+// that can cost an access, but which lanes an access takes is known earlier.
 module lsu_coalesce #(
     parameter int LANES = 16,      // lanes, one work-item each
     parameter int WARPS = 16,      // hardware warps
@@ -104,16 +106,33 @@ module lsu_coalesce #(
     end
   end
 
-  // The current instruction, which is being split into lines, and its pairs of lanes. Pair (i, j), i < j, is bit
-  // i * LANES + j.
+  // The current instruction, which is being split into lines, its leader, and its pairs of lanes. Pair (i, j), i < j,
+  // is bit i * LANES + j.
+  localparam int PLACE_W = 8;  // the 6 of a line, and 2 more that keep different lines apart
   logic valid_q;
   common_t meta_q;
-  logic [LANES-1:0] rest_q, private_q, shadow_q;
+  logic [LANES-1:0] rest_q, private_q, lead_q;
+  logic [31:0] lead_addr_q;
   logic [LANES*32-1:0] addr_q, data_q, cmp_q;
-  logic [LANES*LANES-1:0] line_q, same_q;  // pairs in the same line; pairs with the same address
+  logic [LANES*LANES-1:0] same_q;  // pairs with the same place
   logic [LANES*32-1:0] a;
-  logic [LANES-1:0] m;
+  // Lanes that the next instruction begins with, and those that remain after this access; the leader of each.
+  logic [LANES-1:0] first, first_lead, left, left_lead;
+  logic [31:0] first_addr, left_addr;
   logic exact;
+
+  assign first = queue_mask[rd][LANES-1:0];
+  assign left = rest_q & ~out_mask_o;
+  assign first_lead = first & (~first + 1'b1);
+  assign left_lead = left & (~left + 1'b1);
+  always_comb begin
+    first_addr = '0;
+    left_addr = '0;
+    for (int i = 0; i < LANES; i++) begin
+      first_addr = first_addr | ({32{first_lead[i]}} & queue_addr[rd][i*32+:32]);
+      left_addr = left_addr | ({32{left_lead[i]}} & addr_q[i*32+:32]);
+    end
+  end
 
   assign go = out_valid_o && out_ready_i;
   assign took = pend_valid_o && pend_ready_i;
@@ -121,53 +140,45 @@ module lsu_coalesce #(
   always_ff @(posedge clk_i) begin
     if (load) begin
       a = queue_addr[rd];
-      m = queue_mask[rd][LANES-1:0];
       exact = next.op != simt_op_pkg::LSU_LOAD;
       meta_q <= next;
-      {private_q, rest_q} <= queue_mask[rd];
+      private_q <= queue_mask[rd][2*LANES-1:LANES];
       addr_q <= a;
       if (exact) begin
         data_q <= queue_data[rd];
         cmp_q  <= queue_cmp[rd];
+        for (int i = 0; i < LANES; i++)
+          for (int j = i + 1; j < LANES; j++)
+            same_q[i*LANES+j] <= a[i*32+:PLACE_W] == a[j*32+:PLACE_W];
       end
-      shadow_q <= '0;
-      for (int i = 0; i < LANES; i++)
-        for (int j = i + 1; j < LANES; j++) begin
-          line_q[i*LANES+j] <= a[i*32+6+:26] == a[j*32+6+:26];
-          if (exact) begin
-            same_q[i*LANES+j] <= a[i*32+:32] == a[j*32+:32];
-            if (m[j] && a[i*32+:32] == a[j*32+:32]) shadow_q[i] <= 1'b1;
-          end
-        end
     end
-    else if (go) rest_q <= rest_q & ~out_mask_o;
+    if (load || go) begin
+      rest_q <= load ? first : left;
+      lead_q <= load ? first_lead : left_lead;
+      lead_addr_q <= load ? first_addr : left_addr;
+    end
     if (load) valid_q <= 1'b1;
     else if ((go && out_last_o) || took) valid_q <= 1'b0;
     if (rst_i) valid_q <= 1'b0;
   end
 
   // Loop over lines.
-  logic [LANES-1:0] lead, row, blocked;
+  logic [LANES-1:0] row, blocked, shadow;
   logic single;
   logic [LW-1:0] lane;
-  logic [31:0] addr;
   always_comb begin
-    lead = '0;
     row = '0;
     blocked = '0;
     single = 1'b0;
     lane = '0;
-    addr = '0;
     out_pair_o = '0;
     if (valid_q) begin
-      lead = rest_q & (~rest_q + 1'b1);
       single = meta_q.op == simt_op_pkg::LSU_AMO && (meta_q.amo == tern_pkg::AMO_CAS ||
           meta_q.amo == tern_pkg::AMO_LR || meta_q.amo == tern_pkg::AMO_SC);
-      for (int i = 0; i < LANES; i++) if (lead[i]) begin
-        for (int j = i + 1; j < LANES; j++) row[j] = row[j] | line_q[i*LANES+j];
-        lane = lane | LW'(i);
-        addr = addr | addr_q[i*32+:32];
-        if (single) out_pair_o = out_pair_o |
+      for (int i = 0; i < LANES; i++) begin
+        row[i] = addr_q[i*32+6+:26] == lead_addr_q[31:6];
+        lane = lane | ({LW{lead_q[i]}} & LW'(i));
+        if (single && lead_q[i]) out_pair_o = out_pair_o |
           (meta_q.amo == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({meta_q.warp, LW'(i)}));
       end
       if (meta_q.op == simt_op_pkg::LSU_AMO)
@@ -175,20 +186,25 @@ module lsu_coalesce #(
           for (int i = 0; i < j; i++) blocked[j] = blocked[j] | (rest_q[i] & same_q[i*LANES+j]);
     end
   end
-
+  always_comb begin
+    shadow = '0;
+    if (valid_q && meta_q.op == simt_op_pkg::LSU_STORE)
+      for (int i = 0; i < LANES; i++)
+        for (int j = i + 1; j < LANES; j++) shadow[i] = shadow[i] | (out_mask_o[j] & same_q[i*LANES+j]);
+  end
   assign out_o.op = meta_q.op;
   assign out_o.amo = meta_q.amo;
   assign out_o.size = meta_q.size;
   assign out_o.warp = 5'(meta_q.warp);
   assign out_o.entry = 6'(meta_q.entry);
   assign out_o.lane = 5'(lane);
-  assign out_o.is_private = |(lead & private_q);
-  assign out_o.addr = addr;
+  assign out_o.is_private = |(lead_q & private_q);
+  assign out_o.addr = lead_addr_q;
   assign out_o.pc = meta_q.pc;
   assign out_valid_o = valid_q && !freeze_i;
-  assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
-  assign out_merge_o = out_mask_o & ~(meta_q.op == simt_op_pkg::LSU_STORE ? shadow_q : '0);
-  assign out_last_o = !(|(rest_q & ~out_mask_o));
+  assign out_mask_o = lead_q | (single ? '0 : rest_q & row & ~blocked);
+  assign out_merge_o = out_mask_o & ~shadow;
+  assign out_last_o = left == '0;
   assign out_data_o = data_q;
   for (genvar i = 0; i < LANES; i++) begin : g_offset
     assign out_offset_o[i*6+:6] = addr_q[i*32+:6];

@@ -3,12 +3,12 @@
 // or can never open.
 //
 // Contract: arrive_i (at the barrier at pc_i) and exit_i, from stage B of simt_flow, concern the lanes mask_i of
-// warp_i. whole_i: no other lane of the warp can run. done_o: the warp has ended. work_elig_o and res_elig_o are the
-// lanes of a warp that can run.
+// warp_i. whole_i: no other lane of the warp can run. done_o: the warp has ended. work_elig_o are the lanes of a warp
+// that can run.
 // When no work-item of a group can run and at least one waits, there are two cases. If all of them wait, at one pc,
 // open_o names the group's warps that have waiting lanes, in the cycle after the last arrival; these must select their
-// lanes again. Otherwise stuck_o follows one cycle later still, with the lowest pc at which any work-item waits and the
-// first work-item there.
+// lanes again, except those in whole_o. Otherwise stuck_o follows one cycle later still, with the lowest pc at which
+// any work-item waits and the first work-item there.
 //
 // State saved at preemption: live_q and waiting_q (look_*); for each group slot any_q, parted_q, pc_q, first_q. put_i
 // writes them back, before or after the launches with restoring_i, which give the remaining state. Such a launch
@@ -35,13 +35,12 @@ module simt_barrier #(
     input  logic [31:0]      pc_i,
     input  logic             whole_i,
     output logic [WARPS-1:0] open_o,
+    output logic [WARPS-1:0] whole_o,            // warps whose live lanes have come to the barrier at once
     output logic             stuck_o,
     output simt_core_pkg::waits_t waits_o,       // with stuck_o; while look_i is active, of the slot that it names
     output simt_core_pkg::warp_end_t done_o,
     input  logic [WW-1:0]    work_warp_i,
     output logic [LANES-1:0] work_elig_o,
-    input  logic [WW-1:0]    res_warp_i,
-    output logic [LANES-1:0] res_elig_o,
     // save and restore
     input  logic             restoring_i,
     output logic [WARPS-1:0] blocked_o,          // warps without a lane that can run
@@ -55,6 +54,7 @@ module simt_barrier #(
   logic [LANES-1:0] waiting_q [0:WARPS-1];
   logic [WARPS-1:0] some_q;                  // warps with a waiting lane
   logic [WARPS-1:0] blocked_q;               // warps without a lane that can run
+  logic [WARPS-1:0] whole_q;                 // with some_q: all live lanes came at once, and not by a resume
   logic [WW-1:0]    slot_q [0:WARPS-1];
   // State of each group slot.
   logic [WARPS-1:0] member_q [0:WARPS-1];    // warps of the group
@@ -69,7 +69,6 @@ module simt_barrier #(
   assign look_index  = look_i.index[WW-1:0];
 
   assign work_elig_o = live_q[work_warp_i] & ~waiting_q[work_warp_i];
-  assign res_elig_o  = live_q[res_warp_i] & ~waiting_q[res_warp_i];
 
   // The cycle after an arrival or exit: update of the group, and whether no work-item of it can run.
   logic             arrive_q, exit_q, check_q, parted, quiet, stuck_q;
@@ -102,6 +101,7 @@ module simt_barrier #(
   assign waits_o.warp   = 5'(first[WW+LW-1:LW]);
   assign waits_o.lane   = 5'(first[LW-1:0]);
   assign blocked_o      = blocked_q;
+  assign whole_o        = whole_q;
   assign look_live_o    = live_q[look_index];
   assign look_waiting_o = live_q[look_index] & waiting_q[look_index];
 
@@ -153,6 +153,7 @@ module simt_barrier #(
     if (arrive_i) begin
       waiting_q[warp_i] <= waiting_q[warp_i] | mask_i;
       some_q[warp_i]    <= 1'b1;
+      whole_q[warp_i]   <= whole_i && !some_q[warp_i];
     end
     if (exit_i) live_q[warp_i] <= live_q[warp_i] & ~mask_i;
     if ((arrive_i || exit_i) && whole_i) blocked_q[warp_i] <= 1'b1;
@@ -177,6 +178,7 @@ module simt_barrier #(
       live_q[put_index]    <= put_live;
       waiting_q[put_index] <= put_waiting;
       some_q[put_index]    <= put_waiting != '0;
+      whole_q[put_index]   <= 1'b0;
       blocked_q[put_index] <= (put_live & ~put_waiting) == '0;
     end
     if (put_slot) begin

@@ -340,6 +340,15 @@ package simt_core_pkg;
     logic [31:0] pc;
   } flow_b_t;
 
+  // Of some lanes of a warp: those that simt_select would run.
+  typedef struct packed {
+    logic        valid;  // there is one
+    logic        whole;  // they are all that can run of these lanes
+    logic [7:0]  depth;  // call depth
+    logic [31:0] low;    // the lowest pc at that depth, which is theirs
+    logic [31:0] next;   // the lowest pc above it at that depth; all ones if there is none
+  } candidate_t;
+
   // The launch of a warp, from simt_dispatch. simt_executor adds the two members of a resume.
   typedef struct packed {
     logic [4:0]  warp;

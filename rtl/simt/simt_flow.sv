@@ -52,10 +52,9 @@ module simt_flow #(
     // lanes that can run: live, and not waiting at a barrier
     output logic [WW-1:0]       work_warp_o,
     input  logic [LANES-1:0]    work_elig_i,
-    output logic [WW-1:0]       res_warp_o,
-    input  logic [LANES-1:0]    res_elig_i,
     // a barrier has opened, or a resume
     input  logic [WARPS-1:0]    open_select_i,   // these warps select their lanes
+    input  logic [WARPS-1:0]    open_whole_i,    // all lanes of these warps go on behind the barrier
     // to the scheduler
     output logic [WARPS-1:0]    wake_o,
     // save and restore
@@ -101,7 +100,7 @@ module simt_flow #(
   assign look_pc_o       = pc_q[look_warp];
   assign look_mask_o     = mask_q[look_warp];
   assign look_depth_o    = depth_q[look_warp];
-  assign busy_o          = b_valid_q || open_q != '0 || select_busy;
+  assign busy_o          = b_valid_q || wait_q != '0 || select_busy;
 
   // X to B
   logic                b_valid_q, b_call_q, b_return_q, b_quantum_end_q, b_backward_q;
@@ -131,7 +130,7 @@ module simt_flow #(
   end
 
   // B. fast: all active lanes continue at `next`, without a selection. park: the lanes' own pcs are written. select: a
-  // selection begins.
+  // selection is requested. A whole warp at a barrier needs none: it goes on at `next` when the barrier opens.
   logic                jump, uniform, full, in_quantum, rotate, fast, park, select;
   logic                taken, below_taken, below_next, barrier, ends;
   logic [31:0]         next, merge;
@@ -187,27 +186,54 @@ module simt_flow #(
   assign b_o.mask    = 32'(b_mask_q);
   assign b_o.pc      = b_pc_q;
 
-  // Selection. The instruction in B has priority over warps in open_q.
-  logic [WARPS-1:0] open_q, open_one;
-  logic             open_valid;
-  logic [WW-1:0]    open_warp;
+  // Selection. Warps in wait_q wait for one and get it in turn; an instruction in B passes by if there is none.
+  logic [WARPS-1:0] wait_q, rotate_q, later, one, taken_one;
+  logic             select_ready, select_busy, pass;
+  logic [WW-1:0]    wait_warp, last_q;
 
   always_comb begin
-    open_one  = open_q & -open_q;
-    open_warp = '0;
-    for (int w = 0; w < WARPS; w++) if (open_one[w]) open_warp = open_warp | WW'(w);
-    open_valid = open_q != '0 && !select;
+    later     = wait_q & ({WARPS{1'b1}} << last_q << 1);
+    one       = (later != '0) ? later & -later : wait_q & -wait_q;
+    wait_warp = '0;
+    for (int w = 0; w < WARPS; w++) if (one[w]) wait_warp = wait_warp | WW'(w);
+    pass      = wait_q == '0 && select_ready;
+    taken_one = select_ready ? one : '0;
   end
 
   always_ff @(posedge clk_i) begin
-    open_q <= (open_q | open_select_i) & ~(open_one & {WARPS{!select}});
-    if (rst_i) open_q <= '0;
+    wait_q <= (wait_q & ~taken_one) | open_select_i;
+    if (select && !pass) begin
+      wait_q[b_warp_q]   <= 1'b1;
+      rotate_q[b_warp_q] <= rotate;
+    end
+    if (select_ready && wait_q != '0) last_q <= wait_warp;
+    if (rst_i) begin
+      wait_q <= '0;
+      last_q <= '0;
+    end
+    for (int w = 0; w < WARPS; w++) if (rst_i || open_select_i[w]) rotate_q[w] <= 1'b0;
   end
 
-  logic             res_valid, res_rotate, select_busy;
-  logic [LANES-1:0] res_mask;
+  logic             res_valid, res_rotate, res_full;
+  logic [WW-1:0]    res_warp;
+  logic [LANES-1:0] res_mask, write_pc, write_depth;
   logic [31:0]      res_pc, res_merge;
   logic [7:0]       res_depth;
+
+  // Pc and depth of lanes: of those that park, or of all in a resume.
+  logic                put_lanes, put_pcs;
+  logic [LANES*8-1:0]  lane_depth;
+  logic [LANES*32-1:0] lane_pc;
+
+  always_comb begin
+    put_lanes   = put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES;
+    put_pcs     = put_i.valid && put_i.kind == simt_core_pkg::LINE_PCS;
+    write_pc    = put_pcs ? '1 : park ? b_mask_q : '0;
+    write_depth = put_lanes ? '1 : park ? b_mask_q : '0;
+    lane_pc     = put_pcs ? put_i.words[LANES*32-1:0] : park_pc;
+    for (int i = 0; i < LANES; i++)
+      lane_depth[8*i +: 8] = put_lanes ? put_i.words[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8] : depth_next;
+  end
 
   simt_select #(
       .LANES(LANES),
@@ -215,23 +241,26 @@ module simt_flow #(
   ) u_select (
       .clk_i,
       .rst_i,
-      .park_i(park),
-      .park_warp_i(b_warp_q),
-      .park_mask_i(b_mask_q),
-      .park_pc_i(park_pc),
-      .park_depth_i(depth_next),
-      .req_i(select || open_valid),
-      .req_warp_i(select ? b_warp_q : open_warp),
-      .req_rotate_i(select && rotate),
+      .write_warp_i((put_lanes || put_pcs) ? put_i.index[WW-1:0] : b_warp_q),
+      .write_pc_i(write_pc),
+      .pc_i(lane_pc),
+      .write_depth_i(write_depth),
+      .depth_i(lane_depth),
+      .write_turn_i(put_lanes),
+      .turn_i(put_i.words[tern_spec_pkg::CTX_SIMT_LANE_TURN_LSB +: LW]),
+      .ready_o(select_ready),
+      .req_i(select || wait_q != '0),
+      .req_warp_i(wait_q != '0 ? wait_warp : b_warp_q),
+      .req_rotate_i(wait_q != '0 ? rotate_q[wait_warp] : rotate),
       .work_warp_o,
       .work_elig_i,
       .work_running_i(mask_q[work_warp_o]),
       .res_valid_o(res_valid),
-      .res_warp_o,
-      .res_elig_i,
+      .res_warp_o(res_warp),
       .res_pc_o(res_pc),
       .res_depth_o(res_depth),
       .res_mask_o(res_mask),
+      .res_full_o(res_full),
       .res_merge_o(res_merge),
       .res_rotate_o(res_rotate),
       .busy_o(select_busy),
@@ -239,11 +268,7 @@ module simt_flow #(
       .look_warp_i(look_warp),
       .look_pc_o(look_lane_pc_o),
       .look_depth_o(look_lane_depth_o),
-      .look_turn_o,
-      .put_depth_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_LANES),
-      .put_pc_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_PCS),
-      .put_warp_i(put_i.index[WW-1:0]),
-      .put_data_i(put_i.words[LANES*32-1:0])
+      .look_turn_o
   );
 
   always_ff @(posedge clk_i) begin
@@ -251,8 +276,8 @@ module simt_flow #(
     if (r_i.next) pc_q[r_warp] <= r_i.pc4;
     if (x_i.atomic && !full_q[x_warp]) hot_q[x_warp] <= 1'b1;
     if (b_valid_q) begin
+      if (fast || barrier) pc_q[b_warp_q] <= next;
       if (fast) begin
-        pc_q[b_warp_q]    <= next;
         depth_q[b_warp_q] <= depth_next;
         if (b_call_q) merge_q[b_warp_q] <= NONE;
       end
@@ -261,12 +286,12 @@ module simt_flow #(
       if (rotate) hot_q[b_warp_q] <= 1'b0;
     end
     if (res_valid) begin
-      pc_q[res_warp_o]      <= res_pc;
-      depth_q[res_warp_o]   <= res_depth;
-      mask_q[res_warp_o]    <= res_mask;
-      merge_q[res_warp_o]   <= res_merge;
-      full_q[res_warp_o]    <= res_mask == res_elig_i;
-      quantum_q[res_warp_o] <= res_rotate ? ROTATE_QUANTUM : 6'd0;
+      pc_q[res_warp]      <= res_pc;
+      depth_q[res_warp]   <= res_depth;
+      mask_q[res_warp]    <= res_mask;
+      merge_q[res_warp]   <= res_merge;
+      full_q[res_warp]    <= res_full;
+      quantum_q[res_warp] <= res_rotate ? ROTATE_QUANTUM : 6'd0;
     end
     if (launch_now_i) begin
       pc_q[launch_warp]      <= launch_pc_i;
@@ -281,9 +306,9 @@ module simt_flow #(
   end
 
   always_comb begin
-    wake_o = '0;
+    wake_o = open_whole_i;
     if (b_valid_q && fast) wake_o[b_warp_q] = 1'b1;
-    if (res_valid) wake_o[res_warp_o] = 1'b1;
+    if (res_valid) wake_o[res_warp] = 1'b1;
   end
 
 endmodule

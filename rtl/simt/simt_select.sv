@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reconvergence: selects the lanes of a warp that run next, when its lanes do not all have the same pc.
 //
-// Contract: park_i stores pc and call depth of lanes that stop running together. req_i requests a selection for a warp,
-// one request a cycle. In the next cycle work_warp_o names that warp; work_elig_i must be its lanes that can run, and
-// work_running_i those that ran before. LW + 3 cycles after the request, res_valid_o gives the result: the lanes
-// (res_mask_o) that have the greatest call depth and among these the lowest pc (res_pc_o). res_merge_o is the next
-// higher pc at that depth, where the selected lanes must stop so that others can join them (all ones: none). With
-// req_rotate_i (rotation), instead the lanes are selected that have pc and depth of the next lane in turn among those
-// that did not run. The caller changes nothing of a warp between request and result.
-// With look_i while busy_o is low, look_* shows the lanes of look_warp_i. put_depth_i (depths and turn) and put_pc_i
-// write all lanes of a warp at once, from a vector of simt_lane or of pcs. Example: lanes 0 and 1 at depth 1, pc 0x40;
+// Contract: write_pc_i and write_depth_i store pc and call depth of lanes: of those that stop running together, or of
+// all in a resume. req_i, while ready_o, requests a selection for a warp. While it is worked on, work_elig_i must be
+// the lanes of work_warp_o that can run, and work_running_i those that ran before. res_valid_o gives the result: the
+// lanes (res_mask_o) that have the greatest call depth and among these the lowest pc (res_pc_o). res_merge_o is the
+// next higher pc at that depth, where the selected lanes must stop so that others can join them (all ones: none).
+// res_full_o: they are all that can run. With req_rotate_i (rotation), instead the lanes are selected that have pc and
+// depth of the next lane in turn among those that did not run. The caller changes nothing of a warp between request and
+// result. The result comes GROUPS + 4 cycles after the request, where a group is 4 lanes, and the next request is
+// accepted GROUPS cycles after it; a rotation takes 2 * GROUPS + 7 cycles, and nothing else is accepted meanwhile.
+// With look_i while busy_o is low, look_* shows the lanes of look_warp_i. Example: lanes 0 and 1 at depth 1, pc 0x40;
 // lane 2 at depth 1, pc 0x60; lane 3 at depth 0, pc 0x10. Lanes 0 and 1 are selected, and res_merge_o is 0x60.
 //
 // State saved at preemption: pc_q, depth_q, turn_q.
 //
-// A tree finds the two lowest distinct pcs at the greatest depth in one pass, one level a cycle. A node has five
-// comparators instead of one, but there is no second pass, and no stage has more than 8 levels of logic. Greatest depth
+// One group a cycle is read and goes through three stages: its pairs, their join, and the join with the groups before
+// it. A tree of all lanes would accept a request a cycle, with four times the comparators. Greatest depth
 // first lets a callee finish before other lanes of its callers continue. Lowest pc first fits compilers, which place
 // joins at higher pcs.
 
@@ -27,11 +28,14 @@ module simt_select #(
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
-    input  logic                park_i,
-    input  logic [WW-1:0]       park_warp_i,
-    input  logic [LANES-1:0]    park_mask_i,
-    input  logic [LANES*32-1:0] park_pc_i,
-    input  logic [7:0]          park_depth_i,
+    input  logic [WW-1:0]       write_warp_i,
+    input  logic [LANES-1:0]    write_pc_i,      // these lanes
+    input  logic [LANES*32-1:0] pc_i,
+    input  logic [LANES-1:0]    write_depth_i,   // these lanes
+    input  logic [LANES*8-1:0]  depth_i,
+    input  logic                write_turn_i,
+    input  logic [LW-1:0]       turn_i,
+    output logic                ready_o,
     input  logic                req_i,
     input  logic [WW-1:0]       req_warp_i,
     input  logic                req_rotate_i,
@@ -40,193 +44,224 @@ module simt_select #(
     input  logic [LANES-1:0]    work_running_i,
     output logic                res_valid_o,
     output logic [WW-1:0]       res_warp_o,
-    input  logic [LANES-1:0]    res_elig_i,    // lanes of res_warp_o that can run
     output logic [31:0]         res_pc_o,
     output logic [7:0]          res_depth_o,
     output logic [LANES-1:0]    res_mask_o,
+    output logic                res_full_o,
     output logic [31:0]         res_merge_o,
     output logic                res_rotate_o,    // the selection is a rotation
-    // save and restore
     output logic                busy_o,
+    // save
     input  logic                look_i,
     input  logic [WW-1:0]       look_warp_i,
     output logic [LANES*32-1:0] look_pc_o,
     output logic [LANES*8-1:0]  look_depth_o,
-    output logic [LW-1:0]       look_turn_o,
-    input  logic                put_depth_i,
-    input  logic                put_pc_i,
-    input  logic [WW-1:0]       put_warp_i,
-    input  logic [LANES*32-1:0] put_data_i
+    output logic [LW-1:0]       look_turn_o
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
+  localparam int GROUPS = LANES / 4;
+  localparam int GW = (GROUPS > 1) ? $clog2(GROUPS) : 1;
 
-  logic          work_valid_q, work_rotate_q;
-  logic [WW-1:0] work_warp_q;
-  logic [LW:0]   stage_q;             // bit k: level k of the tree holds a selection
-  logic [WW-1:0] warp_q [0:LW];
-  logic [LW:0]   rotate_q;
+  // The request: in turn_find_q the next lane in turn is found; in work_q the lanes of group group_q are read. The
+  // second pass of a rotation, check_q, finds the lanes at the selected pc and depth.
+  logic          work_q, turn_find_q, check_q, rotate_q, last, accept, begin_turn;
+  logic [GW-1:0] group_q;
+  logic [WW-1:0] warp_q;
+
+  // Stages behind it: the lanes of a group, its pairs, the group, all groups up to it.
+  logic          lanes_q, pairs_q, four_q, all_q;
+  logic [GW-1:0] lanes_group_q, pairs_group_q, four_group_q;
+  logic [WW-1:0] lanes_warp_q, pairs_warp_q, four_warp_q, all_warp_q;
+  logic          compare_q, checked_q;       // second pass: lanes of a group are there; all have been compared
+
+  assign last        = group_q == GW'(GROUPS - 1);
+  assign ready_o     = !turn_find_q && !rotate_q && (!work_q || last);
+  assign accept      = req_i && ready_o;
+  assign begin_turn  = turn_find_q && !lanes_q && !pairs_q && !four_q;      // the selection before it leaves the stages
+  assign work_warp_o = look_i ? look_warp_i : warp_q;
+  assign busy_o      = turn_find_q || work_q || rotate_q || lanes_q || pairs_q || four_q || all_q;
+
+  always_ff @(posedge clk_i) begin
+    turn_find_q <= (accept && req_rotate_i) || (turn_find_q && !begin_turn);
+    work_q      <= (accept && !req_rotate_i) || begin_turn || (work_q && !last);
+    check_q     <= (all_q && rotate_q) || (check_q && !last);
+    compare_q   <= check_q;
+    checked_q   <= compare_q && lanes_group_q == GW'(GROUPS - 1);
+    if (work_q || check_q) group_q <= last ? '0 : group_q + 1'b1;
+    if (accept) warp_q <= req_warp_i;
+    if (begin_turn) rotate_q <= 1'b1;
+    if (checked_q) rotate_q <= 1'b0;
+    lanes_q       <= work_q;
+    lanes_group_q <= group_q;
+    lanes_warp_q  <= warp_q;
+    pairs_q       <= lanes_q;
+    pairs_group_q <= lanes_group_q;
+    pairs_warp_q  <= lanes_warp_q;
+    four_q        <= pairs_q;
+    four_group_q  <= pairs_group_q;
+    four_warp_q   <= pairs_warp_q;
+    all_q         <= four_q && four_group_q == GW'(GROUPS - 1);
+    all_warp_q    <= four_warp_q;
+    if (rst_i) begin
+      {turn_find_q, work_q, check_q, compare_q, checked_q, rotate_q} <= '0;
+      {lanes_q, pairs_q, four_q, all_q} <= '0;
+      group_q <= '0;
+    end
+  end
 
   // Pc and call depth at which each lane continues.
-  logic [LANES*32-1:0] work_pc, res_pc;
-  logic [LANES*8-1:0]  work_depth, res_depth;
-  logic [WW-1:0]       write_warp;
-
-  assign write_warp   = (put_pc_i || put_depth_i) ? put_warp_i : park_warp_i;
-  assign busy_o       = work_valid_q || stage_q != '0;
-  assign look_pc_o    = work_pc;
-  assign look_depth_o = work_depth;
-
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       logic [31:0] pc_q [0:WARPS-1];
       logic [7:0]  depth_q [0:WARPS-1];
 
-      always_ff @(posedge clk_i)
-        if (put_pc_i || (park_i && park_mask_i[i]))
-          pc_q[write_warp] <= put_pc_i ? put_data_i[32*i +: 32] : park_pc_i[32*i +: 32];
+      always_ff @(posedge clk_i) if (write_pc_i[i]) pc_q[write_warp_i] <= pc_i[32*i +: 32];
+      always_ff @(posedge clk_i) if (write_depth_i[i]) depth_q[write_warp_i] <= depth_i[8*i +: 8];
 
-      always_ff @(posedge clk_i)
-        if (put_depth_i || (park_i && park_mask_i[i]))
-          depth_q[write_warp] <= put_depth_i ? put_data_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8]
-                                             : park_depth_i;
-
-      always_comb begin
-        work_pc[32*i +: 32]  = 32'd0;
-        work_depth[8*i +: 8] = 8'd0;
-        if (work_valid_q || look_i) begin
-          work_pc[32*i +: 32]  = pc_q[work_warp_o];
-          work_depth[8*i +: 8] = depth_q[work_warp_o];
-        end
-        res_pc[32*i +: 32]  = 32'd0;
-        res_depth[8*i +: 8] = 8'd0;
-        if (stage_q[0]) begin
-          res_pc[32*i +: 32]  = pc_q[res_warp_o];
-          res_depth[8*i +: 8] = depth_q[res_warp_o];
-        end
-      end
+      assign look_pc_o[32*i +: 32]  = pc_q[work_warp_o];
+      assign look_depth_o[8*i +: 8] = depth_q[work_warp_o];
     end
   endgenerate
 
-  // The request, and the next lane in turn.
-  logic [LW-1:0]   turn_q [0:WARPS-1];
-  logic [LANES-1:0] others_q, later_q, leads;
-  logic [LW-1:0]   leader;
+  // The next lane in turn: the first lane that did not run, at or after the turn; if there is none, the first of all
+  // that did not run. x & -x is the lowest set bit of x.
+  logic [LW-1:0]    turn_q [0:WARPS-1];
+  logic [LANES-1:0] others_q, later_q, leads, valid;
+  logic [LW-1:0]    leader;
 
-  assign work_warp_o = look_i ? look_warp_i : work_warp_q;
   assign look_turn_o = turn_q[work_warp_o];
 
-  // The next lane in turn, one cycle after the lanes are read: the first lane that did not run, at or after the turn;
-  // if there is none, the first of all that did not run. x & -x is the lowest set bit of x.
   always_comb begin
     leads  = (later_q != '0) ? later_q & -later_q : others_q & -others_q;
     if (others_q == '0) leads[0] = 1'b1;
     leader = '0;
     for (int i = 0; i < LANES; i++) if (leads[i]) leader = leader | LW'(i);
+    valid  = rotate_q ? leads : work_elig_i;
   end
 
   always_ff @(posedge clk_i) begin
-    work_valid_q  <= req_i && !rst_i;
-    work_warp_q   <= req_warp_i;
-    work_rotate_q <= req_rotate_i;
-    if (work_valid_q && work_rotate_q) begin
+    if (turn_find_q) begin
       others_q <= work_elig_i & ~work_running_i;
-      later_q  <= work_elig_i & ~work_running_i & ({LANES{1'b1}} << turn_q[work_warp_q]);
+      later_q  <= work_elig_i & ~work_running_i & ({LANES{1'b1}} << turn_q[warp_q]);
     end
-    if (stage_q[LW] && rotate_q[LW]) turn_q[warp_q[LW]] <= leader + 1'b1;
-    if (put_depth_i) turn_q[put_warp_i] <= put_data_i[tern_spec_pkg::CTX_SIMT_LANE_TURN_LSB +: LW];
+    if (all_q && rotate_q) turn_q[warp_q] <= leader + 1'b1;
+    if (write_turn_i) turn_q[write_warp_i] <= turn_i;
     if (rst_i) for (int w = 0; w < WARPS; w++) turn_q[w] <= '0;
   end
 
-  // The tree: node n has children 2n and 2n + 1. Node 1 is the root. Level k has the nodes 2^k to 2^(k+1) - 1.
-  always_ff @(posedge clk_i) begin
-    stage_q <= rst_i ? '0 : {work_valid_q, stage_q[LW:1]};
-    if (work_valid_q) begin
-      warp_q[LW]   <= work_warp_q;
-      rotate_q[LW] <= work_rotate_q;
-    end
-    for (int k = 0; k < LW; k++)
-      if (stage_q[k + 1]) begin
-        warp_q[k]   <= warp_q[k + 1];
-        rotate_q[k] <= rotate_q[k + 1];
-      end
-  end
-
-  generate
-    for (genvar n = 1; n < 2 * LANES; n++) begin : g_node
-      logic        valid_q, valid;
-      logic [7:0]  depth_q;
-      logic [31:0] low_q, next_q;             // the two lowest distinct pcs at that depth
-
-      if (n >= LANES) begin : g_leaf
-        assign valid = rotate_q[LW] ? leads[n - LANES] : valid_q;
-        always_ff @(posedge clk_i)
-          if (work_valid_q) begin
-            valid_q <= work_elig_i[n - LANES];
-            depth_q <= work_depth[8*(n - LANES) +: 8];
-            low_q   <= work_pc[32*(n - LANES) +: 32];
-            next_q  <= NONE;
-          end
-      end else begin : g_inner
-        assign valid = valid_q;
-        localparam int LEVEL = $clog2(n + 1) - 1;
-
-        logic        valid_a, valid_b;
-        logic [7:0]  depth_a, depth_b;
-        logic [31:0] low_a, low_b, next_a, next_b;
-
-        assign valid_a = g_node[2*n].valid;
-        assign depth_a = g_node[2*n].depth_q;
-        assign low_a   = g_node[2*n].low_q;
-        assign next_a  = g_node[2*n].next_q;
-        assign valid_b = g_node[2*n+1].valid;
-        assign depth_b = g_node[2*n+1].depth_q;
-        assign low_b   = g_node[2*n+1].low_q;
-        assign next_b  = g_node[2*n+1].next_q;
-
-        always_ff @(posedge clk_i)
-          if (stage_q[LEVEL + 1]) begin
-            valid_q <= valid_a || valid_b;
-            if (!valid_b || (valid_a && depth_a > depth_b)) begin
-              depth_q <= depth_a;
-              low_q   <= low_a;
-              next_q  <= next_a;
-            end else if (!valid_a || depth_a < depth_b) begin
-              depth_q <= depth_b;
-              low_q   <= low_b;
-              next_q  <= next_b;
-            end else begin
-              depth_q <= depth_a;
-              if (low_a < low_b) begin
-                low_q  <= low_a;
-                next_q <= (next_a < low_b) ? next_a : low_b;
-              end else if (low_a > low_b) begin
-                low_q  <= low_b;
-                next_q <= (next_b < low_a) ? next_b : low_a;
-              end else begin
-                low_q  <= low_a;
-                next_q <= (next_a < next_b) ? next_a : next_b;
-              end
-            end
-          end
-      end
-    end
-  endgenerate
-
-  // Lanes that have depth and pc of the root.
-  assign res_valid_o  = stage_q[0] && g_node[1].valid;
-  assign res_warp_o   = warp_q[0];
-  assign res_pc_o     = g_node[1].low_q;
-  assign res_depth_o  = g_node[1].depth_q;
-  assign res_merge_o  = rotate_q[0] ? NONE : g_node[1].next_q;
-  assign res_rotate_o = rotate_q[0];
+  // The lanes of the group, as a tree of two-way multiplexers.
+  logic [LANES*32-1:0] rest_pc;
+  logic [LANES*8-1:0]  rest_depth;
+  logic [LANES-1:0]    rest_valid, rest_elig;
+  logic [127:0]        group_pc_q;
+  logic [31:0]         group_depth_q;
+  logic [3:0]          here_q, can_q, same;        // valid; able to run; at the selected pc and depth
 
   always_comb begin
-    res_mask_o = '0;
-    if (stage_q[0])
-      for (int i = 0; i < LANES; i++)
-        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == g_node[1].low_q &&
-          res_depth[8*i +: 8] == g_node[1].depth_q;
+    rest_pc    = look_pc_o;
+    rest_depth = look_depth_o;
+    rest_valid = valid;
+    rest_elig  = work_elig_i;
+    for (int k = GW - 1; k >= 0; k--)
+      if (group_q[k]) begin
+        rest_pc    = rest_pc >> (128 << k);
+        rest_depth = rest_depth >> (32 << k);
+        rest_valid = rest_valid >> (4 << k);
+        rest_elig  = rest_elig >> (4 << k);
+      end
+    for (int i = 0; i < 4; i++)
+      same[i] = group_pc_q[32*i +: 32] == all_c_q.low && group_depth_q[8*i +: 8] == all_c_q.depth;
   end
+
+  always_ff @(posedge clk_i)
+    if (work_q || check_q) begin
+      group_pc_q    <= rest_pc[127:0];
+      group_depth_q <= rest_depth[31:0];
+      here_q        <= rest_valid[3:0];
+      can_q         <= rest_elig[3:0];
+    end
+
+  simt_core_pkg::candidate_t pair0, pair1, pair0_q, pair1_q, four, four_c_q, all, all_c_q, so_far;
+  logic [1:0]       mask0, mask1;
+  logic [3:0]       pairs_mask_q, four_mask, four_mask_q;
+  logic [LANES-1:0] all_mask_q, all_mask;
+  logic             take0, take1, take_so_far, take_four, full_q;
+
+  simt_core_pkg::candidate_t lane0, lane1, lane2, lane3;
+  assign lane0 = {here_q[0], 1'b1, group_depth_q[0 +: 8], group_pc_q[0 +: 32], NONE};
+  assign lane1 = {here_q[1], 1'b1, group_depth_q[8 +: 8], group_pc_q[32 +: 32], NONE};
+  assign lane2 = {here_q[2], 1'b1, group_depth_q[16 +: 8], group_pc_q[64 +: 32], NONE};
+  assign lane3 = {here_q[3], 1'b1, group_depth_q[24 +: 8], group_pc_q[96 +: 32], NONE};
+
+  simt_select_node u_pair0 (
+      .a_i(lane0),
+      .b_i(lane1),
+      .both_o(pair0),
+      .take_a_o(mask0[0]),
+      .take_b_o(mask0[1])
+  );
+
+  simt_select_node u_pair1 (
+      .a_i(lane2),
+      .b_i(lane3),
+      .both_o(pair1),
+      .take_a_o(mask1[0]),
+      .take_b_o(mask1[1])
+  );
+
+  simt_select_node u_four (
+      .a_i(pair0_q),
+      .b_i(pair1_q),
+      .both_o(four),
+      .take_a_o(take0),
+      .take_b_o(take1)
+  );
+
+  simt_select_node u_all (
+      .a_i(so_far),
+      .b_i(four_c_q),
+      .both_o(all),
+      .take_a_o(take_so_far),
+      .take_b_o(take_four)
+  );
+
+  always_comb begin
+    so_far       = all_c_q;
+    so_far.valid = all_c_q.valid && four_group_q != '0;
+    four_mask    = {pairs_mask_q[3:2] & {2{take1}}, pairs_mask_q[1:0] & {2{take0}}};
+    all_mask     = all_mask_q & {LANES{take_so_far}};
+    for (int g = 0; g < GROUPS; g++)
+      if (four_group_q == GW'(g)) all_mask[4*g +: 4] = four_mask_q & {4{take_four}};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (lanes_q) begin
+      pair0_q      <= pair0;
+      pair1_q      <= pair1;
+      pairs_mask_q <= {mask1, mask0};
+    end
+    if (pairs_q) begin
+      four_c_q    <= four;
+      four_mask_q <= four_mask;
+    end
+    if (four_q) begin
+      all_c_q    <= all;
+      all_mask_q <= all_mask;
+    end
+    if (compare_q) begin
+      full_q <= (full_q || lanes_group_q == '0) && (can_q & ~same) == '0;
+      for (int g = 0; g < GROUPS; g++) if (lanes_group_q == GW'(g)) all_mask_q[4*g +: 4] <= can_q & same;
+    end
+  end
+
+  assign res_valid_o  = rotate_q ? checked_q && all_c_q.valid : all_q && all_c_q.valid;
+  assign res_warp_o   = all_warp_q;
+  assign res_pc_o     = all_c_q.low;
+  assign res_depth_o  = all_c_q.depth;
+  assign res_mask_o   = all_mask_q;
+  assign res_full_o   = rotate_q ? full_q : all_c_q.whole;
+  assign res_merge_o  = rotate_q ? NONE : all_c_q.next;
+  assign res_rotate_o = rotate_q;
 
 endmodule

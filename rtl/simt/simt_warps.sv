@@ -3,7 +3,7 @@
 // of both in the state of a stopped executor (simt_look).
 //
 // Contract: that of simt_flow and simt_barrier, which this module connects. Stage B of simt_flow passes arrivals and
-// exits to simt_barrier, and a barrier that opens makes its warps select their lanes. While look_i is active,
+// exits to simt_barrier, and a barrier that opens makes its warps go on or select their lanes. While look_i is active,
 // look_slot_o, look_lanes_o and look_pcs_o show its slot or warp; look_pc_o and look_running_o are valid at any time.
 // put_i writes slots and warps back. select_i makes warps that can run select their lanes.
 // State saved at preemption: that of the two modules.
@@ -61,10 +61,10 @@ module simt_warps #(
 );
 
   simt_core_pkg::flow_b_t b;
-  logic [WW-1:0]       work_warp, res_warp;
-  logic [LANES-1:0]    work_elig, res_elig, look_mask, look_live, look_waiting;
+  logic [WW-1:0]       work_warp;
+  logic [LANES-1:0]    work_elig, look_mask, look_live, look_waiting;
   logic [WW-1:0]       look_index;
-  logic [WARPS-1:0]    open, blocked;
+  logic [WARPS-1:0]    open, whole, blocked;
   logic                look_waits, look_parts;
   logic [7:0]          look_depth;
   logic [LANES*32-1:0] look_lane_pc;
@@ -98,9 +98,8 @@ module simt_warps #(
       .b_misaligned_va_o,
       .work_warp_o(work_warp),
       .work_elig_i(work_elig),
-      .res_warp_o(res_warp),
-      .res_elig_i(res_elig),
-      .open_select_i(open | (select_i & ~blocked)),
+      .open_select_i((open & ~whole) | (select_i & ~blocked)),
+      .open_whole_i(open & whole),
       .wake_o,
       .busy_o,
       .look_i,
@@ -128,13 +127,12 @@ module simt_warps #(
       .pc_i(b.pc),
       .whole_i(b.whole),
       .open_o(open),
+      .whole_o(whole),
       .stuck_o,
       .waits_o,
       .done_o,
       .work_warp_i(work_warp),
       .work_elig_o(work_elig),
-      .res_warp_i(res_warp),
-      .res_elig_o(res_elig),
       .restoring_i,
       .blocked_o(blocked),
       .look_i,

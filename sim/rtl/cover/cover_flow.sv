@@ -19,8 +19,11 @@ module cover_flow #(
     input logic             fast,
     input logic             select,
     input logic [7:0]       depth,
-    input logic [WARPS-1:0] open_q,
-    input logic             open_valid,
+    input logic [WARPS-1:0] wait_q,
+    input logic [WARPS-1:0] open_select_i,
+    input logic [WARPS-1:0] open_whole_i,
+    input logic             pass,
+    input logic             barrier,
     input logic             res_valid,
     input logic [31:0]      res_merge,
     input logic             d_step_slow_o,
@@ -47,8 +50,12 @@ module cover_flow #(
   merge_point_reached:     cover property (@(posedge clk_i) d_step_slow_o && !d_quantum_end_o);
   choice_with_merge:       cover property (@(posedge clk_i) res_valid && res_merge != 32'hffff_ffff);
   choice_without_merge:    cover property (@(posedge clk_i) res_valid && res_merge == 32'hffff_ffff);
-  barrier_opens_beside:    cover property (@(posedge clk_i) open_q != '0 && select);
-  barrier_chooses:         cover property (@(posedge clk_i) open_valid);
+  barrier_opens_whole:     cover property (@(posedge clk_i) open_whole_i != '0);
+  barrier_opens_parts:     cover property (@(posedge clk_i) open_select_i != '0);
+  barrier_in_part:         cover property (@(posedge clk_i) barrier && !full);
+  selection_at_once:       cover property (@(posedge clk_i) select && pass);
+  selection_waits:         cover property (@(posedge clk_i) select && !pass);
+  several_wait:            cover property (@(posedge clk_i) (wait_q & (wait_q - 1'b1)) != '0);
 
 endmodule
 

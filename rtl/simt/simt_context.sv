@@ -67,27 +67,24 @@ module simt_context #(
   logic [VECTORS-1:0] scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
   logic [511:0]     head;
-  logic [WARPS*32-1:0] masks, kept_masks;
+  logic [WARPS*32-1:0] masks;
   logic [WARPS-1:0] live;
   logic [WARPS*VECTORS-1:0] kept_scalars;
   assign live         = kept_i.present[WARPS-1:0];
-  assign kept_masks   = kept_i.masks[WARPS*32-1:0];
+  assign masks        = kept_i.masks[WARPS*32-1:0];
   assign kept_scalars = kept_i.scalars[WARPS*VECTORS-1:0];
 
   assign index = walk.index[WW-1:0];
 
-  always_ff @(posedge clk_i) saving_q <= save_i && !rst_i;
+  always_ff @(posedge clk_i) saving_q <= save_i && (saving_q || kept_i.ready) && !rst_i;
 
   // Returns the place, in the head's words of scalars, of the bits that tell which warps have vector k.
   function automatic int scalars_at(input int k);
     scalars_at = 32 * (k % 4) + (k / 4) * 4 * LANES;
   endfunction
 
-  // The words of the mask lines; zero for warps that are not live.
   always_comb begin
-    masks = '0;
-    for (int w = 0; w < WARPS; w++) if (live[w]) masks[32*w +: 32] = kept_masks[32*w +: 32];
-    regs = kept_masks[32*index +: 32];
+    regs = masks[32*index +: 32];
     for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? kept_scalars[VECTORS*index+k]
                                                             : head_o.scalars[scalars_at(k)+32'(index)];
   end
@@ -103,7 +100,7 @@ module simt_context #(
     head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = groups_i.ended;
     for (int w = 0; w < WARPS; w++)
       for (int k = 0; k < VECTORS; k++)
-        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = live[w] && kept_scalars[VECTORS*w+k];
+        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = kept_scalars[VECTORS*w+k];
     if (!groups_i.ended) begin
       head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = groups_i.group;
       head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = groups_i.base;
@@ -125,7 +122,7 @@ module simt_context #(
   ) u_walk (
       .clk_i,
       .rst_i,
-      .start_i((save_i && !saving_q) || resume_i.start),
+      .start_i((save_i && kept_i.ready && !saving_q) || resume_i.start),
       .slots_i(saving_q ? groups_i.slots[WARPS-1:0] : head_o.slots[WARPS-1:0]),
       .live_i(saving_q ? live : head_o.live[WARPS-1:0]),
       .pending_i(saving_q ? pend_count_i : head_o.pending),

@@ -74,6 +74,7 @@ module simt_core #(
   logic [WARPS-1:0]    present;
   logic [WARPS*32-1:0] masks;
   logic [WARPS*32/LANES-1:0] scalars;
+  logic [2:0]          quiet_q;
   assign look_index     = look_i.index[WW-1:0];
   assign look_rd        = {look_i.warp[WW-1:0], look_i.rd};
   assign seen_o.running = 32'(look_running);
@@ -86,6 +87,10 @@ module simt_core #(
   assign kept_o.present = 32'(present);
   assign put_index      = put_i.index[WW-1:0];
   assign put_vector     = put_i.words[LANES*32-1:0];
+
+  // A warp is out of `present` two cycles after its last instruction.
+  always_ff @(posedge clk_i)
+    quiet_q <= rst_i ? '0 : {quiet_q[1:0], control_i.halt && !control_i.restoring && !busy_o};
 
   // ------------------------------------------------------------------------------------------------- P
   logic             pick_valid;
@@ -186,6 +191,7 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_written (
       .clk_i,
+      .rst_i,
       .clear_i(launch && !launch_i.live),
       .clear_warp_i(launch_warp),
       .write_i(wb_write),
@@ -203,15 +209,19 @@ module simt_core #(
       .rs3_i(d_rs3[4:0]),
       .has_o(r_has),
       .value_o(r_value),
-      .put_masks_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_MASKS),
-      .put_second_i(put_i.index[0]),
-      .put_line_i(put_i.line),
+      .put_mask_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_MASKS),
+      .put_word_i(put_i.mask),
       .put_scalars_i(put_i.valid && put_i.kind == simt_core_pkg::LINE_SCALARS),
       .put_warp_i(put_index),
       .put_first_i(put_i.rd),
       .put_vector_i(put_vector),
+      .quiet_i(&quiet_q),
+      .live_i(present),
+      .ready_o(kept_o.ready),
       .masks_o(masks),
       .scalars_o(scalars),
+      .look_i(look_i.active),
+      .look_next_i(look_rd),
       .look_warp_i(look_index),
       .look_first_i(look_i.first),
       .look_ram_i(look_regs),

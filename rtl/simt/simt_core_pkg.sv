@@ -114,8 +114,9 @@ package simt_core_pkg;
 
   // State that decides which lines a save has.
   typedef struct packed {
-    logic [1023:0] masks;    // of each warp: its registers that are saved as a vector each
-    logic [127:0]  scalars;  // of each warp, a bit for each vector of scalars: one of these registers is not zero
+    logic          ready;    // masks and scalars are those of the stopped core
+    logic [1023:0] masks;    // of each live warp: its registers that are saved as a vector each
+    logic [127:0]  scalars;  // of each live warp, a bit for each vector of scalars: one of these may not be zero
     logic [31:0]   present;  // warps that have been launched and have not ended
   } kept_t;
 
@@ -210,9 +211,10 @@ package simt_core_pkg;
   typedef struct packed {
     logic          valid;
     line_e         kind;
-    logic [4:0]    index;   // slot, warp or line of masks
+    logic [4:0]    index;   // slot or warp; of masks the warp of the word
     logic [4:0]    rd;      // register; of scalars the first one of the vector
-    logic [511:0]  line;    // of masks and slots
+    logic [31:0]   mask;    // of masks: a word
+    logic [511:0]  line;    // of slots
     logic [1023:0] words;   // of all other kinds: a word for each lane
   } put_t;
 

@@ -3,7 +3,8 @@
 //
 // Contract: resume_i.start begins. Every line up to and including the last is taken, whatever it holds. resumed_o.bad:
 // the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. put_o
-// is the part that simt_walk names by kind, index and register. Lines of local memory wait for resume_i.local_ok. rep_*
+// is the part that simt_walk names by kind, index and register; a line of masks is passed on word by word, in up to 16
+// cycles. Lines of local memory wait for resume_i.local_ok. rep_*
 // issues the unfinished memory instructions to the LSU again, in order; rep_put_o, before each, marks its destination
 // and its group. back_* gives the resident groups to the dispatcher and, when all other state is restored
 // (resume_i.tidy), the next group.
@@ -70,6 +71,15 @@ module simt_restore #(
   assign head_o.pending = pending_q;
   assign head_o.scalars = scalars_q;
 
+  // The word of a line of masks, which is that of warp {index[0], word_q}.
+  localparam logic [3:0] LAST_WORD = 4'(WARPS > 16 ? 15 : WARPS - 1);
+  logic [3:0] word_q;
+  logic       is_masks;
+
+  assign is_masks = walk_i.kind == simt_core_pkg::LINE_MASKS;
+
+  always_ff @(posedge clk_i) word_q <= (put && is_masks && !step) ? word_q + 4'd1 : '0;
+
   // The line in line_q.
   always_comb begin
     is_vector    = walk_i.kind == simt_core_pkg::LINE_LANES || walk_i.kind == simt_core_pkg::LINE_PCS
@@ -83,6 +93,7 @@ module simt_restore #(
       ok           = walk_i.valid && resume_i.local_ok && lmem_ready_i;
     end
     if (walk_i.kind == simt_core_pkg::LINE_PENDING) ok = walk_i.valid && !rep_valid_o;
+    if (is_masks) ok = walk_i.valid && word_q == LAST_WORD;
     step         = full_q && (bad_q || ok);
     step_o       = step && !bad_q;
     // Local memory is not part of it, because lmem_ready_i is known late in the cycle.
@@ -97,7 +108,8 @@ module simt_restore #(
 
   assign put_o.valid  = put;
   assign put_o.kind   = walk_i.kind;
-  assign put_o.index  = walk_i.index;
+  assign put_o.index  = is_masks ? {walk_i.index[0], word_q} : walk_i.index;
+  assign put_o.mask   = line_q[32*word_q +: 32];
   assign put_o.rd     = walk_i.rd;
   assign put_o.line   = line_q;
   assign put_o.words  = 1024'(vector);

@@ -4,7 +4,8 @@
 // Contract: clear_i (a launch) sets the registers of a warp to zero. A resume begins with forget_i, which sets all
 // registers of all warps to zero; then put_i writes put_vector_i, one word for each of LANES registers from put_first_i
 // on, which is a multiple of LANES. x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in
-// t + 1, held until the next read. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
+// t + 1, held until the next read. write_value_o is combinational, and so is, with look_i, look_o (LANES registers from
+// look_first_i on), which shares the read port of rs1.
 // given_o: the vectors that put_i has written.
 // State saved at preemption: all of it, except registers that have been written to the lanes since (simt_written).
 //
@@ -35,9 +36,11 @@ module simt_scalars #(
     output logic [3*WIDTH-1:0]  value_o,
     input  logic [WW+4:0]       write_rd_i,     // {warp, register}
     output logic [WIDTH-1:0]    write_value_o,
+    input  logic                look_i,         // nothing is read
     input  logic [WW-1:0]       look_warp_i,
     input  logic [4:0]          look_first_i,
-    output logic [LANES*WIDTH-1:0] look_o,
+    output logic [LANES*WIDTH-1:0] look_o,         // where it has been given
+    output logic                look_given_o,
     output logic [WARPS*VECTORS-1:0] given_o
 );
 
@@ -49,23 +52,26 @@ module simt_scalars #(
 
   function automatic logic [WIDTH-1:0] word(input logic [LANES*WIDTH-1:0] vector, input logic given,
                                             input logic [LW-1:0] r);
-    word = given ? vector[WIDTH*r +: WIDTH] : '0;
+    logic [LANES*WIDTH-1:0] rest;
+    rest = vector;
+    for (int k = LW - 1; k >= 0; k--) if (r[k]) rest = rest >> (WIDTH << k);
+    word = rest[WIDTH-1:0] & {WIDTH{given}};
   endfunction
 
-  logic [AW-1:0] at1, at2, at3, at_write, at_look, at_put;
+  logic [AW-1:0] at1, at2, at3, at_write, at_put;
 
   always_comb begin
-    at1        = AW'({d_warp_i, rs1_i} >> LW);
+    at1        = AW'((look_i ? {look_warp_i, look_first_i} : {d_warp_i, rs1_i}) >> LW);
     at2        = AW'({d_warp_i, rs2_i} >> LW);
     at3        = AW'({d_warp_i, rs3_i} >> LW);
     at_write   = AW'(write_rd_i >> LW);
-    at_look    = AW'({look_warp_i, look_first_i} >> LW);
     at_put     = AW'({put_warp_i, put_first_i} >> LW);
     given_o    = given_q;
     put_vector = put_vector_i;
     if (put_first_i == 5'd0) put_vector[WIDTH-1:0] = '0;
     write_value_o = word(vector_q[at_write], given_q[at_write], write_rd_i[LW-1:0]);
-    look_o        = given_q[at_look] ? vector_q[at_look] : '0;
+    look_o        = vector_q[at1];
+    look_given_o  = given_q[at1];
   end
 
   always_ff @(posedge clk_i) begin

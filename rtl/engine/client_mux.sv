@@ -49,9 +49,9 @@ module client_mux (
     for (int c = 0; c < 4; c++) if (client == 2'(c)) req_o = c_req_i[tern_pkg::MEM_REQ_W*c+:tern_pkg::MEM_REQ_W];
     req_o.amo = simt.amo;  // The SIMT executor is the only client with atomics.
     if (!req_bypass_o) req_o.line[27:26] = '0;
-    c_req_ready_o = '0;
-    c_req_ready_o[client] = req_ready_i;
-    c_rsp_valid_o = '0;
-    c_rsp_valid_o[rsp_client_i] = rsp_valid_i;
+    for (int c = 0; c < 4; c++) begin
+      c_req_ready_o[c] = req_ready_i && client == 2'(c);
+      c_rsp_valid_o[c] = rsp_valid_i && rsp_client_i == 2'(c);
+    end
   end
 endmodule

@@ -64,7 +64,7 @@ module cp_execute #(
   // fault or stopped. SAVE moves its state to memory. RESET resets it.
   localparam logic [2:0] S_IDLE = 3'd0, S_START = 3'd1, S_RESTORE = 3'd2, S_RUN = 3'd3, S_SAVE = 3'd4, S_RESET = 3'd5;
 
-  logic [2:0] state_q, exec_q;
+  logic [2:0] state_q, exec_q, select_q;  // select: exec_q in S_RUN, else 0.
   logic resume_q, failed_q, dispatched_q, last_paging_q;  // dispatched: last_* are those of the last dispatch.
   logic [21:0] last_root_q;
   logic stopped, sent, given, fault;
@@ -75,7 +75,7 @@ module cp_execute #(
   assign dropped_o = state_q == S_RESET && !failed_q;
   assign bad_o = fault;
   assign exec_o.active = state_q != S_IDLE ? exec_q : '0;
-  assign exec_o.select = state_q == S_RUN ? exec_q : '0;
+  assign exec_o.select = select_q;
   assign exec_o.reset = state_q == S_RESET ? exec_q : '0;
   assign exec_o.start = state_q == S_START ? exec_q : '0;
   assign exec_resume_o = resume_q;
@@ -93,6 +93,7 @@ module cp_execute #(
       S_START:
       if (|(exec_q & exec_ready_i)) begin
         state_q <= resume_q ? S_RESTORE : S_RUN;
+        if (!resume_q) select_q <= exec_q;
         if (exec_q[0]) begin
           dispatched_q <= 1'b1;
           last_root_q <= head_i.root;
@@ -103,12 +104,16 @@ module cp_execute #(
         failed_q <= fault;
         if (exec_ended_i) state_q <= S_IDLE;
         else if (fault) state_q <= S_RESET;
-        else if (given) state_q <= S_RUN;
-        else if (stop_i) state_q <= S_RESET;
+        else if (given) begin
+          state_q <= S_RUN;
+          select_q <= exec_q;
+        end else if (stop_i) state_q <= S_RESET;
       end
       S_RUN:
-      if (exec_ended_i) state_q <= S_IDLE;
-      else if (stopped) state_q <= S_SAVE;
+      if (exec_ended_i || stopped) begin
+        state_q <= exec_ended_i ? S_IDLE : S_SAVE;
+        select_q <= '0;
+      end
       S_SAVE: if (sent) state_q <= S_IDLE;
       default: begin  // S_RESET lasts one cycle.
         state_q <= S_IDLE;
@@ -118,6 +123,7 @@ module cp_execute #(
     if (forget_i) dispatched_q <= 1'b0;
     if (rst_i) begin
       state_q <= S_IDLE;
+      select_q <= '0;
       dispatched_q <= 1'b0;
     end
   end
@@ -160,4 +166,14 @@ module cp_execute #(
 
   logic unused;
   assign unused = &{1'b0, head_i};
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // A reset has been seen.
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      selects_while_it_runs: assert (select_q == (state_q == S_RUN ? exec_q : '0));
+    end
+  end
+`endif
 endmodule

@@ -181,7 +181,7 @@ module engine #(
       .exec_cmd_o(cmd),
       .exec_flush_o(flush),
       .exec_status_i(status),
-      .save_valid_i(|(save_valid & exec.active)),
+      .save_valid_i(|save_valid),
       .save_ready_o(save_ready),
       .save_i(save),
       .restore_valid_o(restore_valid),
@@ -242,7 +242,7 @@ module engine #(
         .stop_req_i(exec.stop[0]),
         .stop_gran_i(stop_gran),
         .save_valid_o(save_valid[0]),
-        .save_ready_i(save_ready && exec.active[0]),
+        .save_ready_i(save_ready),
         .save_o(simt_save),
         .restore_valid_i(restore_valid && exec.active[0]),
         .restore_ready_o(restore_ready[0]),
@@ -287,7 +287,7 @@ module engine #(
       .stop_req_i(exec.stop[1]),
       .stop_gran_i(stop_gran),
       .save_valid_o(save_valid[1]),
-      .save_ready_i(save_ready && exec.active[1]),
+      .save_ready_i(save_ready),
       .save_o(mover_save),
       .restore_valid_i(restore_valid && exec.active[1]),
       .restore_ready_o(restore_ready[1]),
@@ -311,7 +311,7 @@ module engine #(
         .stop_req_i(exec.stop[2]),
         .stop_gran_i(stop_gran),
         .save_valid_o(save_valid[2]),
-        .save_ready_i(save_ready && exec.active[2]),
+        .save_ready_i(save_ready),
         .save_o(user_save),
         .restore_valid_i(restore_valid && exec.active[2]),
         .restore_ready_o(restore_ready[2]),
@@ -420,7 +420,7 @@ module engine #(
   check_channel #(.WIDTH(513)) u_check_save (
       .clk_i,
       .rst_i(queue_rst || |exec.reset),
-      .valid_i(|(save_valid & exec.active)),
+      .valid_i(|save_valid),
       .ready_i(save_ready),
       .data_i(save)
   );
@@ -432,6 +432,7 @@ module engine #(
       one_executor: assert ((exec.active & (exec.active - 1'b1)) == '0 && (exec.select & (exec.select - 1'b1)) == '0);
       the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec.active) == '0);
       only_the_active_one_asks: assert ((x_valid & ~exec.active) == '0 && !(cp_valid && exec.select != '0));
+      only_the_active_one_saves: assert ((save_valid & ~exec.active) == '0);
       it_ends_in_one_way: assert ((exec_done & exec_fault) == '0 && ((exec_done | exec_fault) & exec_stopped) == '0);
     end
   end

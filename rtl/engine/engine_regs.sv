@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers of one engine (docs/spec/registers.yaml, block engine): submission, commands, indications, counters.
 //
-// Contract: write_i is one write of wdata_i to addr_i and is always taken. rdata_o depends combinationally on addr_i. A
-// write to an ro register has no effect; wo registers and unused addresses read zero. A command leaves as a pulse, one
-// cycle after the write. The doorbell submits the values that the submission registers have; they keep them.
+// Contract: write_i is one write of wdata_i to addr_i and is always taken. A read keeps addr_i for two cycles: in the
+// second one rdata_o has the register. A write to an ro register has no effect; wo registers and unused addresses read
+// zero. A command leaves as a pulse, one cycle after the write. The doorbell submits the values that the submission
+// registers have; they keep them.
+// The first cycle of a read looks up counters, words of the indication, and what a debugger sees of a warp, whose logic
+// is deep. The second one selects the register.
 // Preemption: no state is saved. A reset of the engine does not change the writable registers.
 module engine_regs (
     input  logic                  clk_i,
@@ -47,6 +50,7 @@ module engine_regs (
   logic [1:0] granularity_q;
   logic [5:0] dbg_warp_q;
   logic [13:0] addr;
+  logic [31:0] counter_q, word_q, dbg_pc_q, dbg_lanes_q;  // Looked up in the cycle before.
   logic [319:0] low_words;
   logic [511:0] words;  // Indication, in the order of its registers.
 
@@ -126,13 +130,19 @@ module engine_regs (
                       info};
   assign words = {64'b0, ind_i.fault.group, 32'b0, low_words};
 
+  always_ff @(posedge clk_i) begin
+    counter_q <= addr_i[2] ? counter_i[63:32] : counter_i[31:0];
+    word_q <= |indications_i ? words[{addr_i[5:2], 5'b0}+:32] : '0;
+    dbg_pc_q <= dbg_pc_i;
+    dbg_lanes_q <= dbg_lanes_i;
+  end
+
   always_comb begin
     rdata_o = '0;
-    if (addr_i >= 10'h100) rdata_o = addr_i[2] ? counter_i[63:32] : counter_i[31:0];
+    if (addr_i >= 10'h100) rdata_o = counter_q;
     else if (addr_i >= tern_spec_pkg::REG_ENGINE_IND_INFO[9:0] && addr_i < tern_spec_pkg::REG_ENGINE_RUN_FENCE_LO[9:0])
-    begin
-      if (|indications_i) rdata_o = words[{addr_i[5:2], 5'b0}+:32];
-    end else
+      rdata_o = word_q;
+    else
       case (addr)
         tern_spec_pkg::REG_ENGINE_STATUS: rdata_o = status;
         tern_spec_pkg::REG_ENGINE_SUB_FENCE_LO: rdata_o = fence_q[31:0];
@@ -151,8 +161,8 @@ module engine_regs (
         tern_spec_pkg::REG_ENGINE_NEXT_FENCE_LO: rdata_o = next_fence_i[31:0];
         tern_spec_pkg::REG_ENGINE_NEXT_FENCE_HI: rdata_o = next_fence_i[63:32];
         tern_spec_pkg::REG_ENGINE_DBG_WARP: rdata_o[5:0] = dbg_warp_q;
-        tern_spec_pkg::REG_ENGINE_DBG_PC: rdata_o = dbg_pc_i;
-        tern_spec_pkg::REG_ENGINE_DBG_LANES: rdata_o = dbg_lanes_i;
+        tern_spec_pkg::REG_ENGINE_DBG_PC: rdata_o = dbg_pc_q;
+        tern_spec_pkg::REG_ENGINE_DBG_LANES: rdata_o = dbg_lanes_q;
         default: ;
       endcase
   end

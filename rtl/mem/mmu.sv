@@ -10,7 +10,8 @@
 // slot or no walk is free, the requests behind wait. root_ppn_i and bypass_i are sampled with each request. Once a page
 // was absent while hold_absent_i is high, every translated request is refused as if its page were absent, until
 // hold_absent_i falls. pass_o, at latest with the answer: the request of pass_tag_o will be carried out.
-// Implementation: stage A accepts and looks up, stage B checks, and stage C has a request whose walk is done. The
+// Implementation: stage A accepts and looks up, stage B checks, and stage C has a request whose walk is done. Stage A
+// has room for two requests, so req_ready_o does not depend on whether its request moves on, which is known late. The
 // output register takes page-table reads first, then C, then B. The former two come from requests that have been in B,
 // so B waits for few of them.
 // TLB entries are tagged by root table and not by an address-space number: nobody has to assign numbers, and a switch
@@ -61,10 +62,10 @@ module mmu #(
     input  tern_pkg::mem_rsp_t mem_rsp_i
 );
   // Stage A.
-  logic a_valid_q, a_exec_q, a_bypass_q, a_go;
-  tern_pkg::mem_req_t a_req_q;
-  logic [TAG_W-1:0] a_tag_q;
-  logic [21:0] a_root_q;
+  logic a_valid, a_exec, a_bypass, a_go, a_ready, a_take, wide_valid, wide_ready;
+  tern_pkg::mem_req_t a_req;
+  logic [TAG_W-1:0] a_tag;
+  logic [21:0] a_root;
 
   // Stage B.
   logic b_valid_q, b_exec_q, b_bypass_q, b_go;
@@ -98,8 +99,8 @@ module mmu #(
   tlb #(.ENTRIES(TLB_ENTRIES)) u_tlb (
       .clk_i,
       .rst_i,
-      .look_root_i(a_root_q),
-      .look_vpn_i(a_req_q.line[25:6]),
+      .look_root_i(a_root),
+      .look_vpn_i(a_req.line[25:6]),
       .match_o(match),
       .select_i(b_match_q),
       .used_i(b_go),
@@ -131,8 +132,8 @@ module mmu #(
       .clk_i,
       .rst_i,
       .mem_pages_i,
-      .near_root_i(a_root_q),
-      .near_vpn_i(a_req_q.line[25:6]),
+      .near_root_i(a_root),
+      .near_vpn_i(a_req.line[25:6]),
       .near_o(near),
       .look_valid_i(b_valid_q),
       .open_valid_i(b_parked && b_walk == '0),
@@ -154,7 +155,7 @@ module mmu #(
       .empty_i(pick & last & {WALKS{c_load}} & ~b_joins),
       .join_i(b_joins),
       .waits_o(waits),
-      .flush_valid_i(flush_valid_i && !a_valid_q && !b_valid_q && !c_valid_q && live == '0),
+      .flush_valid_i(flush_valid_i && !a_valid && !b_valid_q && !c_valid_q && live == '0),
       .flush_ready_o,
       .flush_all_i,
       .flush_root_i,
@@ -249,29 +250,45 @@ module mmu #(
   assign c_go = c_valid_q && send_ready;
   assign b_sent = b_valid_q && !b_parks && !b_held && !c_valid_q && send_ready;
   assign b_go = b_sent || b_parked;
-  assign a_go = a_valid_q && (!b_valid_q || b_go);
-  assign req_ready_o = (!a_valid_q || a_go) && !block_i && !flush_valid_i;
+  assign a_go = a_valid && (!b_valid_q || b_go);
+  assign req_ready_o = a_ready && !block_i && !flush_valid_i;
+  assign a_take = req_valid_i && req_ready_o;
+
+  // The lookup needs its address early in a cycle, so that comes from registers. Data only go on to stage B and lie in
+  // a memory. Both queues take and give their entries together.
+  mem_slice #(.WIDTH(2 + 4 + 28 + 1 + TAG_W + 22 + 1)) u_a (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(a_take),
+      .in_ready_o(a_ready),
+      .in_data_i({req_i.op, req_i.amo, req_i.line, req_exec_i, req_tag_i, root_ppn_i, bypass_i}),
+      .out_valid_o(a_valid),
+      .out_ready_i(a_go),
+      .out_data_o({a_req.op, a_req.amo, a_req.line, a_exec, a_tag, a_root, a_bypass})
+  );
+  mem_fifo #(.WIDTH(512 + 64), .DEPTH_LOG2(1)) u_a_data (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(a_take),
+      .in_ready_o(wide_ready),
+      .in_data_i({req_i.wdata, req_i.be}),
+      .out_valid_o(wide_valid),
+      .out_ready_i(a_go),
+      .out_data_o({a_req.wdata, a_req.be})
+  );
 
   always_ff @(posedge clk_i) begin
-    if (!a_valid_q || a_go) a_valid_q <= req_valid_i && req_ready_o;
-    if (req_valid_i && req_ready_o) begin
-      a_req_q <= req_i;
-      a_exec_q <= req_exec_i;
-      a_tag_q <= req_tag_i;
-      a_root_q <= root_ppn_i;
-      a_bypass_q <= bypass_i;
-    end
-    if (!b_valid_q || b_go) b_valid_q <= a_valid_q;
+    if (!b_valid_q || b_go) b_valid_q <= a_valid;
     b_new_q <= a_go;
     b_match_q <= a_go ? match : b_match_q & ~lost;
     if (a_go) begin
-      b_req_q <= a_req_q;
-      b_exec_q <= a_exec_q;
-      b_tag_q <= a_tag_q;
-      b_root_q <= a_root_q;
-      b_bypass_q <= a_bypass_q;
+      b_req_q <= a_req;
+      b_exec_q <= a_exec;
+      b_tag_q <= a_tag;
+      b_root_q <= a_root;
+      b_bypass_q <= a_bypass;
       b_walk_q <= near;
-      if (b_parked && {a_root_q, a_req_q.line[25:6]} == {b_root_q, b_req_q.line[25:6]}) b_walk_q <= near | b_target;
+      if (b_parked && {a_root, a_req.line[25:6]} == {b_root_q, b_req_q.line[25:6]}) b_walk_q <= near | b_target;
     end
     if (c_load) begin
       c_valid_q <= |(done & waits);
@@ -292,7 +309,6 @@ module mmu #(
       local_fault_q <= b_fault;
     end
     if (rst_i) begin
-      a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
       b_new_q <= 1'b0;
       c_valid_q <= 1'b0;
@@ -336,7 +352,7 @@ module mmu #(
   logic accepted_q;
   assign busy_o = |in_flight_q || accepted_q;
   always_ff @(posedge clk_i) begin
-    accepted_q <= req_valid_i && req_ready_o;
+    accepted_q <= a_take;
     if (accepted_q && !rsp_valid_o) in_flight_q <= in_flight_q + 1'b1;
     if (!accepted_q && rsp_valid_o) in_flight_q <= in_flight_q - 1'b1;
     if (rst_i) begin
@@ -346,7 +362,17 @@ module mmu #(
   end
 
   logic unused;
-  assign unused = &{1'b0, pte, c_pte_q};
+  assign unused = &{1'b0, pte, c_pte_q, wide_valid, wide_ready};
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // There was a reset.
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      data_with_their_request: assert (wide_valid == a_valid && wide_ready == a_ready);
+    end
+  end
+`endif
 
   check_request #(.TAG_W(TAG_W + 2)) u_check_req (
       .clk_i,

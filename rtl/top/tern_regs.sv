@@ -2,7 +2,7 @@
 // The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave with an aperture of 16 KiB.
 //
 // The blocks `dev` and `dirty` are in this module. The block of an engine is in that engine, which drives reg_rdata_i
-// combinationally from reg_addr_o.
+// in the second cycle of an address on reg_addr_o.
 //
 // Contract: the slave handles one access at a time. If a read and a write wait, they alternate. Every access is
 // answered with OKAY within a few cycles. A write takes all four bytes. The answer comes when the effect of the write
@@ -59,8 +59,7 @@ module tern_regs #(
     input  logic                  dirty_bus_error_i,
     input  logic [          31:0] dirty_found_i
 );
-  // S_WAIT has no effect: the blocks of the engines answer addr_q in the same cycle, which S_DO samples. Without this
-  // state each access would take a cycle less, and all baselines of the benches would change.
+  // In S_WAIT the blocks of the engines look up addr_q. Their answer is there in S_DO.
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
   localparam logic [2:0] SETTLE = 3'd4;  // Cycles from a write to its effect on the interrupt line.
   localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0

@@ -8,7 +8,7 @@ module cover_mmu #(
     input logic                   clk_i,
     input logic                   ev_hit_o,
     input logic                   ev_miss_o,
-    input logic                   a_valid_q,
+    input logic                   a_valid,
     input logic                   b_valid_q,
     input logic                   b_go,
     input logic                   b_sent,
@@ -100,7 +100,7 @@ module cover_mmu #(
   waited_goes_first:    cover property (@(posedge clk_i) b_valid_q && !b_parks && !b_held && c_go);
   table_goes_first:     cover property (@(posedge clk_i) read_valid && c_valid_q);
   entry_is_replaced:    cover property (@(posedge clk_i) b_valid_q && !b_go && |(b_match_q & lost));
-  queue_behind_held:    cover property (@(posedge clk_i) a_valid_q && b_valid_q && (b_held || misses) && !b_go);
+  queue_behind_held:    cover property (@(posedge clk_i) a_valid && b_valid_q && (b_held || misses) && !b_go);
 
   // and after that
   fill_4k:              cover property (@(posedge clk_i) c_fill_q && !c_super_q);

@@ -124,7 +124,7 @@ module tb;
           i == 3 ? REG_ENGINE_IND_VA[9:0] : i == 4 ? REG_ENGINE_IND_OFFSET[9:0] : i == 5
             ? REG_ENGINE_IND_BEGIN_LO[9:0] :
           REG_ENGINE_IND_BEGIN_HI[9:0];
-      #1 seen[i] = reg_rdata;
+      @(negedge clk); seen[i] = reg_rdata;
     end
     status = seen[0];
   endtask
@@ -442,7 +442,8 @@ module tb;
 
   task automatic dump(input logic [13:0] addr, input logic [31:0] expected);
     @(negedge clk) reg_addr = addr[9:0];
-    #1 if (reg_rdata != expected) fail($sformatf("register %h reads %h", addr, reg_rdata));
+    @(negedge clk);
+    if (reg_rdata != expected) fail($sformatf("register %h reads %h", addr, reg_rdata));
   endtask
 
   int since_stop = 0;

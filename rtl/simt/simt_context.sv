@@ -6,6 +6,8 @@
 // to these modules: simt_core shows on seen_i what look_o names, and takes put_o; simt_lsu has local memory (lmem_*)
 // and unfinished memory instructions (pend_*, rep_*); the dispatcher has the groups (groups_i, back_*). simt_walk names
 // the lines in order, simt_save builds them, simt_restore distributes them; their headers describe the handshakes.
+// look_o.index is the slot or warp of the line that is saved or, in a resume, of the group that is given to the
+// dispatcher. Otherwise it is the warp dbg_warp_i of the cycle before.
 //
 // State saved at preemption: none of its own.
 
@@ -18,6 +20,7 @@ module simt_context #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic [10:0]         local_lines_i,    // lines of local memory of a slot
+    input  logic [4:0]          dbg_warp_i,       // warp that a debugger looks at
     // save
     input  logic                save_i,
     output logic                save_valid_o,
@@ -63,6 +66,7 @@ module simt_context #(
   simt_core_pkg::walk_t walk;
   simt_core_pkg::look_t look;
   logic [WW-1:0]    index;
+  logic [4:0]       index_q, slot;
   logic [31:0]      regs;
   logic [VECTORS-1:0] scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
@@ -186,15 +190,30 @@ module simt_context #(
       .rep_put_o,
       .rep_record_o,
       .rep_operands_o,
+      .slot_o(slot),
       .back_valid_o,
       .back_ready_i,
       .back_o
   );
 
-  // A resume reads the slots, whose groups it gives to the dispatcher.
+  // A register, since much logic follows it. A resume reads the slots, whose groups it gives to the dispatcher.
+  always_ff @(posedge clk_i)
+    if (save_step) index_q <= walk.index;
+    else if (!saving_q) index_q <= resume_i.local_ok ? slot : dbg_warp_i;
+
   always_comb begin
-    look_o = look;
-    if (!saving_q) look_o.index = back_o.slot;
+    look_o       = look;
+    look_o.index = index_q;
   end
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      shows_the_slot_it_gives: assert (!(back_valid_o && back_ready_i && !back_o.last) || index_q == back_o.slot);
+    end
+  end
+`endif
 
 endmodule

@@ -561,7 +561,7 @@ module simt_core #(
   endgenerate
 
   // ---------------------------------------------------------------------------------------------- launch
-  logic          launch, launch_free, launch_wb, launch_taken, launch_new;
+  logic          launch, launch_free, launch_wb, launch_taken, launch_new, launch_may_q;
   logic [WW-1:0] launch_warp;
   simt_core_pkg::result_t launch_to;
   simt_core_pkg::lane_wb_t lane_wb;
@@ -571,8 +571,7 @@ module simt_core #(
 
   assign launch_warp    = launch_i.warp[WW-1:0];
   assign launch_new     = !launch_i.live && !launch_i.ended;
-  assign launch_ready_o = control_i.launch_ok && launch_free
-                          && !(launch_new && (holds[launch_warp] || lsu_hold[launch_warp]));
+  assign launch_ready_o = control_i.launch_ok && launch_free && (!launch_new || launch_may_q);
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
@@ -594,6 +593,24 @@ module simt_core #(
       .wb_data_o(lane_wb.launch),
       .launched_o(launched)
   );
+
+  // A new launch waits until no instruction of the warp's last launch is held. That is looked up in the cycle before,
+  // in which the same warp was on offer with leave to be launched. It is then still true: a warp that has ended issues
+  // nothing, and the instructions that a resume gives to the LSU come only without that leave. A new launch takes two
+  // cycles (simt_launch), so only the first warp of a group waits for the lookup.
+  always_ff @(posedge clk_i)
+    launch_may_q <= launch_valid_i && control_i.launch_ok && !launch && !holds[launch_warp] && !lsu_hold[launch_warp]
+                    && !rst_i;
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      launches_when_nothing_is_held: assert (!(launch && launch_new && (holds[launch_warp] || lsu_hold[launch_warp])));
+    end
+  end
+`endif
 
   always_ff @(posedge clk_i)
     if (launch) begin

@@ -104,6 +104,12 @@ module simt_executor #(
   // request: a page is absent. ended_q: the dispatcher has ended. wait_q: the core waits for room in the LSU.
   logic          fault, request, request_q, ended_q, wait_q;
   simt_op_pkg::lsu_status_t lsu;
+  // What the units tell about themselves is known late in a cycle, so state_q sees it one cycle later. That a state may
+  // end (drained_q, still_q, gone_q, stop_q) was seen in the same state, in which nothing begins that could make it
+  // untrue: in DRAIN all warps have ended; in HALT the core has been quiet for some cycles, and the LSU is frozen; in
+  // KILL all units drop what they have; with a stop request the dispatcher takes no group, and the queue of the LSU
+  // does not grow beyond 5 again. A fault (failed_q) counts before the end of a state that was seen in the same cycle.
+  logic          failed_q, drained_q, still_q, gone_q, stop_q, busy_q;
 
   assign start_ready_o = state_q == IDLE;
   assign start         = start_valid_i && start_ready_o;
@@ -120,7 +126,13 @@ module simt_executor #(
     done_q    <= 1'b0;
     fault_q   <= 1'b0;
     stopped_q <= 1'b0;
-    quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
+    busy_q          <= core_busy;
+    failed_q        <= fault;
+    stop_q          <= state_q == RUN && (now || (soon && empty)) && lsu.pending <= 6'd5;
+    still_q         <= state_q == HALT && (&quiet_q) && (settled || ended_q) && lsu.settled && ic_idle;
+    drained_q       <= state_q == DRAIN && core_idle && lsu.idle && ic_idle;
+    gone_q          <= kill && lsu.idle && ic_idle;
+    quiet_q         <= (busy_q || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
     linger_q        <= state_q != HALT ? LINGER : request_q || (lsu.pending == '0 && quiet_q[1]) ? '0
                                                                                    : linger_q - {6'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
@@ -154,40 +166,41 @@ module simt_executor #(
           state_q <= RUN;
         end
       RESTORE:
-        if ((bad && all_in) || fault) state_q <= KILL;    // restored memory instructions already run
+        if ((bad && all_in) || failed_q) state_q <= KILL;  // restored memory instructions already run
         else if (all_back) state_q <= request_q ? HALT : RUN;
       REFUSE: if (all_in) state_q <= KILL;
       RUN:
-        if (fault) state_q <= KILL;
+        if (failed_q) state_q <= KILL;
         else if (request_q) state_q <= HALT;
         else if (dispatch_done) state_q <= DRAIN;
         // The restored memory instructions must have progressed so far that the LSU has room for what the core still
         // issues.
-        else if ((now || (soon && empty)) && lsu.pending <= 6'd5) state_q <= HALT;
+        else if (stop_q) state_q <= HALT;
       HALT:
-        if (fault) state_q <= KILL;
+        if (failed_q) state_q <= KILL;
         else if ((dispatch_done || ended_q) && !request_q) state_q <= DRAIN;
-        else if ((&quiet_q) && (settled || ended_q) && lsu.settled && ic_idle) begin
+        else if (still_q) begin
           stopped_q <= 1'b1;
           saved_q         <= 1'b1;
           state_q         <= SAVE;
         end
       SAVE: if (save_valid_o && save_ready_i && save_o.last) state_q <= KILL;
       DRAIN:
-        if (fault) state_q <= KILL;
+        if (failed_q) state_q <= KILL;
         else if (request_q) state_q <= HALT;
-        else if (core_idle && lsu.idle && ic_idle) begin
+        else if (drained_q) begin
           done_q <= 1'b1;
           state_q      <= IDLE;
         end
       default:
-        if (lsu.idle && ic_idle) begin
+        if (gone_q) begin
           fault_q <= !saved_q;
           state_q       <= IDLE;
         end
     endcase
     if (rst_i) begin
       state_q         <= IDLE;
+      failed_q        <= 1'b0;
       begin_q         <= 1'b0;    // otherwise the dispatcher would start with the next packet
       done_q    <= 1'b0;
       fault_q   <= 1'b0;
@@ -231,7 +244,7 @@ module simt_executor #(
       fault_named_q  <= 1'b0;
     end else if (restoring && bad) begin
       fault_code_q <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
-    end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) &&
+    end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) && !failed_q &&
                  (fault || (refused_q && request && !request_q))) begin
       fault_named_q <= 1'b1;
       if (lsu_faults || (!fault && !first_fetch_q)) begin
@@ -429,6 +442,7 @@ module simt_executor #(
       .clk_i,
       .rst_i(rst_i || kill),
       .local_lines_i(local_lines),
+      .dbg_warp_i(5'(dbg_warp_i[WW-1:0])),
       .save_i(state_q == SAVE),
       .save_valid_o,
       .save_ready_i,
@@ -488,13 +502,15 @@ module simt_executor #(
   assign freeze    = (state_q == HALT && linger_q == '0) || state_q == SAVE || (restoring && (!all_in || rep_valid));
   assign rep_ready = iss_ready;
 
-  // A debugger sees the state that neither a save nor a resume reads, of warps that have been launched.
+  // A debugger sees the state that neither a save nor a resume reads, of warps that have been launched. What is shown
+  // is of the warp that was asked for in the cycle before.
+  logic looked_q;
   always_comb begin
     look        = asked;
     look.active = state_q == SAVE || restoring;
-    if (!look.active) look.index = 5'(dbg_warp_i[WW-1:0]);
   end
-  assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && !look.active) ? seen.running : '0;
+  always_ff @(posedge clk_i) looked_q <= look.active;
+  assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && !look.active && !looked_q) ? seen.running : '0;
   assign dbg_pc_o    = seen.pc;
 
   assign control.halt      = halt;
@@ -689,4 +705,17 @@ module simt_executor #(
   logic unused;
   assign unused = &{1'b0, ic_miss, dbg_warp_i, rep_record, core_fault, seen, head, pend, lsu_fault};
 
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      drained_stays: assert (!drained_q || failed_q || request_q || (core_idle && lsu.idle && ic_idle && !fault));
+      gone_stays: assert (!gone_q || (lsu.idle && ic_idle));
+      still_stays: assert (!still_q || failed_q || state_q != HALT || dispatch_done ||
+                           ((settled || ended_q) && lsu.settled && ic_idle && !core_busy && !fault));
+      stop_stays: assert (!stop_q || state_q != RUN || lsu.pending <= 6'd5);
+    end
+  end
+`endif
 endmodule

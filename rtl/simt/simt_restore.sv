@@ -4,10 +4,9 @@
 // Contract: resume_i.start begins. Every line up to and including the last is taken, whatever it holds. resumed_o.bad:
 // the state is from a device of another geometry (lanes, warps), or has more or fewer lines than its head says. put_o
 // is the part that simt_walk names by kind, index and register; a line of masks is passed on word by word, in up to 16
-// cycles. Lines of local memory wait for resume_i.local_ok. rep_*
-// issues the unfinished memory instructions to the LSU again, in order; rep_put_o, before each, marks its destination
-// and its group. back_* gives the resident groups to the dispatcher and, when all other state is restored
-// (resume_i.tidy), the next group.
+// cycles. Lines of local memory wait for resume_i.local_ok. rep_* issues the unfinished memory instructions to the LSU
+// again, in order; rep_put_o, in the first cycle of each, marks its destination and its group. back_* gives the
+// resident groups to the dispatcher and, when all other state is restored (resume_i.tidy), the next group.
 //
 // State saved at preemption: none of its own. A stop during a restore resets the executor, since the saved state is
 // still valid.
@@ -44,6 +43,7 @@ module simt_restore #(
     output tern_spec_pkg::ctx_simt_pending_t rep_record_o,
     output logic [LANES*96-1:0] rep_operands_o,   // {cmp, data, addr}, a word for each lane
     // dispatcher
+    output logic [4:0]          slot_o,           // lowest slot that is not given yet, one cycle before back_o has it
     output logic                back_valid_o,
     input  logic                back_ready_i,
     output simt_core_pkg::back_t back_o           // group and base: of the next group; those of the slots come by put_o
@@ -164,7 +164,6 @@ module simt_restore #(
   assign has_data_o = op != tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD;
   assign has_cmp_o  = op == tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
                       && rep_record_o.amo == tern_pkg::AMO_CAS;
-  assign rep_put_o  = rep_end;
 
   always_ff @(posedge clk_i) begin
     if (put)
@@ -175,26 +174,39 @@ module simt_restore #(
         simt_core_pkg::LINE_CMP:     rep_operands_o[LANES*64 +: LANES*32] <= vector;
         default: ;
       endcase
+    rep_put_o <= rep_end && !rst_i;
     if (rep_end) rep_valid_o <= 1'b1;
     else if (rep_ready_i) rep_valid_o <= 1'b0;
     if (rst_i) rep_valid_o <= 1'b0;
   end
 
-  // The dispatcher gets the resident groups once all slots have arrived, and at the end the next group.
+  // The dispatcher gets the resident groups once all slots have arrived, and at the end the next group. Each is looked
+  // up in the cycle before it is offered (known_q). The dispatcher needs longer than that for a group.
+  logic       known_q, none_q, done_q;   // none: no slot is left; done: the dispatcher has taken the next group
+  logic [4:0] slot_q;
+
   always_comb begin
-    back_o.slot = '0;
-    for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_o.slot = 5'(s);
-    back_o.last  = todo_q == '0;
-    back_o.ended = next_ended_q;
-    {back_o.base, back_o.group} = next_q;
+    slot_o = '0;
+    for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) slot_o = 5'(s);
   end
 
-  assign back_valid_o = head_q && !bad_q && (todo_q == '0 ? ended_q && !rep_valid_o && resume_i.tidy
-                                                          : ended_q || walk_i.kind > simt_core_pkg::LINE_SLOT);
+  always_ff @(posedge clk_i) begin
+    slot_q  <= slot_o;
+    none_q  <= todo_q == '0;
+    known_q <= head_q && !(back_valid_o && back_ready_i) && !rst_i;
+    done_q  <= back_valid_o && back_ready_i && none_q && !rst_i;
+  end
+
+  assign back_o.slot  = slot_q;
+  assign back_o.last  = none_q;
+  assign back_o.ended = next_ended_q;
+  assign {back_o.base, back_o.group} = next_q;
+  assign back_valid_o = known_q && head_q && !bad_q && (none_q ? ended_q && !rep_valid_o && resume_i.tidy
+                                                               : ended_q || walk_i.kind > simt_core_pkg::LINE_SLOT);
 
   assign resumed_o.ended      = ended_q;
   assign resumed_o.bad        = bad_q;
-  assign resumed_o.done       = back_valid_o && back_ready_i && todo_q == '0;
+  assign resumed_o.done       = done_q;
   assign resumed_o.local_done = ended_q || (active_q && walk_i.kind > simt_core_pkg::LINE_LOCAL);
 
 endmodule

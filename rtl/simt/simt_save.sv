@@ -3,13 +3,14 @@
 //
 // Contract: while active_i is high, the module takes the lines that simt_walk names (walk_i) and puts them on out_*; no
 // other state may change meanwhile. The contents of a line must be valid one cycle after the walk names it;
-// look_o.index and look_o.first then tell which slot, warp or register it is. Contents are selected combinationally by
-// them, except registers, which look_o.read reads from the RAMs. Local memory answers later, in order. A memory
-// instruction (pend_*) is taken with its last line.
+// simt_context then shows which slot or warp it is, and look_o.first which register. Contents are selected
+// combinationally by them, except registers, which look_o.read reads from the RAMs. Local memory answers later, in
+// order. A memory instruction (pend_*) is taken with its last line.
 // State saved at preemption: none of its own.
 //
 // Before the contents of a line are read, the line takes a credit, which is a place in the output queue. When the
-// output stalls, no stage before the queue has to stall.
+// output stalls, no stage before the queue has to stall. A line is in a register before it is in the queue, since its
+// selection is deep.
 
 module simt_save #(
     parameter int LANES = 16,  // lanes, one work-item each
@@ -22,7 +23,7 @@ module simt_save #(
     input  simt_core_pkg::walk_t walk_i,
     output logic                step_o,
     // contents of the line, one cycle later
-    output simt_core_pkg::look_t look_o,
+    output simt_core_pkg::look_t look_o,          // index is not used
     input  simt_core_pkg::seen_t seen_i,
     input  logic [511:0]        head_i,
     input  logic [WARPS*32-1:0] masks_i,
@@ -45,14 +46,15 @@ module simt_save #(
   localparam int DEPTH_LOG2 = 3;
 
   logic                is_local, is_pending, step;
-  logic                at_valid_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
+  logic                at_valid_q, at_half_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
   simt_core_pkg::line_e at_kind_q;
   logic [3:0]          local_q;                 // local_q: lines of local memory that are still to come
   logic [DEPTH_LOG2:0] credit_q;
-  logic [4:0]          at_index_q, at_rd_q;
+  logic [4:0]          at_rd_q;
   logic [1023:0]       masks, vector;
   logic [511:0]        line;
-  logic                put, put_last, unused_ready;
+  logic                put, put_last, put_q, unused_ready;
+  logic [512:0]        put_line_q;              // {last, line}
 
   always_comb begin
     is_local    = walk_i.kind == simt_core_pkg::LINE_LOCAL;
@@ -69,7 +71,7 @@ module simt_save #(
 
   always_comb begin
     look_o.active = active_i;
-    look_o.index  = at_index_q;
+    look_o.index  = '0;
     look_o.own    = step && walk_i.kind == simt_core_pkg::LINE_SCALARS;
     look_o.read   = step && (walk_i.kind == simt_core_pkg::LINE_SCALARS || walk_i.kind == simt_core_pkg::LINE_REG);
     look_o.warp   = walk_i.index;
@@ -81,7 +83,7 @@ module simt_save #(
     at_valid_q <= step && !is_local && !rst_i;
     if (step) begin
       at_kind_q     <= walk_i.kind;
-      at_index_q    <= walk_i.index;
+      at_half_q     <= walk_i.index[0];
       at_rd_q       <= walk_i.rd;
       at_second_q   <= walk_i.second;
       at_last_q     <= walk_i.last;
@@ -113,7 +115,7 @@ module simt_save #(
       endcase
       case (at_kind_q)
         simt_core_pkg::LINE_HEAD:    line = head_i;
-        simt_core_pkg::LINE_MASKS:   line = at_index_q[0] ? masks[1023:512] : masks[511:0];
+        simt_core_pkg::LINE_MASKS:   line = at_half_q ? masks[1023:512] : masks[511:0];
         simt_core_pkg::LINE_SLOT:    line = {256'd0, seen_i.slot};
         simt_core_pkg::LINE_PENDING: line = {256'd0, pend_record_i};
         default:                     line = at_second_q ? vector[1023:512] : vector[511:0];
@@ -123,15 +125,20 @@ module simt_save #(
     put_last = at_valid_q ? at_last_q : local_last_q && local_q == 4'd1;
   end
 
+  always_ff @(posedge clk_i) begin
+    put_q <= put && !rst_i;
+    if (put) put_line_q <= {put_last, at_valid_q ? line : lmem_data_i};
+  end
+
   mem_fifo #(
       .WIDTH(513),
       .DEPTH_LOG2(DEPTH_LOG2)
   ) u_queue (
       .clk_i,
       .rst_i,
-      .in_valid_i(put),
+      .in_valid_i(put_q),
       .in_ready_o(unused_ready),
-      .in_data_i({put_last, at_valid_q ? line : lmem_data_i}),
+      .in_data_i(put_line_q),
       .out_valid_o,
       .out_ready_i,
       .out_data_o(out_o)

@@ -238,8 +238,7 @@ module fp_fma (
         2'd3: n = part[25:0];
       endcase
       guard        = n[1];
-      rest         = sticky_5_q;
-      for (int i = 0; i < 15; i++) rest = rest || (sum_5_q[i] && shift_5_q < 4'(15 - i));
+      rest         = sticky_5_q || (sum_5_q[14:0] & (15'h7fff >> shift_5_q)) != 15'd0;
       nearest_even = rm_5_q == simt_op_pkg::RM_RNE;
       nearest_max  = rm_5_q == simt_op_pkg::RM_RMM;
       away         = (rm_5_q == simt_op_pkg::RM_RUP && !sign_5_q) || (rm_5_q == simt_op_pkg::RM_RDN && sign_5_q);

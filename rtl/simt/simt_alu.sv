@@ -53,66 +53,63 @@ module simt_alu (
     taken_o = (operation[2] ? less : equal) ^ operation[0];
   end
 
-  // Shifter.
-  logic        left, whole;
-  logic [4:0]  count;
-  logic [31:0] turned, moved_out, shifted;
-
-  always_comb begin
-    left      = operation[2];
-    whole     = operation[1] || (left && b_i[4:0] == 5'd0);
-    count     = (b_i[4:0] ^ {5{left}}) + {4'b0, left};
-    turned    = count[4] ? {a_i[15:0], a_i[31:16]} : a_i;
-    turned    = count[3] ? {turned[7:0], turned[31:8]} : turned;
-    turned    = count[2] ? {turned[3:0], turned[31:4]} : turned;
-    turned    = count[1] ? {turned[1:0], turned[31:2]} : turned;
-    turned    = count[0] ? {turned[0], turned[31:1]} : turned;
-    moved_out = ~(32'hffff_ffff >> count) ^ {32{left}};
-    if (whole) moved_out = 32'b0;
-    shifted   = (turned & ~moved_out) | (moved_out & {32{operation[0] && a_i[31]}});
-  end
+  // Shifts and rotations.
+  function automatic logic [31:0] shifted(input logic [2:0] how, input logic [31:0] value, input logic [4:0] by);
+    logic        left, whole;
+    logic [4:0]  count;
+    logic [31:0] turned, moved_out;
+    begin
+      left      = how[2];
+      whole     = how[1] || (left && by == 5'd0);
+      count     = (by ^ {5{left}}) + {4'b0, left};
+      turned    = count[4] ? {value[15:0], value[31:16]} : value;
+      turned    = count[3] ? {turned[7:0], turned[31:8]} : turned;
+      turned    = count[2] ? {turned[3:0], turned[31:4]} : turned;
+      turned    = count[1] ? {turned[1:0], turned[31:2]} : turned;
+      turned    = count[0] ? {turned[0], turned[31:1]} : turned;
+      moved_out = whole ? 32'b0 : ~(32'hffff_ffff >> count) ^ {32{left}};
+      shifted   = (turned & ~moved_out) | (moved_out & {32{how[0] && value[31]}});
+    end
+  endfunction
 
   // Floats.
   logic a_max, a_min, a_rest, b_max, b_min, b_rest, a_nan, b_nan, number, same, minus;
 
   always_comb begin
-    a_max     = &a_i[30:23];
-    a_min     = a_i[30:23] == 8'd0;
-    a_rest    = a_i[22:0] != 23'd0;
-    b_max     = &b_i[30:23];
-    b_min     = b_i[30:23] == 8'd0;
-    b_rest    = b_i[22:0] != 23'd0;
-    a_nan     = a_max && a_rest;
-    b_nan     = b_max && b_rest;
-    number    = !a_nan && !b_nan;
-    same      = equal || (a_min && !a_rest && b_min && !b_rest);
-    minus     = a_i[31] && b_i[31];
-    invalid_o = family == simt_op_pkg::ALU_FAMILY_FLOAT && op_i != simt_op_pkg::ALU_FCLASS &&
-      ((operation[2] && !number) || (a_nan && !a_i[22]) || (b_nan && !b_i[22]));
+    {a_max, a_min, a_rest, b_max, b_min, b_rest, a_nan, b_nan, number, same, minus, invalid_o} = '0;
+    if (family == simt_op_pkg::ALU_FAMILY_FLOAT) begin
+      a_max     = &a_i[30:23];
+      a_min     = a_i[30:23] == 8'd0;
+      a_rest    = a_i[22:0] != 23'd0;
+      b_max     = &b_i[30:23];
+      b_min     = b_i[30:23] == 8'd0;
+      b_rest    = b_i[22:0] != 23'd0;
+      a_nan     = a_max && a_rest;
+      b_nan     = b_max && b_rest;
+      number    = !a_nan && !b_nan;
+      same      = equal || (a_min && !a_rest && b_min && !b_rest);
+      minus     = a_i[31] && b_i[31];
+      invalid_o = family == simt_op_pkg::ALU_FAMILY_FLOAT && op_i != simt_op_pkg::ALU_FCLASS &&
+        ((operation[2] && !number) || (a_nan && !a_i[22]) || (b_nan && !b_i[22]));
+    end
   end
 
-  // Zeros before the first one from the top, or after the last one (operation[0]). first is the nibble with this one.
-  logic       trailing;
-  logic [7:0] some;
-  logic [15:0] inner;
-  logic [2:0] first;
-  logic [5:0] zeros;
-
-  always_comb begin
-    trailing = operation[0];
-    for (int i = 0; i < 8; i++) begin
-      some[i] = a_i[4*i +: 4] != 4'd0;
-      inner[2*i +: 2] = trailing ? {a_i[4*i +: 2] == 2'd0, !a_i[4*i] && (a_i[4*i+1] || !a_i[4*i+2])}
-                        : {a_i[4*i+2 +: 2] == 2'd0, !a_i[4*i+3] && (a_i[4*i+2] || !a_i[4*i+1])};
+  // Zeros before the first one from the top, or behind the last one (trailing). first is the nibble with this one.
+  function automatic logic [5:0] zeros(input logic trailing, input logic [31:0] value);
+    logic [7:0]  some;
+    logic [15:0] inner;
+    logic [2:0]  first;
+    begin
+      for (int i = 0; i < 8; i++) begin
+        some[i] = value[4*i +: 4] != 4'd0;
+        inner[2*i +: 2] = trailing ? {value[4*i +: 2] == 2'd0, !value[4*i] && (value[4*i+1] || !value[4*i+2])}
+                          : {value[4*i+2 +: 2] == 2'd0, !value[4*i+3] && (value[4*i+2] || !value[4*i+1])};
+      end
+      first = 3'd0;
+      for (int i = 0; i < 8; i++) if (some[trailing ? 7 - i : i]) first = trailing ? 3'(7 - i) : 3'(i);
+      zeros = (some == 8'd0) ? 6'd32 : {1'b0, first ^ {3{!trailing}}, inner[2*first +: 2]};
     end
-    first = '0;
-    if (trailing) begin
-      for (int i = 7; i >= 0; i--) if (some[i]) first = 3'(i);
-    end else begin
-      for (int i = 0; i < 8; i++) if (some[i]) first = 3'(i);
-    end
-    zeros = (some == 8'd0) ? 6'd32 : {1'b0, first ^ {3{!trailing}}, inner[2*first +: 2]};
-  end
+  endfunction
 
   // Tables of one LUT, for a bit of a result: the number of ones in six bits, and the sum of three bits and three bits.
   // weight (1, 2, 4 or 8) selects the bit.
@@ -200,7 +197,8 @@ module simt_alu (
   always_comb begin
     other = 32'b0;
     case (family)
-      simt_op_pkg::ALU_FAMILY_COUNT: other[5:0] = operation[1] ? ones(a_i) : zeros;
+      simt_op_pkg::ALU_FAMILY_SHIFT: other = shifted(operation, a_i, b_i[4:0]);
+      simt_op_pkg::ALU_FAMILY_COUNT: other[5:0] = operation[1] ? ones(a_i) : zeros(operation[0], a_i);
       simt_op_pkg::ALU_FAMILY_BYTES:
         case (op_i)
           simt_op_pkg::ALU_SEXTB:  other[31:8] = {24{a_i[7]}};
@@ -228,7 +226,7 @@ module simt_alu (
       default: ;
     endcase
     early = (sum[32:1] & {32{family == simt_op_pkg::ALU_FAMILY_SUM}})
-            | (shifted & {32{family == simt_op_pkg::ALU_FAMILY_SHIFT}}) | other;
+            | other;
   end
 
   logic        below, chosen_a, chosen_b;

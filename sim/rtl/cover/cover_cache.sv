@@ -11,7 +11,7 @@ module cover_cache #(
     input logic amo,
     input logic hit,
     input logic match,
-    input logic full,
+    input logic full_i,
     input logic t1_go,
     input logic joins,
     input logic alloc,
@@ -30,7 +30,7 @@ module cover_cache #(
   load_joins_fill:      cover property (@(posedge clk_i) joins);
   load_miss:            cover property (@(posedge clk_i) alloc && load);
   store_hit:            cover property (@(posedge clk_i) t1_go && store && hit);
-  store_miss:           cover property (@(posedge clk_i) t1_go && store && !hit && !full);
+  store_miss:           cover property (@(posedge clk_i) t1_go && store && !hit && !full_i);
   store_beside_fill:    cover property (@(posedge clk_i) t1_go && store && match);
   atomic_hit_drops:     cover property (@(posedge clk_i) t1_go && amo && hit);
   atomic_miss:          cover property (@(posedge clk_i) t1_go && amo && !hit);
@@ -46,7 +46,7 @@ module cover_cache #(
   cleared_while_used:   cover property (@(posedge clk_i) clear_i && (load || store || amo));
 
   if (LANES >= 16) begin : g_full  // with a word per lane, fewer lanes do not fill a line of 64 bytes
-    store_full_line:    cover property (@(posedge clk_i) t1_go && store && !hit && full);
+    store_full_line:    cover property (@(posedge clk_i) t1_go && store && !hit && full_i);
   end
 
 endmodule

@@ -12,7 +12,7 @@ module cover_coalesce #(
     input logic [LANES-1:0] out_mask_o,
     input logic [LANES-1:0] rest_q,
     input logic [LANES-1:0] blocked,
-    input logic [LANES-1:0] shadow_q,
+    input logic [LANES-1:0] shadow,
     input logic             single,
     input logic             room_o,
     input logic             push_i
@@ -29,7 +29,7 @@ module cover_coalesce #(
   store_one_line:        cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE && out_last_o);
   store_many_lines:      cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE && !out_last_o);
   store_same_address:    cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&
-                                         (shadow_q & out_mask_o) != '0);
+                                         (shadow & out_mask_o) != '0);
   store_bytes:           cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&
                                          out_o.size == 2'd0);
   store_halves:          cover property (@(posedge clk_i) go && out_o.op == simt_op_pkg::LSU_STORE &&

@@ -103,6 +103,22 @@ class Edits(unittest.TestCase):
             mutate.apply("a + b + c", [(0, 5, 1, "x"), (4, 9, 2, "y")])
 
 
+class Seeded(unittest.TestCase):
+    def test_the_list_fits_the_rtl(self):
+        """Each bug of mutants.list is in one place of the RTL, or no device with seeded bugs can be built."""
+        with tempfile.TemporaryDirectory() as out:
+            mutate.mutate(HERE / "mutants.list", ROOT / "rtl", pathlib.Path(out) / "mutants")
+
+    def test_a_bug_that_does_not_fit_is_named(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            folder = pathlib.Path(tmp)
+            (folder / "m.sv").write_text(MODULE)
+            for text, times in ("a_i == b_i", 2), ("gone", 0):
+                (folder / "list").write_text(f"bug: it is wrong\nm.sv\n- {text}\n+ 1\n")
+                with self.assertRaisesRegex(mutate.BadList, f"list:1: bug: m.sv has {times} times"):
+                    mutate.mutate(folder / "list", folder, folder / "out")
+
+
 class Reviews(unittest.TestCase):
     def setUp(self):
         tmp = tempfile.TemporaryDirectory()

@@ -6,10 +6,11 @@
 // simt_op_pkg::CVT_STAGES cycles after valid_i, for one cycle.
 // State saved at preemption: none; the core drains the pipeline.
 //
-// A rotation to the left serves both directions. It puts the bits that are kept at the bottom and those that only
-// decide the rounding, the fraction, at the top. Of a float the exponent says how many bits these are. The first one of
-// an integer goes to bit 23, so these are eight. Both directions end in the same rounding adder. For a conversion to an
-// integer it also negates: -(x + up) = ~x + !up, where up is the increment of the rounding.
+// A rotation to the left serves both directions. The rotation puts the bits that are kept at the bottom, and those that
+// only decide the rounding, the fraction, at the top. The exponent of a float says how many bits the fraction has; that
+// of an integer has eight, since the first one of the integer goes to bit 23. Both directions end in the same rounding
+// adder. For a conversion to an integer the adder also negates: -(x + up) = ~x + !up, where up is the increment of the
+// rounding.
 
 module fp_convert (
     input  logic        clk_i,
@@ -31,7 +32,7 @@ module fp_convert (
 
   always_ff @(posedge clk_i) valid_q <= {valid_q[2:1], valid_i};
 
-  // Stage 1: magnitude. Of an integer it is the absolute value, of a float the significand with the hidden bit at 31.
+  // Stage 1: magnitude: the absolute value of an integer, or the significand of a float with the hidden bit at 31.
   // fraction is the number of its bits that are no part of the integer. 40 stands for all numbers above 32: of a float
   // the lowest eight bits are zero, and so is then the first bit of the fraction.
   logic [1:0]  op_1_q;

@@ -55,7 +55,7 @@ module axi_write #(
     logic [21:0]       page;
   } kept_t;
   // The record of a write enters kept one cycle after the write was taken, so that the comparison of the places that
-  // are written and read does not follow the choice of the write. Its address leaves later than that.
+  // are written and read does not follow the choice of the write. The address of the write leaves later still.
   kept_t put_q, got;  // of the write that was taken; of the one that is answered
   logic put_valid_q;
   logic [SLOT_W-1:0] put_slot_q;

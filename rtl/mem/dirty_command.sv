@@ -176,7 +176,7 @@ module dirty_command #(
         sections_q <= LINE_W'((32'(count) + LINE - 1) >> SECT_W);
         state_q <= S_LIMIT;
       end
-      S_LIMIT: begin  // So has the sum of three.
+      S_LIMIT: begin  // The sum of three numbers has a cycle of its own.
         beyond_q <= 33'(target_q >> 6) + (empty_q ? '0 : 33'(sections_q) + 33'(count_q));
         state_q <= S_START;
       end

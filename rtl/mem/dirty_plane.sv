@@ -5,9 +5,9 @@
 //
 // Contract: an access that is taken two or more cycles after set_valid_i and set_ready_o finds the page written. A
 // write is marked after memory has taken it: if it were marked earlier, a query_clear between the two would lose it.
-// It is answered one cycle after it was given here, so an access that follows the answer finds it. An access reports
-// the bits of a word within its mask two cycles later, and clears or sets them in the same operation. An access is
-// taken in a cycle without a write, or when it has waited for PATIENCE cycles. The accesses to a line come together,
+// The write is answered one cycle after it was given here, so an access that follows the answer finds it. An access
+// reports the bits of a word within its mask two cycles later, and clears or sets them in the same operation. An access
+// is taken in a cycle without a write, or when it has waited for PATIENCE cycles. The accesses to a line come together,
 // the first word with acc_first_i, the last one with acc_last_i. Between two lines, a line without a mark has no bit
 // set, except by writes of the last five cycles. After an access to a line it has a mark only if it has a bit set.
 // After reset the plane clears itself; set_ready_o is low meanwhile.

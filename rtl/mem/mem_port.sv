@@ -158,8 +158,8 @@ module mem_port #(
         .head_tag_o(head_tag[TAG_W*e+:TAG_W])
     );
     assign in_name[NAME_W*e+:NAME_W] = name(own(line));
-    // Whether the head's bank is full was looked up one cycle ago, which axi_write allows: the bank of the head, and
-    // that of the next request, which may have become the head since (loaded_q).
+    // The head's bank is looked up one cycle before it must not be full, which axi_write allows. The bank of the next
+    // request is looked up too, because that request may become the head meanwhile (loaded_q).
     logic load, loaded_q, next_full_q, head_full_q;
     assign load = in_valid[e] && in_ready[e];
     always_ff @(posedge clk_i) begin

@@ -146,9 +146,9 @@ module simt_alu (
     end
   endfunction
 
-  // What passes to the result. pass_a: a_i, each bit for a part of it (31, 30:16, 15:8, 7:0). pass_b: b_i. chooses: a_i
-  // if it is below b_i, otherwise b_i. tests: bit 0 is set if a_i is below b_i. holds: bit 0 is set. exchange reverses
-  // the order. The comparison is known last, so everything else is ready when it decides.
+  // Operands that pass to the result. pass_a: a_i, each bit for a part of it (31, 30:16, 15:8, 7:0). pass_b: b_i.
+  // chooses: a_i if it is below b_i, otherwise b_i. tests: bit 0 is set if a_i is below b_i. holds: bit 0 is set.
+  // exchange reverses the order. The comparison is known last, so everything else is ready when it decides.
   logic [3:0] pass_a;
   logic       pass_b, chooses, tests, holds, exchange;
 

@@ -104,11 +104,11 @@ module simt_executor #(
   // request: a page is absent. ended_q: the dispatcher has ended. wait_q: the core waits for room in the LSU.
   logic          fault, request, request_q, ended_q, wait_q;
   simt_op_pkg::lsu_status_t lsu;
-  // What the units tell about themselves is known late in a cycle, so state_q sees it one cycle later. That a state may
-  // end (drained_q, still_q, gone_q, stop_q) was seen in the same state, in which nothing begins that could make it
-  // untrue: in DRAIN all warps have ended; in HALT the core has been quiet for some cycles, and the LSU is frozen; in
-  // KILL all units drop what they have; with a stop request the dispatcher takes no group, and the queue of the LSU
-  // does not grow beyond 5 again. A fault (failed_q) counts before the end of a state that was seen in the same cycle.
+  // The status of the units is known late in a cycle, so state_q sees it one cycle later. That a state may end
+  // (drained_q, still_q, gone_q, stop_q) was seen in the same state, in which nothing begins that could make it untrue:
+  // in DRAIN all warps have ended; in HALT the core has been quiet for some cycles, and the LSU is frozen; in KILL all
+  // units drop what they have; with a stop request the dispatcher takes no group, and the queue of the LSU does not
+  // grow beyond 5 again. A fault (failed_q) counts before the end of a state that was seen in the same cycle.
   logic          failed_q, drained_q, still_q, gone_q, stop_q, busy_q;
 
   assign start_ready_o = state_q == IDLE;
@@ -502,8 +502,8 @@ module simt_executor #(
   assign freeze    = (state_q == HALT && linger_q == '0) || state_q == SAVE || (restoring && (!all_in || rep_valid));
   assign rep_ready = iss_ready;
 
-  // A debugger sees the state that neither a save nor a resume reads, of warps that have been launched. What is shown
-  // is of the warp that was asked for in the cycle before.
+  // A debugger sees the state that neither a save nor a resume reads, of warps that have been launched. The
+  // warp that is shown was asked for in the cycle before.
   logic looked_q;
   always_comb begin
     look        = asked;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/ecp5 and scripts/clock have in common: the tools for an ECP5, the chip, and steps that are repeated only
+"""The common part of scripts/ecp5 and scripts/clock: the tools for an ECP5, the chip, and steps that are repeated only
 when their inputs have changed."""
 import pathlib
 import re
@@ -61,7 +61,7 @@ def run(step, command, log, hint, seconds=None):
                     place = f"{left[1]} arcs left" if left else found[0].strip()[:40] if found else place
                 status = child.wait()
             finally:
-                child.kill()  # It still runs if this is an interruption.
+                child.kill()  # The tool still runs after an interruption.
                 ended.set()
                 watcher.join()
     if late.is_set():

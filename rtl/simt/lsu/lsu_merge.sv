@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places the data of the lanes of a store or atomic: in their line of 64 bytes, and for local memory in the banks. The
-// two share one crossbar.
+// two destinations share one crossbar.
 //
 //    load_i -> T0 -> T1 (words_q) -+
 //                                  +-> crossbar -> line_o, local_*_o
@@ -12,8 +12,8 @@
 // goes to word w xor 8, where w is the lane's word; the byte enables do not include it. full_o, from registers: the
 // access in T1 writes all 64 bytes.
 // Contract, banks: local_valid_i brings a pass of local memory, which is on local_data_o and local_be_o one cycle later
-// and until the next. It always has the crossbar. While hold_o is high, no pass begins, so that a line that waited gets
-// its turn: the crossbar is then free for it in the second cycle at latest.
+// and until the next. A pass always has the crossbar. While hold_o is high, no pass begins, so that a line that waited
+// gets its turn: the crossbar is then free for it in the second cycle at latest.
 // State saved at preemption: none; it drains.
 module lsu_merge #(
     parameter int LANES = 16,  // lanes, one work-item each
@@ -82,8 +82,8 @@ module lsu_merge #(
   assign free_o = !local_valid_i;
 
   // ------------------------------------------------------------------ crossbar
-  // Lanes are combined in groups of three, since a LUT of six inputs takes the select and the data of three. What a
-  // pair adds is one lane more, without byte enables.
+  // Lanes are combined in groups of three, since a LUT of six inputs takes the select and the data of three. A
+  // pair adds one lane more, without byte enables.
   logic [1:0] size;
   logic [LANES:0] mask;
   logic [IW-1:0] index;

@@ -564,9 +564,10 @@ module simt_lsu #(
   // Results and writes are counted by {generation, warp}. A fence waits for those of the warp's own generation. A warp
   // may be launched again once all that it has begun is noted with its generation, and nothing of the generation before
   // is left.
-  // What begins is counted one cycle after it is known, since the checks of the addresses and the decision in T1 come
-  // late. In that cycle counted_q shows its warp busy, so that no fence and no launch finds a gap. Nothing ends before
-  // it is counted, because neither a pass of local memory, nor a line, nor memory takes less than two cycles.
+  // An instruction that begins is counted one cycle after it is known, since the checks of the addresses and the
+  // decision in T1 come late. In that cycle counted_q shows its warp busy, so that no fence and no launch finds a gap.
+  // Nothing ends before it is counted, because neither a pass of local memory, nor a line, nor memory takes less than
+  // two cycles.
   logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before, busy, hold, counted_q;
   logic [2*WARPS-1:0] busy_result, busy_write;
   logic count_result_q, count_global_q, count_store_q, count_write_q;
@@ -630,7 +631,7 @@ module simt_lsu #(
   assign warps_o.busy = 32'(busy);
   assign warps_o.hold = 32'(hold);
   assign status_o.idle = flight_idle && (soft_rst || (cache_idle && (busy | busy_before) == '0 && !wb_valid_o));
-  // What has settled is disturbed only by an instruction that comes (a_valid_q) or by the scrubber. Both are looked at
+  // A settled LSU is disturbed only by an instruction that comes (a_valid_q) or by the scrubber. Both are looked at
   // without delay. All the rest may be known one cycle late (settled_q), so that no path begins in all units.
   always_ff @(posedge clk_i)
     settled_q <= freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_valid && !f_absent

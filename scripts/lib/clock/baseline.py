@@ -23,7 +23,7 @@ HEAD = {"tools": steps.TOOLS, "chip": steps.CHIP, "seed": figures.SEED, "target_
 
 
 def write(file, found):
-    """found: {label: figures}. They are written in the order of the list of pieces."""
+    """found: {label: figures}, written in the order of the list of pieces."""
     record.write(file, {**HEAD, "pieces": {x: found[x] for x in pieces.PIECES if x in found}})
 
 

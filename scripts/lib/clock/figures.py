@@ -20,7 +20,7 @@ KEPT = ("TRELLIS_FF", "DP16KD", "MULT18X18D")
 USE = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "TRELLIS_FF", "DP16KD": "DP16KD", "MULT18X18D": "MULT18X18D"}
 
 
-# What Yosys adds to the name of a net or cell to name one without a name, that leads to it or comes from it.
+# The ending by which Yosys names a net or cell that has no name: it follows the name of a neighbour.
 DERIVED = re.compile(r"_(TRELLIS_FF|TRELLIS_DPR16X4|LUT4|PFUMX|L6MUX21|CCU2C|DP16KD|MULT18X18D)_.*")
 
 

@@ -60,6 +60,8 @@ class Script(unittest.TestCase):
         # A bench that is there already is not overwritten, whether a bench in Python is asked for or not.
         for name in "docs/spec/executors/mask.yaml", "rtl/user/user_mask.sv":
             (self.tree / name).unlink()
+        example = self.tree / "docs/spec/executors/saxpy.yaml"
+        example.write_text(example.read_text().replace("id: 1\n", "id: 0\n"))
         for more in [], ["--cocotb"]:
             r = run(["scripts/new-executor", *more, "mask"], self.tree)
             self.assertEqual(r.returncode, 1)

@@ -23,15 +23,17 @@ static void check(int result, const char *what)
     }
 }
 
-/** The id of the executor of this name. libtern has the descriptions that the device was built from. */
-static uint8_t find(const char *name)
+/** The id of the executor of this name. libtern has the descriptions, and the device has the first ones of them. */
+static uint8_t find(const struct tern_device *device, const char *name)
 {
-    for (uint32_t id = 0; tern_executor_find(id); id++) {
+    struct tern_device_info info = {.size = sizeof info};
+    check(tern_device_query(device, &info), "tern_device_query");
+    for (uint32_t id = 0; id < info.executors; id++) {
         if (!strcmp(tern_executor_find(id)->name, name)) {
             return (uint8_t)id;
         }
     }
-    fprintf(stderr, "no user executor is called %s\n", name);
+    fprintf(stderr, "the device has no user executor %s: TERN_CONFIG=shell, small and tiny have it\n", name);
     exit(1);
 }
 
@@ -63,7 +65,7 @@ int main(void)
     struct tern_allocation *ys = make(process, y, TERN_MEM_READ | TERN_MEM_WRITE);
 
     /* words of the payload by their names; a pointer is a virtual address, a float its bits */
-    struct tern_pkt_user_call call = {.executor = find("saxpy")};
+    struct tern_pkt_user_call call = {.executor = find(device, "saxpy")};
     call.payload[TERN_USER_SAXPY_N] = N;
     memcpy(&call.payload[TERN_USER_SAXPY_A], &factor, sizeof factor);
     call.payload[TERN_USER_SAXPY_X] = tern_allocation_address(xs);

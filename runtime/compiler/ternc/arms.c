@@ -8,8 +8,8 @@
  * branch only if they follow each other and registers allow it. In exchange, with a store of each value in either way,
  * there is one branch and no move. This is a step of a bitonic sort, or a rotation by a condition.
  *
- * A branch whose ways differ between work-items would prevent tiles, so that they are made before. It is a region of
- * merged groups (merge_read.c).
+ * A branch whose ways differ between work-items would prevent tiles, so that they are made before. Such a branch
+ * is a region of merged groups (merge_read.c).
  */
 #include "cc1.h"
 
@@ -80,8 +80,8 @@ static LLVMBasicBlockRef make_way(struct arms *a, LLVMBasicBlockRef rest, unsign
     return made;
 }
 
-/** Makes the branch. Returns the block behind it. */
-static LLVMBasicBlockRef make(struct arms *a)
+/** Makes the branch. */
+static void make(struct arms *a)
 {
     LLVMBasicBlockRef block = LLVMGetInstructionParent(a->store[0]);
     LLVMBasicBlockRef rest = cc1_split_block(a->cc, LLVMGetNextInstruction(a->store[a->n - 1]));
@@ -93,22 +93,18 @@ static LLVMBasicBlockRef make(struct arms *a)
     }
     LLVMPositionBuilderAtEnd(a->b, block);
     LLVMBuildCondBr(a->b, a->condition, then, otherwise);
-    return rest;
 }
 
-int cc1_arms(struct cc1 *cc, LLVMValueRef f)
+void cc1_arms(struct cc1 *cc, LLVMValueRef f)
 {
     struct arms a = {.cc = cc, .b = LLVMCreateBuilderInContext(cc->context)};
-    int made = 0;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
             if (find(&a, i)) {
                 make(&a); /* the block behind it comes later in the list */
-                made++;
                 break;
             }
         }
     }
     LLVMDisposeBuilder(a.b);
-    return made;
 }

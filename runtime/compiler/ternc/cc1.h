@@ -211,8 +211,8 @@ LLVMBasicBlockRef cc1_split_block(struct cc1 *cc, LLVMValueRef first);
 /* barriers.c: removes barriers of an entry whose groups are a single warp. */
 void cc1_barriers(struct cc1 *cc, LLVMValueRef f);
 
-/* arms.c: makes stores of selected values of an entry stores behind branches. Returns the number of branches. */
-int cc1_arms(struct cc1 *cc, LLVMValueRef f);
+/* arms.c: makes stores of selected values of an entry stores behind branches. */
+void cc1_arms(struct cc1 *cc, LLVMValueRef f);
 
 /* coarse_read.c: number of the CSR that a call reads; 0: it reads none. */
 unsigned cc1_csr(LLVMValueRef call);

@@ -198,7 +198,7 @@ WATCHED = {**MODEL, "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_st
 # The driver's and the runtime's own tests, on a model at rest: driver.X, and neither driver.X.async nor driver.X.tiny.
 OWN = {"driver": (r"^driver\.[a-z_]+$", 300), "compiler": (".", 40), "opencl": (r"^opencl\.(unit|api)_", 20),
        "ternd": (r"^ternd\.(hostile|partitions)$", 20)}
-OWN_TARGETS = ["tests/driver/all", "tests/compiler/all", "opencl_own", "tests/ternd/all"]
+OWN_TARGETS = ["opencl_own" if folder == "opencl" else f"tests/{folder}/all" for folder in OWN]
 
 
 def sanitize(full):

@@ -3,12 +3,12 @@
 //
 // Contract: a write is taken when req_valid_i and req_ready_o are high; it is offered only if its bank is not full
 // in this cycle or was not in the one before (bank_full_o). A bank is full while 2^DEPTH_LOG2 writes were in flight
-// one cycle ago. Its ring has twice as many slots, so what is offered meanwhile finds room, and neither bank_full_o
-// nor its users are at the end of a deep path. After memory has answered, the write comes back once on rsp_*, with
-// its page number and its META_W bits of meta. rsp_error_o: memory answered with an error. Writes to one line take
-// effect in the order of the requests: they have the same bank, the bank is the AXI id, and AXI keeps the order of
-// an id. All outputs towards the requester come from registers. AW and W are stable while stalled. One line can be
-// written in every cycle. Answers of an id come in order, so a bank is a ring, and a slot is found by counting.
+// one cycle ago. The ring of a bank has twice as many slots, so what is offered meanwhile finds room, and neither
+// bank_full_o nor its users are at the end of a deep path. After memory has answered, the write comes back once on
+// rsp_*, with its page number and its META_W bits of meta. rsp_error_o: memory answered with an error. Writes to one
+// line take effect in the order of the requests: they have the same bank, the bank is the AXI id, and AXI keeps the
+// order of an id. All outputs towards the requester come from registers. AW and W are stable while stalled. One line
+// can be written in every cycle. Answers of an id come in order, so a bank is a ring, and a slot is found by counting.
 // Preemption: no state is saved; the port is drained first.
 module axi_write #(
     parameter int META_W = 16,     // Bits that come back with the answer.

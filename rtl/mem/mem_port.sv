@@ -12,8 +12,8 @@
 // reads (r_*), and writes and atomics (c_*). The latter mark the dirty plane after memory has taken them and before
 // they are answered.
 // Lines that a dirty command writes (out_*) are the third user of the write port. Such a line goes in the cycle after
-// one in which the others did not want the port, or when it has waited for DIRTY_PATIENCE cycles. It sets no dirty bit
-// and does not pass the gate, because no engine may use the target of a command while the command goes on.
+// one in which the others did not want the port, or when it has waited for DIRTY_PATIENCE cycles. Such a line sets no
+// dirty bit and does not pass the gate, because no engine may use the target of a command while the command goes on.
 // A reorder buffer in front of memory would need no gate, but would hold the data of all requests in flight.
 // Preemption: no state is saved; the channel of an engine is drained first.
 module mem_port #(

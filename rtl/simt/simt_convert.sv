@@ -2,9 +2,9 @@
 // The conversions between floats and integers of four lanes, by one fp_convert that takes the lanes in turn.
 //
 // Contract: start_i begins a conversion of op_i (simt_op_pkg::CVT_*) in all four lanes. busy_o is high in this cycle
-// and the two after it; the cycle after one in which it is high has no start_i. So a conversion may begin in every
-// fourth cycle. data_o and flags_o have the results of all lanes exactly simt_op_pkg::CVT_LATENCY cycles after start_i,
-// for one cycle.
+// and the two after it; the cycle after one in which it is high has no start_i. A conversion may therefore begin in
+// every fourth cycle. data_o and flags_o have the results of all lanes exactly simt_op_pkg::CVT_LATENCY cycles after
+// start_i, for one cycle.
 // State saved at preemption: none; the core waits until the booked write is done. A reset drops the conversion.
 //
 // A conversion is rare, and its latency is that of the FMA, whose slot of the write-back it books. A unit in each lane

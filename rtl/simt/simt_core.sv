@@ -595,9 +595,9 @@ module simt_core #(
   );
 
   // A new launch waits until no instruction of the warp's last launch is held. That is looked up in the cycle before,
-  // in which the same warp was on offer with leave to be launched. It is then still true: a warp that has ended issues
-  // nothing, and the instructions that a resume gives to the LSU come only without that leave. A new launch takes two
-  // cycles (simt_launch), so only the first warp of a group waits for the lookup.
+  // in which the same warp was on offer with leave to be launched. The answer is then still true: a warp that has ended
+  // issues nothing, and the instructions that a resume gives to the LSU come only without that leave. A new launch
+  // takes two cycles (simt_launch), so only the first warp of a group waits for the lookup.
   always_ff @(posedge clk_i)
     launch_may_q <= launch_valid_i && control_i.launch_ok && !launch && !holds[launch_warp] && !lsu_hold[launch_warp]
                     && !rst_i;

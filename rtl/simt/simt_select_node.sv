@@ -2,8 +2,8 @@
 // Joins the candidates of two sets of lanes of a warp, for simt_select: the greatest call depth, and the two lowest
 // distinct pcs at that depth.
 //
-// Contract: combinational. both_o is the candidate of both sets. Its lanes are those of a_i (take_a_o), of b_i
-// (take_b_o), or of both. Without valid the other members mean nothing.
+// Contract: combinational. both_o is the candidate of both sets. The candidate's lanes are those of a_i (take_a_o), of
+// b_i (take_b_o), or of both. Without valid the other members mean nothing.
 // State saved at preemption: none.
 //
 // All five comparators work on the inputs, so that none waits for another.

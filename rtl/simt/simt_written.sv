@@ -8,10 +8,10 @@
 // full_i: all lanes take part, with data_i. read_i in cycle t gives has_o in t + 1, for d_warp_i, which f_warp_i named
 // in t - 1; like the registers, has_o is held until the next read and reflects writes up to t - 1. Where has_o is 0,
 // the operand is value_o.
-// Save: while quiet_i is high (nothing runs, and live_i is settled), one warp a cycle is gathered, until ready_o. Then
-// masks_o has the registers of live warps that are saved as a vector each. look_vector_o, with look_i, has the values
-// of the other registers, LANES of them from look_first_i on; look_ram_i is register look_first_i + lane of each lane.
-// look_next_i names warp and first register a cycle before.
+// Save: while quiet_i is high (nothing runs, and live_i is settled), one warp a cycle is gathered, until ready_o. From
+// then on masks_o has the registers of live warps that are saved as a vector each. look_vector_o, with look_i, has the
+// values of the other registers, LANES of them from look_first_i on; look_ram_i is register look_first_i + lane of each
+// lane. look_next_i names warp and first register a cycle before.
 // Registers of a vector that is not in scalars_o are zero. A write begins the gathering anew. Restore: put_mask_i loads
 // one warp's word of masks_o, for the walk over the lines, and clears all other state; put_scalars_i loads one vector;
 // the other registers arrive as writes.

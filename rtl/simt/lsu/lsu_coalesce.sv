@@ -16,7 +16,7 @@
 //
 // The leader's address is a register, so that one cycle compares it with all lanes and finds the next leader. Pairs of
 // lanes with the same place (their lowest PLACE_W address bits) are found before the loop over lines starts. In one
-// line these have the same address. Of an atomic, a lane also waits for lower ones that have its place in other lines:
+// line these have the same address. A lane of an atomic also waits for lower lanes with the same place in other lines:
 // that can cost an access, but which lanes an access takes is known earlier.
 module lsu_coalesce #(
     parameter int LANES = 16,      // lanes, one work-item each

@@ -6,7 +6,7 @@
 // Contract: push_i adds an instruction; room_o: there is room for one more besides one that is on its way. Each pass
 // serves the lanes that lsu_pick grants, one pass a cycle; lanes that read the same word share a pass. Of lanes of a
 // store with the same address the highest wins. Results leave on words_*, a word of each bank, for lsu_extract, which
-// gives the lanes their words; start_o announces each, three cycles before. What a store or an atomic writes goes from
+// gives the lanes their words; start_o announces each, three cycles before. The data of a store or an atomic goes from
 // stage B through lsu_merge (place_*) to stage R (placed_*); while hold_i is high, none of their passes begins.
 // store_end_o: the last pass of a store. scrub_i and line_i are those of lsu_rows, and are used only while idle_o is
 // high.

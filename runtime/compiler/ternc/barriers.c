@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Barriers that a group of a single warp does not need. Behind a barrier all lanes of a warp go on together. They
+ * Barriers that a group of a single warp does not need. Behind a barrier all lanes of a warp go on together. The lanes
  * execute each instruction at the same time until they diverge, and accesses of a byte take effect in the order of the
- * instructions. So a second barrier has nothing to wait for if no lane can have gone ahead since the first one: both
- * are in one block, and no instruction between them is or becomes a call. It is replaced by a barrier of the compiler,
- * which keeps the order of accesses.
+ * instructions. A second barrier therefore has nothing to wait for if no lane can have gone ahead since the first one:
+ * both are in one block, and no instruction between them is or becomes a call. A barrier of the compiler, which keeps
+ * the order of accesses, replaces the second one.
  *
  * A select between two barriers becomes a short branch forward, behind which the lanes meet again. A backward branch is
  * another matter: lanes that leave a loop may go ahead of the others (rtl/simt/simt_flow.sv).
